@@ -1,0 +1,60 @@
+// The normalized tool event: one small, bounded record per tool part, whatever OpenCode version or tool wrote it.
+// It holds no reference to a part or an output, so that a session's outputs can be collected.
+
+/** What a tool does to the world, by which everything downstream is decided. `other` covers MCP and custom tools. */
+export type ToolKind =
+  | "read"
+  | "edit"
+  | "write"
+  | "patch"
+  | "command"
+  | "search"
+  | "list"
+  | "web"
+  | "task"
+  | "todo"
+  | "skill"
+  | "question"
+  | "other"
+
+export type ToolStatus = "pending" | "running" | "completed" | "error"
+
+/** How one tool call used one file. Paths are relative to the worktree where they lie in it. */
+export type FileUse = {
+  path: string
+  use: "read" | "edit" | "write" | "delete"
+  /** lines shown by a read, 1-based and inclusive; absent = the whole file */
+  range?: readonly [number, number]
+}
+
+export type ToolEvent = {
+  callID: string
+  partID: string
+  messageID: string
+  /** the tool's name as the model called it */
+  tool: string
+  kind: ToolKind
+  status: ToolStatus
+  /** the arguments in a few words, one line, redacted */
+  input: string
+  /** hash of tool and canonical arguments: equal for calls that ask the same */
+  inputHash: string
+  /** hash of the output or error text; absent while the call runs */
+  outputHash?: string
+  /** estimated size of the output or error text */
+  outputTokens: number
+  /** first line of the error the tool ended in */
+  error?: string
+  /** exit code of a command; a command that fails is still "completed" for OpenCode */
+  exit?: number
+  /** whether the call did what was asked: an error, an exit code other than 0 or a failing check is not ok */
+  ok: boolean
+  /** for commands and checks: what went wrong, in one line */
+  failure?: string
+  files: readonly FileUse[]
+  durationMs?: number
+  /** OpenCode has pruned the output: the model sees a placeholder */
+  cleared: boolean
+  /** the call (1-based, within the session) that made it */
+  call: number
+}
