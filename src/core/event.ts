@@ -37,6 +37,8 @@ export type ToolEvent = {
   status: ToolStatus
   /** the arguments in a few words, one line, redacted */
   input: string
+  /** what is attempted, without trimmings: equal for tries at the same thing, at most 200 characters */
+  attempt: string
   /** hash of tool and canonical arguments: equal for calls that ask the same */
   inputHash: string
   /** hash of the output or error text; absent while the call runs */
@@ -53,6 +55,8 @@ export type ToolEvent = {
   failure?: string
   files: readonly FileUse[]
   durationMs?: number
+  /** epoch ms, by the host's clock */
+  endedAt?: number
   /** OpenCode has pruned the output: the model sees a placeholder */
   cleared: boolean
   /** the call (1-based, within the session) that made it */

@@ -1,0 +1,45 @@
+// Checks a command line against a command's definition before citty reads it: citty takes unknown options and missing
+// values in silence, and answers what it does refuse with the whole usage text.
+import { parseArgs } from "node:util"
+import type { ArgsDef } from "citty"
+import { UsageError } from "./terminal.ts"
+
+/** Throws UsageError. `command` is how the command is called, for the hint. */
+export function checkArguments(args: readonly string[], definitions: ArgsDef, command: string): void {
+  const see = `see ${command} --help`
+  const options = Object.entries(definitions).filter(([, one]) => one.type !== "positional")
+  const positionals = Object.entries(definitions).filter(([, one]) => one.type === "positional")
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      options.map(([name, one]) => [name, { type: one.type === "boolean" ? "boolean" : "string" } as const]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  for (const token of tokens) {
+    if (token.kind !== "option") continue
+    const definition = Object.hasOwn(definitions, token.name) ? definitions[token.name] : undefined
+    if (!definition || definition.type === "positional" || token.rawName !== `--${token.name}`) {
+      const known = [...options.map(([name]) => `--${name}`), "--help"].join(", ")
+      throw new UsageError(`unknown option ${token.rawName}; expected ${known} (${see})`)
+    }
+    if (definition.type === "boolean" && token.value !== undefined) {
+      throw new UsageError(`${token.rawName} takes no value, got ${quote(token.value)} (${see})`)
+    }
+    if (definition.type !== "boolean" && !token.value) throw new UsageError(`${token.rawName} needs a value (${see})`)
+  }
+  const given = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
+  const missing = positionals[given.length]
+  if (missing && missing[1].required !== false) {
+    throw new UsageError(`missing ${missing[1].valueHint ?? missing[0]}, ${missing[1].description}; ${see}`)
+  }
+  if (given.length > positionals.length) {
+    throw new UsageError(`unexpected argument ${quote(given[positionals.length] ?? "")}; ${see}`)
+  }
+}
+
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+}

@@ -1,0 +1,99 @@
+// `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
+import { existsSync } from "node:fs"
+import { defineCommand } from "citty"
+import { hudAtCall } from "../core/inspect.ts"
+import { type Options, readOptions } from "../options.ts"
+import { readExport } from "../store/export.ts"
+import type { Recording } from "../store/recording.ts"
+import { quote } from "./arguments.ts"
+import { hasSqlite, runOnBun } from "./runtime.ts"
+import { harmless, oneLine, print, UsageError } from "./terminal.ts"
+
+type Inspected = ReturnType<typeof hudAtCall>
+
+export const inspect = defineCommand({
+  meta: { name: "inspect", description: "Print the HUD as the model would see it at a call of a recorded session" },
+  args: {
+    session: {
+      type: "positional",
+      required: true,
+      valueHint: "<session id | export.json>",
+      description: "a session id, the beginning of one, `latest`, or a file written by `opencode export`",
+    },
+    call: {
+      type: "string",
+      valueHint: "N",
+      description: "Which call, from 1; without it, the one that would come next",
+    },
+    json: { type: "boolean", description: "Print JSON for programs" },
+    options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
+  },
+  async run({ args, rawArgs }) {
+    const call = args.call === undefined ? undefined : readCall(args.call)
+    const options = args.options === undefined ? readOptions({}).options : readGiven(args.options)
+    const file = isFile(args.session)
+    if (!file && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
+    const recording = file ? await readExport(args.session) : await readSession(args.session)
+    const inspected = at(recording, call, options)
+    print(args.json ? JSON.stringify(asJson(recording, inspected), null, 2) : forPeople(recording, inspected))
+    return 0
+  },
+})
+
+function at({ messages }: Recording, call: number | undefined, options: Options): Inspected {
+  const next = hudAtCall(messages, undefined, options)
+  if (call === undefined) return next
+  const last = Math.max(next.calls, next.call)
+  if (call > last) throw new UsageError(`--call must be from 1 to ${last} in this session, got ${call}`)
+  return hudAtCall(messages, call, options)
+}
+
+function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tokens, slot }: Inspected): string {
+  const title = oneLine(info.title) || info.id
+  const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
+  const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
+  const size = hud === undefined ? "" : `, ${tokens} tokens`
+  const header = `${title}: ${which}, slot ${slot}${size}${unread}`
+  return hud === undefined
+    ? `${header}\nno HUD at this call: ${oneLine(reason ?? "there is nothing to say yet")}`
+    : `${header}\n\n${harmless(hud)}`
+}
+
+function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspected) {
+  return { session: info.id, title: info.title, ...rest, hud: hud ?? null, skipped }
+}
+
+async function readSession(id: string): Promise<Recording> {
+  const { openOpencode } = await import("../store/opencode.ts")
+  const database = await openOpencode()
+  try {
+    return database.readSession(id)
+  } finally {
+    database.close()
+  }
+}
+
+/** A path, or else a session id. What is neither is taken for the path of a file that is not there. */
+function isFile(argument: string): boolean {
+  if (existsSync(argument)) return true
+  return argument !== "latest" && !/^ses_\w*$/.test(argument)
+}
+
+function readCall(text: string): number {
+  const call = Number(text)
+  if (/^\d+$/.test(text) && call >= 1 && Number.isSafeInteger(call)) return call
+  throw new UsageError(`--call must be a whole number from 1, got ${quote(text)}`)
+}
+
+function readGiven(text: string): Options {
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch {
+    throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quote(text)}`)
+  }
+  const { options, problems } = readOptions(given ?? "null")
+  const [problem] = problems
+  if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
+  return options
+}

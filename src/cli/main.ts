@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// The command line of opencode-hud: finds the command, answers --help and --version, and turns what goes wrong into one
+// line and an exit code: 2 for what the caller can put right, 1 for what we have to.
+import { stripVTControlCharacters } from "node:util"
+import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
+import manifest from "../../package.json" with { type: "json" }
+import { StoreError } from "../store/errors.ts"
+import { checkArguments, quote } from "./arguments.ts"
+import { forgetRuntime } from "./runtime.ts"
+import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
+
+const name = "opencode-hud"
+const { version } = manifest
+
+// Loaded when asked for: a --help need not load a database layer.
+const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
+  inspect: async () => (await import("./inspect.ts")).inspect as CommandDef<ArgsDef>,
+  demo: async () => (await import("./demo.ts")).demo as CommandDef<ArgsDef>,
+}
+
+const main = defineCommand({
+  meta: { name, version, description: "A head-up display for OpenCode's agents" },
+  subCommands: commands,
+})
+
+async function run([first, ...rest]: readonly string[]): Promise<number> {
+  if (first === "--version" || first === "-v") return say(version)
+  if (first === "--help" || first === "-h") return say(await usage(main))
+  const known = `expected ${Object.keys(commands).join(" or ")} (see ${name} --help)`
+  if (first === undefined) throw new UsageError(`no command; ${known}`)
+  if (first.startsWith("-")) throw new UsageError(`unknown option ${first}; ${known}`)
+  const load = Object.hasOwn(commands, first) ? commands[first] : undefined
+  if (!load) throw new UsageError(`unknown command ${quote(first)}; ${known}`)
+  const command = await load()
+  if (asksForHelp(rest)) return say(await usage(command, main))
+  checkArguments(rest, (await resolved(command.args)) ?? {}, `${name} ${first}`)
+  const { result } = await runCommand(command, { rawArgs: [...rest] })
+  return typeof result === "number" ? result : 0
+}
+
+function say(text: string): number {
+  print(text)
+  return 0
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--")
+  return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === "--help" || arg === "-h")
+}
+
+async function usage(command: CommandDef<ArgsDef>, parent?: CommandDef<ArgsDef>): Promise<string> {
+  const text = await renderUsage(command, parent)
+  // citty colours whatever it writes to.
+  return process.stdout.isTTY ? text : stripVTControlCharacters(text)
+}
+
+async function resolved<T>(value: T | Promise<T> | (() => T | Promise<T>)): Promise<T> {
+  return typeof value === "function" ? (value as () => T | Promise<T>)() : value
+}
+
+endQuietlyOnClosedPipe()
+forgetRuntime()
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  const expected = error instanceof UsageError || error instanceof StoreError
+  process.exitCode = expected ? 2 : 1
+  if (expected) complain(error.message)
+  else if (process.env.OPENCODE_HUD_DEBUG) throw error
+  else complain(`failed unexpectedly: ${String(error)} (OPENCODE_HUD_DEBUG=1 shows where)`)
+}

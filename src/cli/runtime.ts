@@ -1,0 +1,97 @@
+// Getting at SQLite: the CLI runs on Node, OpenCode's database is read with Bun's SQLite. Where a command needs it, the
+// CLI runs itself once more on Bun, which is at hand wherever OpenCode is: its binary is one.
+import { spawn } from "node:child_process"
+import { accessSync, constants, realpathSync, statSync } from "node:fs"
+import { constants as system } from "node:os"
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { StoreError } from "../store/errors.ts"
+import type { Environment } from "../store/paths.ts"
+
+export type Runtime = { command: string; env: Record<string, string> }
+
+/** Set for the child, so that a `bun` that is no Bun cannot start copies of itself without end. */
+const marker = "OPENCODE_HUD_ON_BUN"
+let isChild = false
+
+export const hasSqlite = (): boolean => process.versions.bun !== undefined
+
+/** To be called before anything starts a process: inherited, BUN_BE_BUN turns every `opencode` below into a plain Bun. */
+export function forgetRuntime(env: NodeJS.ProcessEnv = process.env): void {
+  isChild = env[marker] !== undefined
+  delete env[marker]
+  delete env.BUN_BE_BUN
+}
+
+/** `bun` from PATH, else OpenCode's own binary told to be Bun; undefined when neither is there. */
+export function findRuntime(env: Environment = process.env): Runtime | undefined {
+  const bun = findCommand("bun", env)
+  if (bun) return { command: bun, env: {} }
+  const opencode = findCommand("opencode", env)
+  return opencode ? { command: opencode, env: { BUN_BE_BUN: "1" } } : undefined
+}
+
+/** Runs this CLI with the same arguments on Bun and resolves with its exit code. Rejects with NO_SQLITE. */
+export async function runOnBun(args: readonly string[], env: Environment = process.env): Promise<number> {
+  const runtime = isChild ? undefined : findRuntime(env)
+  if (!runtime) {
+    const what = "reading OpenCode's database needs Bun, and neither bun nor opencode is on PATH"
+    const remedy = "put one there, or give a file: opencode export <session id> > session.json"
+    throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
+  }
+  const self = ownPath()
+  const child = spawn(runtime.command, [self, ...args], {
+    stdio: "inherit",
+    // Bun runs what a bunfig.toml in the working directory preloads and takes over its .env: not those of a project
+    // that is only being looked at. What the environment says relative to the old one is made absolute.
+    cwd: dirname(self),
+    env: { ...absolute(env), ...runtime.env, [marker]: "1" },
+  })
+  // The terminal sends its signals to both; this process stays to pass on the exit code.
+  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+  for (const signal of signals) process.on(signal, forward)
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once("error", (cause) => {
+        reject(new StoreError("NO_SQLITE", `${runtime.command} could not be started: ${cause.message}`, { cause }))
+      })
+      child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? system.signals[signal] : 0)))
+    })
+  } finally {
+    for (const signal of signals) process.off(signal, forward)
+  }
+}
+
+/** The file being run, without the link in `node_modules/.bin` that Bun could not tell the language of. */
+function ownPath(): string {
+  return realpathSync(process.argv[1] ?? fileURLToPath(import.meta.url))
+}
+
+function absolute(env: Environment): Environment {
+  const folders = ["XDG_DATA_HOME", "OPENCODE_HUD_DATA"].flatMap((name) => {
+    const value = env[name]
+    return value ? [[name, resolve(value)] as const] : []
+  })
+  return { ...env, ...Object.fromEntries(folders) }
+}
+
+/** An executable on PATH. Relative entries are passed over: they mean whatever folder one happens to stand in. */
+function findCommand(name: string, env: Environment): string | undefined {
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
+  // npm puts a .cmd there on Windows, which cannot be started without a shell; the binary lies below it.
+  const files =
+    process.platform === "win32"
+      ? [`${name}.exe`, join("node_modules", name === "opencode" ? "opencode-ai" : name, "bin", `${name}.exe`)]
+      : [name]
+  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

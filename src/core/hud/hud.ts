@@ -1,0 +1,121 @@
+// The HUD of one session from call to call: whether there is one, how large it may be, what it says and where it goes.
+
+import type { HostMessage } from "../host.ts"
+import type { Facts } from "../ledger/facts.ts"
+import type { Signals } from "../ledger/signals.ts"
+import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
+import { type Hud, onlyNew, pick, render } from "./render.ts"
+import { contextNow, type Section, type SectionName, sectionsOf, type Surroundings } from "./sections.ts"
+import type { Slot } from "./slots.ts"
+
+export type HudOptions = {
+  /** upper bound of the text, tokens */
+  budgetTokens: number
+  sections: readonly SectionName[]
+}
+
+/** What has to be remembered between two calls of a session. */
+export type HudState = {
+  /** a HUD was sent in this session: from then on every call carries one */
+  shown: boolean
+  /** sticky slot only: what was sent and where, and what it said */
+  anchors: Anchor[]
+  said: Set<string>
+  lastSent: number
+  /** takes the HUD back out of the array it was put in, should the same array come again */
+  undo?: Commit
+}
+
+export type HudCall = { hud: Hud | undefined; reason?: string; commit: Commit; state: HudState }
+
+export function newHudState(): HudState {
+  return { shown: false, anchors: [], said: new Set(), lastSent: 0 }
+}
+
+/** From this share of the context window on, the HUD makes itself small. */
+const NEARLY_FULL = 0.9
+/** New file names that are worth a sticky HUD of their own. */
+const MANY_FILES = 6
+
+/**
+ * The HUD for the next call. Looks only; `commit` changes the array, `state` is to be kept once it has run.
+ * Within a turn the HUD is on every call from its first on: providers that tie thinking to the last user block would
+ * otherwise see it come and go.
+ */
+export function nextHud(
+  messages: HostMessage[],
+  facts: Facts,
+  signals: Signals,
+  around: Surroundings,
+  slot: Slot,
+  options: HudOptions,
+  state: HudState,
+): HudCall {
+  const call = facts.calls + 1
+  const sections = pick(sectionsOf(facts, signals, around), options.sections)
+  const budgetTokens = budget(facts, around, options.budgetTokens)
+  if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, state)
+  const wanted = state.shown || hasNews(facts)
+  const hud = wanted ? render(sections, budgetTokens, call) : undefined
+  const next: HudState = { ...newHudState(), shown: state.shown || hud !== undefined }
+  const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : "nothing to say yet: no tool has been used" }
+  if (slot === "tail") return { hud, ...reason, commit: planTail(messages, hud?.text), state: next }
+  const { commit, undo } = planTool(messages, hud?.text)
+  return { hud, ...reason, commit, state: { ...next, undo } }
+}
+
+/** Something worth a HUD: a tool was used, or the session has a past that the model no longer sees. */
+function hasNews(facts: Facts): boolean {
+  return facts.events > 0 || facts.compactions > 0
+}
+
+/** In a small context the HUD is small: its price should stay a small part of the call's. */
+const SMALLEST = 50
+const TOKENS_PER_HUD_TOKEN = 250
+
+/** Less right after a compaction and near the limit, where every token brings the next compaction closer. */
+function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: number): number {
+  const tokens = contextNow(facts)?.tokens ?? 0
+  const fitting = Math.min(budgetTokens, SMALLEST + Math.round(tokens / TOKENS_PER_HUD_TOKEN))
+  const nearlyFull = contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL
+  const justCompacted = facts.compactions > 0 && facts.callsSinceCompaction === 0
+  return justCompacted || nearlyFull ? Math.ceil(fitting / 2) : fitting
+}
+
+function sticky(
+  messages: HostMessage[],
+  sections: Section[],
+  budgetTokens: number,
+  call: number,
+  facts: Facts,
+  state: HudState,
+): HudCall {
+  const ids = new Set(messages.map((message) => message.info.id))
+  const anchors = state.anchors.filter((anchor) => ids.has(anchor.after))
+  // the first of them is the whole HUD; without it the changes say nothing
+  const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
+  const kept = whole ? anchors : []
+  const lost = kept.length < state.anchors.length
+  const said = lost ? new Set<string>() : state.said
+  const fresh = kept.length ? onlyNew(sections, said) : sections
+  const worthIt = kept.length ? isWorthSending(fresh) : state.shown || hasNews(facts)
+  const hud = worthIt ? render(fresh, budgetTokens, call, kept.length && !lost ? state.lastSent : undefined) : undefined
+  const after = messages.at(-1)?.info.id
+  const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
+  return {
+    hud,
+    ...(hud ? {} : { reason: kept.length ? "nothing new since the last one" : "nothing to say yet: no tool has been used" }),
+    commit: planSticky(messages, next),
+    state: {
+      shown: next.length > 0,
+      anchors: next,
+      said: hud ? new Set([...said, ...hud.said]) : said,
+      lastSent: hud ? call : state.lastSent,
+    },
+  }
+}
+
+/** What is sent into a sticky slot stays in the context for good, so a file name alone is not worth it. */
+function isWorthSending(fresh: readonly Section[]): boolean {
+  return fresh.some((section) => section.name !== "files" || section.items.length >= MANY_FILES)
+}

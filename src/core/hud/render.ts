@@ -1,0 +1,71 @@
+// Sections → the HUD's text, within a budget of tokens. A section that does not fit is trimmed to its worthiest items
+// or dropped whole; the order of worth is the order of the sections.
+
+import { estimateTokens } from "../tokens.ts"
+import type { Section, SectionName } from "./sections.ts"
+
+export const OPEN = "<hud>"
+export const CLOSE = "</hud>"
+
+export type Hud = {
+  text: string
+  /** estimated tokens of `text` */
+  tokens: number
+  /** what was said, by `Item.key`: what a sticky slot need not say again */
+  said: ReadonlySet<string>
+}
+
+/** Tokens of the frame: tags, attribution, line breaks. */
+const FRAME = 16
+
+/**
+ * The HUD as one block of plain text, or undefined when nothing fits. `call` is the call it goes out with, 1-based.
+ * With `since`, the text says that it holds only what changed since that call.
+ */
+export function render(sections: readonly Section[], budgetTokens: number, call: number, since?: number): Hud | undefined {
+  let left = budgetTokens - FRAME
+  const lines: string[] = []
+  const said = new Set<string>()
+  for (const section of sections) {
+    const fitted = fit(section, left)
+    if (!fitted) continue
+    left -= fitted.tokens
+    lines.push(fitted.line)
+    for (const item of section.items.slice(0, fitted.count)) said.add(item.key)
+  }
+  if (!lines.length) return
+  const head = `status by opencode-hud, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
+  const text = [OPEN, head, ...lines, CLOSE].join("\n")
+  return { text, tokens: estimateTokens(text), said }
+}
+
+/** Sections with only the items not in `said`; what is left of a section with nothing new is gone. */
+export function onlyNew(sections: readonly Section[], said: ReadonlySet<string>): Section[] {
+  return sections
+    .map((section) => ({ ...section, items: section.items.filter((item) => !said.has(item.key)) }))
+    .filter((section) => section.items.length > 0)
+}
+
+/** As many of the section's items as fit, by halving: a list is long or short, seldom in between. */
+function fit(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
+  const measure = (count: number) => {
+    const more = section.items.length - count
+    const line = `${section.label} ${section.join(section.items.slice(0, count))}${more && section.name === "files" ? `, ${more} more` : ""}`
+    return { line, tokens: estimateTokens(line) + 1, count }
+  }
+  const all = measure(section.items.length)
+  if (all.tokens <= budgetTokens) return all
+  let low = 0
+  let high = section.items.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (measure(middle).tokens <= budgetTokens) low = middle
+    else high = middle - 1
+  }
+  return low > 0 ? measure(low) : undefined
+}
+
+/** Names of the sections in the order they are given up, for those who choose among them. */
+export function pick(sections: readonly Section[], wanted: readonly SectionName[]): Section[] {
+  return sections.filter((section) => wanted.includes(section.name))
+}

@@ -1,0 +1,184 @@
+// The HUD's sections: what each has to say of a session, as short items. Which of them are sent is `render.ts`'s
+// business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in.
+
+import { contextTokens, type Facts, type Failure, type FileRecord, heatOf, isStale } from "../ledger/facts.ts"
+import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
+import { basename, dirname } from "../paths.ts"
+import { cut, cutMiddle, line } from "../text.ts"
+
+export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "waiting", "folded"] as const
+export type SectionName = (typeof SECTIONS)[number]
+
+export type Section = {
+  name: SectionName
+  /** what the items are about, the start of the line */
+  label: string
+  /** in order of worth; `render` may send fewer */
+  items: Item[]
+  join(items: readonly Item[]): string
+}
+
+/** `key` stays the same while an item says nothing that is worth saying again. */
+export type Item = { text: string; key: string; group?: string }
+
+/** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
+export type Surroundings = { contextLimit?: number; folded?: { tokens: number; items: readonly string[] } }
+
+/** A repeat is worth a word while it is recent. */
+const REPEAT_LIFE = 10
+const MAX_REPEATS = 3
+const MAX_FAILURES = 2
+const MAX_FILES = 12
+const WHOLE_PATHS = 6
+const MANY_EDITS = 3
+/** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
+const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
+
+/** All sections that have something to say, in order of worth. */
+export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings): Section[] {
+  return [
+    contextSection(facts, around),
+    taskSection(facts),
+    todoSection(facts, signals),
+    failingSection(facts),
+    filesSection(facts, signals),
+    repeatsSection(facts),
+    waitingSection(facts, signals),
+    foldedSection(around),
+  ].filter((section): section is Section => section !== undefined && section.items.length > 0)
+}
+
+/** Tokens in the context now: the last report and an estimate of what came after it. */
+export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
+  if (!facts.usage && facts.unreported === 0) return
+  const reported = facts.usage ? contextTokens(facts.usage) : 0
+  return { tokens: Math.round(reported + facts.unreported * facts.ratio), estimated: !facts.usage }
+}
+
+function contextSection(facts: Facts, { contextLimit, folded }: Surroundings): Section | undefined {
+  const now = contextNow(facts)
+  if (!now) return
+  const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
+  const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
+  const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
+  const { usage } = facts
+  if (usage?.cacheRead) said.push(`${Math.round((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
+  if (folded?.tokens) said.push(`${amount(folded.tokens)} folded`)
+  if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
+  // every call moves the figure a little; a step of a twentieth of the window is news
+  const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
+  return section("context", "context", [{ text: said.join(", "), key: `context ${step} ${facts.compactions}` }])
+}
+
+function taskSection(facts: Facts): Section | undefined {
+  const quoted = facts.requests.flatMap((request, i) => {
+    const ago = facts.calls - request.call
+    // what was asked a moment ago stands right above
+    if (ago < 2 && i === facts.requests.length - 1) return []
+    const text = `"${cut(request.text.replaceAll('"', "'"), i === 0 ? 120 : 60)}"`
+    return [{ text: i === 0 ? text : `then ${text}`, key: request.text }]
+  })
+  return section("task", "task", quoted, ", ")
+}
+
+function todoSection(facts: Facts, signals: Signals): Section | undefined {
+  const todos = todosNow(facts, signals).filter((todo) => todo.status !== "cancelled")
+  if (!todos.length) return
+  const done = todos.filter((todo) => todo.status === "completed").length
+  if (done === todos.length) return section("todo", "todo", [{ text: `all ${done} done`, key: `all ${done}` }])
+  const now = todos.find((todo) => todo.status === "in_progress")
+  const next = todos.find((todo) => todo.status === "pending")
+  const said = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
+  const text = `${done} of ${todos.length} done${said}`
+  return section("todo", "todo", [{ text, key: text }])
+}
+
+function failingSection(facts: Facts): Section | undefined {
+  const open = [...facts.failures.values()].reverse().filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
+  const items = open.slice(0, MAX_FAILURES).map((failure) => {
+    const since = failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
+    return { text: `\`${cutMiddle(failure.what, 60)}\`${since}: ${cut(failure.detail, 110)}`, key: `${failure.key} ${failure.detail}` }
+  })
+  return section("failing", "failing", items, "; ")
+}
+
+/** The files the agent is likely to touch next, told apart by whether it has seen what is in them now. */
+function filesSection(facts: Facts, signals: Signals): Section {
+  const heat = new Map([...facts.files.values()].map((file) => [file, heatOf(file, facts.calls)]))
+  const hottest = [...heat.keys()].sort((a, b) => (heat.get(b) ?? 0) - (heat.get(a) ?? 0)).slice(0, MAX_FILES)
+  const items = hottest.map((file) => {
+    const group = groupOf(file, signals)
+    const times = file.edits >= MANY_EDITS ? ` ${file.edits}x` : ""
+    return { text: `${line(file.path)}${times}`, group, key: `${file.path} ${group}` }
+  })
+  return { name: "files", label: "files", items, join: joinFiles }
+}
+
+function groupOf(file: FileRecord, signals: Signals): string {
+  if (file.deleted) return "deleted"
+  if (isChangedOutside(file, signals)) return "changed on disk since read"
+  if (isStale(file)) return "edited since read"
+  return file.edits ? "edited, read since" : "read"
+}
+
+/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do. */
+function joinFiles(items: readonly Item[]): string {
+  const groups = new Map<string, Item[]>()
+  items.forEach((item, i) => {
+    const { group = "" } = item
+    const shown = i < WHOLE_PATHS ? item : { ...item, text: basename(item.text) }
+    groups.set(group, [...(groups.get(group) ?? []), shown])
+  })
+  return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
+}
+
+function repeatsSection(facts: Facts): Section {
+  const items = [...facts.repeats.values()]
+    .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < REPEAT_LIFE)
+    .reverse()
+    .slice(0, MAX_REPEATS)
+    .map((repeat) => {
+      const text = `${cutMiddle(repeat.what, 70)} ${repeat.times}x`
+      return { text, key: text }
+    })
+  return section("repeats", "same result again", items, "; ")
+}
+
+function waitingSection(facts: Facts, signals: Signals): Section | undefined {
+  const items = [
+    ...facts.running.map((event) => `${event.tool} ${cutMiddle(event.input, 50)} running`),
+    ...[...signals.permissions.values()].map((permission) => `permission for ${cutMiddle(permission.what, 50)}`),
+  ]
+  return section("waiting", "waiting", items.slice(0, 3).map((text) => ({ text, key: text })), "; ")
+}
+
+function foldedSection({ folded }: Surroundings): Section | undefined {
+  return section("folded", "folded", (folded?.items ?? []).map((text) => ({ text, key: text })), ", ")
+}
+
+function section(name: SectionName, label: string, items: Item[], join: string | Section["join"] = ", "): Section {
+  return { name, label, items, join: typeof join === "string" ? (items) => items.map((item) => item.text).join(join) : join }
+}
+
+/** Paths of one folder share it, `src/{a.ts edited, b.ts}`; folders and files keep the order of their first. */
+function joinPaths(items: readonly Item[]): string {
+  const folders = new Map<string, string[]>()
+  for (const { text } of items) {
+    const folder = dirname(text)
+    folders.set(folder, [...(folders.get(folder) ?? []), folder ? text.slice(folder.length + 1) : text])
+  }
+  return [...folders]
+    .flatMap(([folder, names]) => {
+      if (!folder) return names
+      return names.length === 1 ? `${folder}/${names[0]}` : `${folder}/{${names.join(", ")}}`
+    })
+    .join(", ")
+}
+
+/** 950, 8.7k, 87k, 1.2M */
+export function amount(tokens: number): string {
+  if (tokens < 1000) return String(tokens)
+  if (tokens < 10_000) return `${(tokens / 1000).toFixed(1)}k`
+  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
+  return `${(tokens / 1e6).toFixed(1)}M`
+}

@@ -1,0 +1,47 @@
+// Where in the request the HUD goes, by provider and model. Each row of the table carries its reason.
+
+export const SLOTS = ["tail", "tool", "sticky"] as const
+export type Slot = (typeof SLOTS)[number]
+
+export type ModelName = { providerID: string; modelID: string }
+
+type Row = { slot: Slot; reason: string; matches(model: ModelName): boolean }
+
+export const TABLE: readonly Row[] = [
+  {
+    slot: "tool",
+    reason: "GitHub Copilot bills a request whose last message is the user's as a premium request",
+    matches: ({ providerID }) => providerID.startsWith("github-copilot"),
+  },
+  {
+    slot: "tool",
+    reason: 'OpenCode puts an assistant "Done." between a tool message and a user message for Mistral models',
+    matches: ({ providerID, modelID }) => providerID === "mistral" || /mistral|devstral|codestral|pixtral|mixtral|ministral|magistral/i.test(modelID),
+  },
+  {
+    slot: "tool",
+    reason: "Gemma's chat template demands that user and assistant alternate",
+    matches: ({ modelID }) => /gemma/i.test(modelID),
+  },
+  {
+    slot: "sticky",
+    reason: "Claude from 5.1 on binds thinking to everything before it; a HUD taken away drops the thinking after it",
+    matches: ({ modelID }) => bindsThinking(modelID),
+  },
+  { slot: "tail", reason: "nothing before the HUD moves, and it is never stale", matches: () => true },
+]
+
+/** The slot for a model; `wanted` is the option, an unknown model gets the tail. */
+export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
+  if (wanted !== "auto") return wanted
+  return TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
+}
+
+/** Claude 5.1 and later, as OpenCode 1.18.33 decides it: mythos 5.1 is the exception. */
+function bindsThinking(modelID: string): boolean {
+  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
+  if (!found) return false
+  const [, family = "", major = "0", minor = "0"] = found
+  const version = Number(major) * 100 + Number(minor)
+  return version >= 501 && !(family.toLowerCase() === "mythos" && version === 501)
+}

@@ -1,0 +1,111 @@
+// What the plugin knows of one session, derived from the message array OpenCode hands over at every call. An update
+// costs what is new: messages seen before are only compared. When the array is another one than last time (revert,
+// undo, fork, compaction, import) the facts are folded again from the entries that are still in it.
+
+import type { HostMessage } from "../host.ts"
+import type { Env } from "../normalize.ts"
+import { type Entry, fingerprint, readEntry } from "./entry.ts"
+import { emptyFacts, type Facts, fold } from "./facts.ts"
+
+export type Update = {
+  /** entries read anew */
+  read: number
+  /** the array did not merely grow */
+  rebuilt: boolean
+  /** set when this update saw a compaction happen: what it swallowed, worth keeping across a restart */
+  carried?: Carried
+}
+
+/** The facts as they stood when a compaction took the messages away, by the id of the message that asked for it. */
+export type Carried = { compactionID: string; facts: Facts }
+
+export type Ledger = {
+  readonly facts: Facts
+  readonly entries: readonly Entry[]
+  /** Brings the facts up to date with the array. Reads it only; keeps no reference to it. */
+  update(messages: readonly HostMessage[]): Update
+  /** Takes back what an earlier process carried across a compaction. Without effect once that compaction is known. */
+  restore(carried: Carried): void
+}
+
+/** Compactions whose carried facts are kept, so that a revert past the newest one finds the one before. */
+const MAX_CARRIED = 8
+
+/** `ignore` names messages that are this plugin's own. */
+export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger {
+  let facts = emptyFacts()
+  let entries: Entry[] = []
+  const carried = new Map<string, Facts>()
+
+  function append(message: HostMessage, known?: Map<string, Entry>): number {
+    const print = fingerprint(message)
+    const old = known?.get(message.info.id ?? "")
+    const same = old !== undefined && old.fingerprint === print
+    const entry = same ? old : readEntry(message, print, facts.calls, env)
+    entries.push(entry)
+    fold(facts, entry)
+    return same ? 0 : 1
+  }
+
+  function rebuild(messages: readonly HostMessage[]): Update {
+    const known = new Map(entries.map((entry) => [entry.id, entry]))
+    const ids = new Set(messages.map((message) => message.info.id ?? ""))
+    const first = entries[0]
+    const head = messages.find((message) => isReal(message, ignore))
+    const headID = head && isCompaction(head) ? (head.info.id ?? "") : undefined
+    const swallowing = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
+    if (swallowing) {
+      const before = structuredClone(carried.get(first.id) ?? emptyFacts())
+      for (const entry of entries) if (!ids.has(entry.id)) fold(before, entry)
+      carried.set(headID, before)
+      const oldest = carried.keys().next().value
+      if (carried.size > MAX_CARRIED && oldest !== undefined) carried.delete(oldest)
+    }
+    const base = headID === undefined ? undefined : carried.get(headID)
+    facts = base ? structuredClone(base) : emptyFacts()
+    entries = []
+    let read = 0
+    for (const message of messages) if (isReal(message, ignore)) read += append(message, known)
+    return { read, rebuilt: true, ...(swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}) }
+  }
+
+  return {
+    get facts() {
+      return facts
+    },
+    get entries() {
+      return entries
+    },
+    update(messages) {
+      let at = 0
+      let next = 0
+      for (; next < messages.length && at < entries.length; next++) {
+        const message = messages[next] as HostMessage
+        if (!isReal(message, ignore)) continue
+        const entry = entries[at] as Entry
+        if (entry.id !== (message.info.id ?? "") || entry.fingerprint !== fingerprint(message)) return rebuild(messages)
+        at++
+      }
+      if (at < entries.length || (entries.length === 0 && messages.some((message) => isReal(message, ignore) && isCompaction(message))))
+        return rebuild(messages)
+      let read = 0
+      for (; next < messages.length; next++) {
+        const message = messages[next] as HostMessage
+        if (isReal(message, ignore)) read += append(message)
+      }
+      return { read, rebuilt: false }
+    },
+    restore({ compactionID, facts: before }) {
+      if (!carried.has(compactionID) && entries.length === 0) carried.set(compactionID, before)
+    },
+  }
+}
+
+function isReal(message: HostMessage, ignore: (id: string) => boolean): boolean {
+  const info = message?.info
+  return typeof info === "object" && info !== null && !(typeof info.id === "string" && ignore(info.id))
+}
+
+function isCompaction(message: HostMessage): boolean {
+  return message.info.role === "user" && Array.isArray(message.parts) && message.parts.some((part) => part?.type === "compaction")
+}

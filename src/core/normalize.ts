@@ -1,0 +1,196 @@
+// Part → tool event. Reads every shape of a tool part that OpenCode has written, and what it cannot read it leaves
+// out: it never throws on a part.
+
+import type { FileUse, ToolEvent, ToolStatus } from "./event.ts"
+import { commandKey } from "./commands.ts"
+import { verdictOf } from "./extract/verdict.ts"
+import type { HostPart, HostToolState } from "./host.ts"
+import { normalizePath, relativeTo } from "./paths.ts"
+import { redact } from "./redact.ts"
+import { cut, cutMiddle, line, wellFormed } from "./text.ts"
+import { tokensOfLength } from "./tokens.ts"
+import { kindOf } from "./tools.ts"
+
+/** What the core may not do itself. */
+export type Env = {
+  /** a content hash that no tool output can be made to collide in; hex */
+  hash(text: string): string
+  /** the project's folder, for short paths; a message's own `info.path` comes first */
+  root?: string
+}
+
+/** Where a part stands: its message, the call that made it and the folder its paths are relative to. */
+export type Place = { messageID: string; call: number; root?: string | undefined }
+
+const STATUSES: readonly string[] = ["pending", "running", "completed", "error"]
+/** Longest input summary and failure line kept, in characters. */
+const SUMMARY = 100
+const FAILURE = 160
+const ATTEMPT = 200
+
+/** The tool event of a part, or undefined when the part is not a readable tool part. */
+export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | undefined {
+  const state = stateOf(part)
+  const tool = text(part.tool) ?? text(part.name)
+  if (part.type !== "tool" || !state || !tool) return
+  const status = text(state.status) ?? ""
+  if (!STATUSES.includes(status)) return
+  const input = record(state.input) ?? {}
+  const kind = kindOf(tool)
+  const metadata = record(state.metadata)
+  const failed = status === "error"
+  const done = failed || status === "completed"
+  const output = done ? wellFormed((failed ? text(state.error) : text(state.output)) ?? "") : ""
+  const exit = typeof metadata?.exit === "number" ? metadata.exit : undefined
+  // a command that OpenCode could not finish has no exit code; what it printed may still say how it went
+  const judged = done && kind === "command" ? verdictOf({ tool, kind, input, output, ...maybe("exit", exit) }) : {}
+  const failure = judged.failure ?? (failed ? output : undefined)
+  const summary = redact(summarize(kind, input, place.root))
+  const time = record(state.time)
+  const start = time?.start
+  const end = time?.end
+  return {
+    callID: text(part.callID) ?? text(part.id) ?? "",
+    partID: text(part.id) ?? "",
+    messageID: place.messageID,
+    tool: cut(line(tool), 60),
+    kind,
+    status: status as ToolStatus,
+    input: summary,
+    attempt: cut(kind === "command" ? redact(commandKey(line(text(input.command) ?? ""))) : `${tool} ${summary}`, ATTEMPT),
+    inputHash: env.hash(`${tool}\n${canonical(kind, input)}`),
+    ...(done ? { outputHash: env.hash(output) } : {}),
+    outputTokens: tokensOfLength(output.length),
+    ...(failed ? { error: cut(redact(line(output)), FAILURE) } : {}),
+    ...maybe("exit", exit),
+    ok: done && !failed && judged.verdict !== "fail" && !judged.failure,
+    ...(failure ? { failure: cut(redact(line(failure)), FAILURE) } : {}),
+    files: done && !failed ? filesOf(kind, input, metadata, place.root) : [],
+    ...(typeof start === "number" && typeof end === "number" ? { durationMs: Math.max(0, end - start) } : {}),
+    ...(typeof end === "number" ? { endedAt: end } : {}),
+    cleared: time?.compacted !== undefined,
+    call: place.call,
+  }
+}
+
+/** Before 1.0 a tool part carried `status`, `input` and `output` itself. */
+export function stateOf(part: HostPart): HostToolState | undefined {
+  return (record(part.state) ?? (part.status === undefined ? undefined : part)) as HostToolState | undefined
+}
+
+/** The todo list a todo call wrote, from its result's metadata or its arguments. */
+export function todosOf(part: HostPart): unknown {
+  const state = stateOf(part)
+  return record(state?.metadata)?.todos ?? record(state?.input)?.todos
+}
+
+/** Arguments in one stable spelling. A command's description says nothing about what it does. */
+function canonical(kind: string, input: Record<string, unknown>): string {
+  const { description, ...rest } = input
+  return JSON.stringify(kind === "command" ? rest : input, (_, value: unknown) => {
+    const object = record(value)
+    return object ? Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) : value
+  })
+}
+
+function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {
+  const path = pathOf(input)
+  const where = path === undefined ? "" : relativeTo(root, path)
+  const pattern = text(input.pattern) ?? text(input.query)
+  switch (kind) {
+    case "command":
+      return cutMiddle(line(text(input.command) ?? ""), SUMMARY)
+    case "search":
+    case "list":
+      return cut(line([pattern && `"${cut(pattern, 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")), SUMMARY)
+    case "web":
+      return cut(line(text(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
+    case "task":
+      return cut(line(text(input.description) ?? text(input.prompt) ?? ""), SUMMARY)
+    case "read":
+    case "edit":
+    case "write":
+      return cutMiddle(line(where), SUMMARY)
+    case "patch":
+      return cut(line(patched(text(input.patchText) ?? "").map((file) => relativeTo(root, file.path)).join(", ")), SUMMARY)
+    default:
+      return cut(line(firstText(input)), SUMMARY)
+  }
+}
+
+function firstText(input: Record<string, unknown>): string {
+  return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
+}
+
+function pathOf(input: Record<string, unknown>): string | undefined {
+  return text(input.filePath) ?? text(input.file_path) ?? text(input.path)
+}
+
+function filesOf(kind: string, input: Record<string, unknown>, metadata: Record<string, unknown> | undefined, root: string | undefined): FileUse[] {
+  const path = pathOf(input)
+  const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
+  switch (kind) {
+    case "read": {
+      if (!path || record(metadata?.display)?.type === "directory") return []
+      const range = rangeOf(input, metadata)
+      return [range ? { ...use(path, "read"), range } : use(path, "read")]
+    }
+    case "edit":
+      return path ? [use(path, "edit")] : []
+    case "write":
+      return path ? [use(path, "write")] : []
+    case "search":
+      // searching one named file shows some of it, which is all that `read` claims
+      return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
+    case "patch": {
+      const listed = Array.isArray(metadata?.files) ? metadata.files.map(record) : []
+      const reported = listed.flatMap((file) => {
+        const path = text(file?.filePath) ?? text(file?.relativePath)
+        return path ? [{ path, type: text(file?.type) }] : []
+      })
+      return (reported.length ? reported : patched(text(input.patchText) ?? "")).map((file) =>
+        use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
+      )
+    }
+    default:
+      return []
+  }
+}
+
+/** The files a patch names, from its own headers. */
+function patched(patch: string): { path: string; type: string | undefined }[] {
+  return [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.{1,400})$/gm)].map(([, verb, path]) => ({
+    path: (path ?? "").trim(),
+    type: verb?.toLowerCase(),
+  }))
+}
+
+/** The lines a read showed, when it did not show the whole file. */
+function rangeOf(input: Record<string, unknown>, metadata: Record<string, unknown> | undefined): readonly [number, number] | undefined {
+  const display = record(metadata?.display)
+  const { lineStart, lineEnd, totalLines } = display ?? {}
+  if (typeof lineStart === "number" && typeof lineEnd === "number")
+    return lineStart === 1 && lineEnd === totalLines ? undefined : [lineStart, lineEnd]
+  const { offset, limit } = input
+  if (typeof offset !== "number" && typeof limit !== "number") return
+  const from = Math.max(1, typeof offset === "number" ? offset : 1)
+  return [from, typeof limit === "number" ? from + limit - 1 : Number.POSITIVE_INFINITY]
+}
+
+/** One spelling for one file: relative in the root, absolute outside, control characters out, bounded. */
+export function keyOf(root: string | undefined, path: string): string {
+  return cutMiddle(relativeTo(root, normalizePath(path)), 300)
+}
+
+export function record(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
+}
+
+/** A property that is there or not, as `exactOptionalPropertyTypes` wants it. */
+function maybe<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
+}

@@ -1,0 +1,45 @@
+// Making foreign text safe to quote on one line: tool outputs, file names, todo items and user text are data, and
+// nothing in them may close the HUD, open a tag, break the line or hide behind invisible characters.
+
+/** Control characters, bidi overrides, zero-width and other invisible format characters, and the line separators. */
+const UNSEEN =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these is meant on its own
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]/g
+const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
+
+/** Characters beyond this are never looked at when a single line is made, whatever is asked for. */
+const SCAN = 4000
+
+/** NUL and lone surrogates replaced by U+FFFD, so that the text survives SQLite, JSON and every provider. */
+export function wellFormed(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed()
+  return whole.includes("\u0000") ? whole.replaceAll("\u0000", "\ufffd") : whole
+}
+
+/**
+ * One printable line: escapes and invisible characters gone, white space folded, tags and chat-template tokens
+ * neutralised (`<` before a letter, `/`, `!`, `?` or `|` becomes `‹`). Reads at most the first 4,000 characters.
+ */
+export function line(text: string): string {
+  return text
+    .slice(0, SCAN)
+    .toWellFormed()
+    .replace(ANSI, "")
+    .replace(UNSEEN, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/[<\uff1c\ufe64](?=[\p{L}/!?|\uff0f])/gu, "‹")
+}
+
+/** Cuts to at most `max` characters, the last being `…` when something was cut; never splits a surrogate pair. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`.replace(/\s+…$/, "…")
+}
+
+/** Like `cut`, but keeps both ends: what names a file or a command is often at its end. */
+export function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text
+  const tail = Math.floor((max - 1) / 2)
+  return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`.toWellFormed()
+}

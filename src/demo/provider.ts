@@ -1,0 +1,191 @@
+// A scripted language model on 127.0.0.1: the only thing faked when OpenCode is run in the demo and in tests.
+// It speaks the OpenAI chat-completions and the Anthropic messages wire, keeps every request it got and answers from a
+// script; title and compaction requests it answers by itself. `node:http` only: it runs under plain Node and Bun.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import {
+  type Body,
+  type Caller,
+  canonical,
+  commonPrefix,
+  type ModelRequest,
+  systemOf,
+  type Usage,
+  type Wire,
+} from "./request.ts"
+import { encodeError, encodeReply, type Reply, sizeOf } from "./wire.ts"
+
+const CHARS_PER_TOKEN = 4
+/** Providers cache in blocks; a prefix shorter than this is not worth a cache entry to them. */
+const CACHE_BLOCK_TOKENS = 64
+const TITLE = "A scripted session"
+const SUMMARY = "## Goal\nWhat the user asked for.\n\n## Progress\nSome of it is done."
+
+/**
+ * A list is consumed by the agents of top-level sessions in order, and an empty list answers "Done."; a function is asked
+ * for everything but titles, and `undefined` from it means the default answer for that caller.
+ */
+export type Script = readonly Reply[] | ((request: ModelRequest) => Reply | undefined)
+
+export type Provider = {
+  /** without a path: `http://127.0.0.1:PORT` */
+  readonly url: string
+  /** everything received, oldest first */
+  readonly requests: readonly ModelRequest[]
+  /** Replaces the script: of one session when its id is given, else of all sessions that have none of their own. */
+  play(script: Script, session?: string): void
+  /** Requests of one kind of caller, of one session when its id is given. */
+  from(caller: Caller, session?: string): ModelRequest[]
+  /** The first request, past or to come, that matches; rejects past the deadline. */
+  received(matches: (request: ModelRequest) => boolean, deadlineMs?: number): Promise<ModelRequest>
+  /** Drops the connections still open too. */
+  close(): Promise<void>
+}
+
+type Waiter = { matches: (request: ModelRequest) => boolean; resolve: (request: ModelRequest) => void }
+
+export async function startProvider(script: Script = []): Promise<Provider> {
+  const requests: ModelRequest[] = []
+  const waiters = new Set<Waiter>()
+  const scripts = new Map<string, Script>([["", queue(script)]])
+  /** canonical text of the last request by session and caller, for the cached share */
+  const last = new Map<string, string>()
+
+  const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const wire = wireOf(incoming.url ?? "")
+    if (!wire) return void response.writeHead(404).end()
+    const request = await receive(incoming, wire, requests.length, last)
+    requests.push(request)
+    response.on("close", () => {
+      request.aborted = !response.writableEnded
+    })
+    const reply = replyTo(request, scripts)
+    for (const waiter of waiters) {
+      if (!waiter.matches(request)) continue
+      waiters.delete(waiter)
+      waiter.resolve(request)
+    }
+    await send(response, request, reply)
+  }
+
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch((cause: unknown) => response.destroy(cause instanceof Error ? cause : undefined))
+  })
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    play: (next, session = "") => void scripts.set(session, queue(next)),
+    from: (caller, session) =>
+      requests.filter((it) => it.caller === caller && (session === undefined || it.session === session)),
+    received: (matches, deadlineMs = 30_000) => {
+      const past = requests.find(matches)
+      if (past) return Promise.resolve(past)
+      return new Promise((resolve, reject) => {
+        const waiter: Waiter = {
+          matches,
+          resolve: (request) => {
+            clearTimeout(timer)
+            resolve(request)
+          },
+        }
+        const timer = setTimeout(() => {
+          waiters.delete(waiter)
+          reject(new Error(`no such request within ${deadlineMs} ms; ${requests.length} others came`))
+        }, deadlineMs)
+        waiters.add(waiter)
+      })
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function wireOf(path: string): Wire | undefined {
+  if (path.endsWith("/chat/completions")) return "openai"
+  if (path.endsWith("/messages")) return "anthropic"
+  return undefined
+}
+
+async function receive(incoming: IncomingMessage, wire: Wire, index: number, last: Map<string, string>) {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  const raw = Buffer.concat(chunks).toString("utf8")
+  const body = JSON.parse(raw) as Body
+  const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+  const session = headers["x-session-id"] ?? headers["x-session-affinity"] ?? ""
+  const caller = callerOf(body, headers)
+  const key = `${session} ${caller}`
+  const text = canonical(body)
+  const request: ModelRequest = {
+    index,
+    wire,
+    caller,
+    session,
+    model: body.model ?? "",
+    path: incoming.url ?? "",
+    headers,
+    body,
+    raw,
+    usage: count(text, last.get(key) ?? "", wire),
+    aborted: false,
+  }
+  last.set(key, text)
+  return request
+}
+
+function callerOf(body: Body, headers: Record<string, string>): Caller {
+  const system = systemOf(body)
+  if (system.includes("You are a title generator")) return "title"
+  if (system.includes("context summarization agent")) return "compaction"
+  return headers["x-parent-session-id"] ? "child" : "main"
+}
+
+/** Numbers as a provider with a prompt cache would report them: what equals the start of the last request is cached. */
+function count(text: string, before: string, wire: Wire): Usage {
+  const total = Math.ceil(text.length / CHARS_PER_TOKEN)
+  const shared = Math.floor(commonPrefix(text, before) / CHARS_PER_TOKEN / CACHE_BLOCK_TOKENS) * CACHE_BLOCK_TOKENS
+  // Only Anthropic reports, and bills, what it wrote to the cache.
+  const written = wire === "anthropic" ? Math.floor((total - shared) / CACHE_BLOCK_TOKENS) * CACHE_BLOCK_TOKENS : 0
+  return { input: total - shared - written, output: 0, cacheRead: shared, cacheWrite: written }
+}
+
+function queue(script: Script): Script {
+  return typeof script === "function" ? script : [...script]
+}
+
+function replyTo(request: ModelRequest, scripts: Map<string, Script>): Reply {
+  if (request.caller === "title") return { text: TITLE }
+  const script = scripts.get(request.session) ?? scripts.get("") ?? []
+  if (typeof script === "function") return script(request) ?? standard(request)
+  if (request.caller !== "main") return standard(request)
+  // A copy made by `queue`, so that taking from it is nobody else's loss.
+  return (script as Reply[]).shift() ?? standard(request)
+}
+
+function standard(request: ModelRequest): Reply {
+  return { text: request.caller === "compaction" ? SUMMARY : "Done." }
+}
+
+async function send(response: ServerResponse, request: ModelRequest, reply: Reply): Promise<void> {
+  if (reply.delayMs) await new Promise((resolve) => setTimeout(resolve, reply.delayMs))
+  if (reply.status !== undefined) {
+    const message = reply.message ?? `scripted failure ${reply.status}`
+    response.writeHead(reply.status, { "content-type": "application/json" })
+    response.end(encodeError(request.wire, reply.status, message))
+    return
+  }
+  const output = Math.ceil(sizeOf(reply) / CHARS_PER_TOKEN)
+  const counted = { ...request.usage, output, ...reply.usage }
+  request.usage = counted
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
+  const id = String(request.index).padStart(4, "0")
+  for (const event of encodeReply(request.wire, { ...reply, id, model: request.model, counted })) response.write(event)
+  if (!reply.hang) response.end()
+}

@@ -1,0 +1,48 @@
+// What OpenCode stored of a session, brought to a form in which two runs of the same script are equal: without what a
+// clock, a random id, a path or a counter put there. Whatever still differs is a difference in what was said and done.
+
+import type { StoredMessage } from "./host.ts"
+
+const UNSTABLE = new Set([
+  "id",
+  "sessionID",
+  "messageID",
+  "parentID",
+  "callID",
+  "time",
+  "snapshot",
+  "hash",
+  "cost",
+  "tokens",
+  // Written by a job of its own after the turn, so it may or may not be there yet.
+  "summary",
+])
+
+/** One line per message and part, in order. `root` is the folder everything ran in. */
+export function outlineOf(messages: readonly StoredMessage[], root: string): string[] {
+  return messages.flatMap(({ info, parts }) => [
+    line("message", info, root),
+    ...parts.map((part) => line(`  ${String(part.type)}`, part, root)),
+  ])
+}
+
+/** The lines in which two outlines differ, in words; empty when they are equal. */
+export function differences(one: readonly string[], other: readonly string[]): string[] {
+  const found: string[] = []
+  for (let at = 0; at < Math.max(one.length, other.length); at++) {
+    if (one[at] !== other[at]) found.push(`line ${at + 1}: ${one[at] ?? "nothing"} | ${other[at] ?? "nothing"}`)
+  }
+  return found
+}
+
+function line(label: string, value: unknown, root: string): string {
+  const text = JSON.stringify(stable(value)) ?? ""
+  return `${label} ${text.replaceAll(root, "").replace(/\d+(\.\d+)?\s?ms\b|duration_ms:? \d+(\.\d+)?/g, "some ms")}`
+}
+
+function stable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stable)
+  if (typeof value !== "object" || value === null) return value
+  const kept = Object.entries(value).filter(([key]) => !UNSTABLE.has(key))
+  return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, stable(inner)]))
+}

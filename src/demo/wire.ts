@@ -1,0 +1,134 @@
+// How a scripted reply is put on the wire: the server-sent events of the OpenAI chat-completions and the Anthropic
+// messages protocols, as far as OpenCode's providers read them.
+
+import type { Usage, Wire } from "./request.ts"
+
+export type ToolCall = { name: string; arguments: Readonly<Record<string, unknown>>; id?: string }
+
+/** What the scripted model answers to one request. An empty reply is an answer that says "Done." */
+export type Reply = {
+  thinking?: string
+  text?: string
+  calls?: readonly ToolCall[]
+  /** what differs from the usage computed from the body */
+  usage?: Partial<Usage>
+  /** wait before the first byte */
+  delayMs?: number
+  /** answer with this HTTP status and `message` instead of a stream */
+  status?: number
+  message?: string
+  /** send what there is of the answer, then nothing more until the client goes away */
+  hang?: boolean
+}
+
+export type Numbered = Reply & { id: string; model: string; counted: Usage }
+
+/** The events of a whole answer; with `hang` the events up to where it stops. */
+export function encodeReply(wire: Wire, reply: Numbered): string[] {
+  return wire === "openai" ? encodeOpenai(reply) : encodeAnthropic(reply)
+}
+
+export function encodeError(wire: Wire, status: number, message: string): string {
+  const type = status === 429 ? "rate_limit_error" : status >= 500 ? "api_error" : "invalid_request_error"
+  if (wire === "openai") return JSON.stringify({ error: { message, type, code: null, param: null } })
+  return JSON.stringify({ type: "error", error: { type, message } })
+}
+
+/** Characters the reply itself is made of, from which its output tokens are counted. */
+export function sizeOf(reply: Reply): number {
+  return textOf(reply).length + (reply.thinking ?? "").length + JSON.stringify(reply.calls ?? []).length
+}
+
+function textOf(reply: Reply): string {
+  return reply.text ?? (reply.calls?.length ? "" : "Done.")
+}
+
+function encodeOpenai(reply: Numbered): string[] {
+  const head = { id: `chatcmpl-${reply.id}`, object: "chat.completion.chunk", created: 1, model: reply.model }
+  const chunk = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const events = [chunk({ role: "assistant", content: "" })]
+  if (reply.thinking) events.push(chunk({ reasoning_content: reply.thinking }))
+  for (const piece of pieces(textOf(reply))) events.push(chunk({ content: piece }))
+  if (reply.hang) return events
+  const calls = reply.calls ?? []
+  calls.forEach((call, index) => {
+    const made = { name: call.name, arguments: JSON.stringify(call.arguments) }
+    events.push(chunk({ tool_calls: [{ index, id: callId(reply, call, index), type: "function", function: made }] }))
+  })
+  events.push(chunk({}, calls.length > 0 ? "tool_calls" : "stop"))
+  const { input, output, cacheRead, cacheWrite } = reply.counted
+  const prompt = input + cacheRead + cacheWrite
+  const usage = {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: { cached_tokens: cacheRead },
+  }
+  events.push(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`, "data: [DONE]\n\n")
+  return events
+}
+
+function encodeAnthropic(reply: Numbered): string[] {
+  const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+  const { input, output, cacheRead, cacheWrite } = reply.counted
+  const usage = {
+    input_tokens: input,
+    output_tokens: 1,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+  }
+  const message = {
+    id: `msg_${reply.id}`,
+    type: "message",
+    role: "assistant",
+    model: reply.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  }
+  const events = [event("message_start", { message })]
+  let index = 0
+  const block = (content: object, deltas: object[]) => {
+    events.push(event("content_block_start", { index, content_block: content }))
+    for (const delta of deltas) events.push(event("content_block_delta", { index, delta }))
+    if (!reply.hang) events.push(event("content_block_stop", { index }))
+    index++
+  }
+  if (reply.thinking) {
+    block({ type: "thinking", thinking: "", signature: "" }, [
+      { type: "thinking_delta", thinking: reply.thinking },
+      { type: "signature_delta", signature: Buffer.from(`signed ${reply.id}`).toString("base64") },
+    ])
+  }
+  const text = textOf(reply)
+  if (text) {
+    const deltas = pieces(text).map((piece) => ({ type: "text_delta", text: piece }))
+    block({ type: "text", text: "" }, deltas)
+  }
+  if (reply.hang) return events
+  const calls = reply.calls ?? []
+  calls.forEach((call, at) => {
+    const json = { type: "input_json_delta", partial_json: JSON.stringify(call.arguments) }
+    block({ type: "tool_use", id: callId(reply, call, at), name: call.name, input: {} }, [json])
+  })
+  const stop = calls.length > 0 ? "tool_use" : "end_turn"
+  events.push(
+    event("message_delta", { delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: output } }),
+  )
+  events.push(event("message_stop", {}))
+  return events
+}
+
+function callId(reply: Numbered, call: ToolCall, index: number): string {
+  return call.id ?? `call_${reply.id}_${index}`
+}
+
+/** A few pieces rather than one, so that the client's joining of deltas is at work too. */
+function pieces(text: string): string[] {
+  const size = Math.max(1, Math.ceil(text.length / 3))
+  const out: string[] = []
+  for (let at = 0; at < text.length; at += size) out.push(text.slice(at, at + size))
+  return out
+}

@@ -1,0 +1,83 @@
+// event: what OpenCode announces and the message array does not hold. Called for every delta of every answer, so an
+// event that means nothing here must cost nothing.
+
+import { record, text } from "../core/normalize.ts"
+import { redact } from "../core/redact.ts"
+import { cut, line } from "../core/text.ts"
+import { readTodos } from "../core/ledger/entry.ts"
+import type { HookContext } from "./context.ts"
+import { checkDisk } from "./disk.ts"
+import type { Session } from "./sessions.ts"
+import { countCall, endTurn, newTurn } from "./turn.ts"
+
+/** Permissions waiting in one session; more than this is a runaway client. */
+const MOST_PERMISSIONS = 20
+
+export function onEvent(context: HookContext, input: { event?: { type?: unknown; properties?: unknown } }): undefined {
+  const properties = record(input?.event?.properties)
+  if (!properties) return
+  const { sessions } = context
+  const sessionID = text(properties.sessionID)
+  switch (input.event?.type) {
+    case "session.status":
+      return onStatus(context, sessionID, text(record(properties.status)?.type))
+    case "session.idle":
+      return onStatus(context, sessionID, "idle")
+    case "message.updated":
+      if (sessionID !== undefined) countCall(sessions.get(sessionID).turn, properties.info)
+      return
+    case "todo.updated": {
+      const todos = readTodos(properties.todos)
+      if (sessionID !== undefined && todos) sessions.get(sessionID).signals.todos = todos
+      return
+    }
+    case "permission.asked": {
+      const id = text(properties.id)
+      const permissions = sessionID === undefined ? undefined : sessions.get(sessionID).signals.permissions
+      if (id === undefined || !permissions || permissions.size >= MOST_PERMISSIONS) return
+      const patterns = Array.isArray(properties.patterns) ? properties.patterns.filter((one) => typeof one === "string") : []
+      permissions.set(id, { id, what: cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100) })
+      return
+    }
+    case "permission.replied":
+      if (sessionID !== undefined) sessions.peek(sessionID)?.signals.permissions.delete(text(properties.requestID) ?? "")
+      return
+    case "session.compacted":
+    case "session.error":
+      if (sessionID !== undefined) lowerGate(sessions.peek(sessionID))
+      return
+    case "session.deleted": {
+      const id = sessionID ?? text(record(properties.info)?.id)
+      if (id === undefined) return
+      sessions.delete(id)
+      context.store()?.deleteSession(id)
+      return
+    }
+  }
+}
+
+function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
+  if (sessionID === undefined) return
+  const session = context.sessions.get(sessionID)
+  if (status === "busy" || status === "retry") {
+    session.signals.status = status
+    session.turn.startedMs ||= Date.now()
+    checkDisk(context.directory, session)
+    return
+  }
+  if (status !== "idle") return
+  session.signals.status = "idle"
+  session.signals.permissions.clear()
+  lowerGate(session)
+  const turn = endTurn(session.turn, sessionID, Date.now())
+  session.turn = newTurn()
+  if (!turn) return
+  const store = context.store()
+  store?.saveTurn(turn)
+  void store?.flush()
+}
+
+/** A compaction that failed or had nothing to summarise must not silence the next HUD. */
+function lowerGate(session: Session | undefined): void {
+  if (session) session.compacting = false
+}

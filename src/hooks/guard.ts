@@ -1,0 +1,50 @@
+// Every hook runs behind this. OpenCode awaits hooks without a catch and without a deadline, so whatever goes wrong in
+// one is the user's broken turn; here it becomes one log line, and the request goes out as if the plugin were absent.
+
+/** Reports what went wrong in a hook. Must not throw. */
+export type Report = (hook: string, problem: string, cause?: unknown) => void
+
+/** The change a hook wants, all of it; small and synchronous, and run only when the hook was in time. */
+export type Commit = () => void
+
+/**
+ * A hook that never throws, never rejects and is done by the deadline. The body may look at its arguments but changes
+ * them only through the commit it returns: a body that fails or comes late has changed nothing. A synchronous body
+ * that took longer is reported but used, since the time is spent either way.
+ */
+export function guard<Args extends unknown[]>(
+  hook: string,
+  deadlineMs: number,
+  report: Report,
+  body: (...args: Args) => Commit | undefined | Promise<Commit | undefined>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    const started = performance.now()
+    try {
+      const result = body(...args)
+      const commit = result instanceof Promise ? await within(result, deadlineMs) : result
+      if (commit === LATE) return report(hook, `gave up after ${deadlineMs} ms`)
+      commit?.()
+    } catch (cause) {
+      return report(hook, "failed", cause)
+    }
+    const elapsedMs = performance.now() - started
+    if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms`)
+  }
+}
+
+const LATE = Symbol("late")
+
+/** The promise's value, or LATE at the deadline. A rejection after the deadline is swallowed: nobody waits for it. */
+async function within<T>(promise: Promise<T>, deadlineMs: number): Promise<T | typeof LATE> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(() => resolve(LATE), deadlineMs)
+  })
+  promise.catch(() => {})
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,44 @@
+// Where the plugin speaks: OpenCode's own log, and a toast for what the user should act on. Never stdout or stderr,
+// which belong to the host's screen and to `run --format json`.
+
+import type { PluginInput } from "@opencode-ai/plugin"
+import { redact } from "../core/redact.ts"
+import { cut } from "../core/text.ts"
+
+export type Level = "debug" | "info" | "warn" | "error"
+
+export type Log = {
+  /** One line into OpenCode's log. The same line is said once in the plugin's life. */
+  say(level: Level, message: string): void
+  /** A warning in the log and on the screen, once. */
+  warnUser(message: string): void
+}
+
+const LONGEST = 1000
+/** Different lines remembered; past it the plugin falls silent rather than grow. */
+const MOST = 500
+
+export function createLog(client: PluginInput["client"] | undefined): Log {
+  const said = new Set<string>()
+  const once = (level: Level, message: string): boolean => {
+    const line = cut(redact(message), LONGEST)
+    if (said.has(line) || said.size >= MOST) return false
+    said.add(line)
+    send(() => client?.app?.log({ body: { service: "opencode-hud", level, message: line } }))
+    return true
+  }
+  return {
+    say: (level, message) => void once(level, message),
+    warnUser(message) {
+      if (once("warn", message))
+        send(() => client?.tui?.showToast({ body: { title: "opencode-hud", message: cut(redact(message), 300), variant: "warning" } }))
+    },
+  }
+}
+
+/** A log that fails has nowhere to say so. */
+function send(call: () => Promise<unknown> | undefined): void {
+  try {
+    void call()?.catch(() => {})
+  } catch {}
+}

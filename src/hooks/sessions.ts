@@ -1,0 +1,66 @@
+// The closure state: one record per session, made when a session is first seen and bounded in number. Everything the
+// hooks remember lives here.
+
+import { type HudState, newHudState } from "../core/hud/hud.ts"
+import { isHudID } from "../core/hud/place.ts"
+import type { ModelName } from "../core/hud/slots.ts"
+import { createLedger, type Ledger } from "../core/ledger/ledger.ts"
+import { noSignals, type Signals } from "../core/ledger/signals.ts"
+import type { Env } from "../core/normalize.ts"
+import { newTurn, type TurnCount } from "./turn.ts"
+
+export type Session = {
+  id: string
+  ledger: Ledger
+  signals: Signals
+  hud: HudState
+  /** the model OpenCode last called for the session, and the one its messages named then */
+  called?: { named: string; model: ModelName }
+  /** OpenCode is about to ask for a compaction: the next array is the summariser's */
+  compacting: boolean
+  /** the account of the turn that runs */
+  turn: TurnCount
+}
+
+export type Sessions = {
+  /** The session's record; a new one when it was never seen or was long forgotten. */
+  get(id: string): Session
+  /** The record if there is one. */
+  peek(id: string): Session | undefined
+  delete(id: string): void
+  readonly size: number
+}
+
+/** Sessions kept in memory; the least recently used goes first. Its facts come back from its messages. */
+const MOST = 100
+
+export function createSessions(env: Env, onNew: (session: Session) => void): Sessions {
+  const sessions = new Map<string, Session>()
+  return {
+    get(id) {
+      const known = sessions.get(id)
+      if (known) {
+        sessions.delete(id)
+        sessions.set(id, known)
+        return known
+      }
+      const session: Session = {
+        id,
+        ledger: createLedger(env, isHudID),
+        signals: noSignals(),
+        hud: newHudState(),
+        compacting: false,
+        turn: newTurn(),
+      }
+      sessions.set(id, session)
+      if (sessions.size > MOST) sessions.delete(sessions.keys().next().value as string)
+      onNew(session)
+      return session
+    },
+    peek: (id) => sessions.get(id),
+    delete: (id) => void sessions.delete(id),
+    get size() {
+      return sessions.size
+    },
+  }
+}

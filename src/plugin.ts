@@ -1,0 +1,35 @@
+// The V1 plugin module: wiring only.
+
+import { createHash } from "node:crypto"
+import type { PluginModule } from "@opencode-ai/plugin"
+import { readCarried } from "./core/ledger/carry.ts"
+import type { HookContext } from "./hooks/context.ts"
+import { learnHelperPrompts } from "./hooks/helpers.ts"
+import { createHooks } from "./hooks/hooks.ts"
+import { createLog } from "./hooks/log.ts"
+import { createModels } from "./hooks/models.ts"
+import { createSessions } from "./hooks/sessions.ts"
+import { shareStore } from "./hooks/store.ts"
+import { readOptions } from "./options.ts"
+
+const server: PluginModule["server"] = async (input, given) => {
+  const log = createLog(input.client)
+  const { options, problems } = readOptions(given)
+  for (const { message } of problems) log.warnUser(`${message} (opencode.json, "plugin", the options of opencode-hud)`)
+  if (!options.enabled) return {}
+  const store = shareStore(options.store, log)
+  const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
+  const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32)
+  const sessions = createSessions({ hash, root: directory }, (session) => {
+    const anchors = store.anchors(session.id)
+    if (anchors) session.hud = { ...session.hud, shown: true, anchors }
+    const carried = store.carried(session.id)
+    const facts = carried && readCarried(carried.data)
+    if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+  })
+  const context: HookContext = { options, log, sessions, models: createModels(), store: store.current, directory, helperPrompts: [] }
+  learnHelperPrompts(input.client, context.helperPrompts)
+  return createHooks(context, store.release)
+}
+
+export default { id: "opencode-hud", server } satisfies PluginModule

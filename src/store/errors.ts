@@ -1,0 +1,68 @@
+// The store's one error family, and what kind of trouble an error from SQLite or the file system is.
+
+export type StoreErrorCode =
+  // the plugin's own store
+  | "STORE_NEWER"
+  | "STORE_FOREIGN"
+  // sessions read from OpenCode's database or an export
+  | "NO_SQLITE"
+  | "DATABASE_NOT_FOUND"
+  | "DATABASE_UNREADABLE"
+  | "SESSION_NOT_FOUND"
+  | "SESSION_AMBIGUOUS"
+  | "EXPORT_NOT_FOUND"
+  | "EXPORT_UNREADABLE"
+  | "EXPORT_TRUNCATED"
+  | "NOT_AN_EXPORT"
+  | "NO_MESSAGES"
+
+/** The message is for people, one line: what failed, what was expected and found, what to do. */
+export class StoreError extends Error {
+  override readonly name = "StoreError"
+  readonly code: StoreErrorCode
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** `locked` passes, `corrupt` needs a fresh file, `unwritable` means memory, `other` is this write's or our own fault. */
+export type Trouble = "locked" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
+
+const SQLITE: Readonly<Record<number, Trouble>> = {
+  3: "unwritable", // PERM
+  5: "locked", // BUSY
+  6: "locked", // LOCKED
+  7: "unwritable", // NOMEM
+  8: "unwritable", // READONLY
+  10: "unwritable", // IOERR
+  11: "corrupt", // CORRUPT
+  13: "unwritable", // FULL
+  14: "unwritable", // CANTOPEN
+  15: "locked", // PROTOCOL: the WAL locks were contended
+  22: "unwritable", // NOLFS
+  23: "unwritable", // AUTH
+  26: "corrupt", // NOTADB
+}
+
+/** Looks through the causes, since drizzle wraps what SQLite throws. */
+export function troubleOf(error: unknown): Trouble {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof StoreError && cause.code === "STORE_NEWER") return "newer"
+    if (cause instanceof StoreError && cause.code === "STORE_FOREIGN") return "foreign"
+    const { errno, code } = cause as NodeJS.ErrnoException
+    // By number, not by code: the errors of the Bun inside OpenCode (1.3.14) carry no code. The low byte is the
+    // primary result. System errors have negative numbers and a code such as EACCES.
+    if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
+    if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"
+  }
+  return "other"
+}
+
+/** In one line: our own message, else the innermost, since drizzle's outer one is only the query. */
+export function reasonOf(error: unknown): string {
+  let cause: unknown = error
+  while (cause instanceof Error && !(cause instanceof StoreError) && cause.cause instanceof Error) cause = cause.cause
+  return String(cause instanceof Error ? cause.message : cause).replace(/\s+/g, " ")
+}

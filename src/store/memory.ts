@@ -1,0 +1,66 @@
+// The store's picture in memory: what loads answer from, and all there is where SQLite cannot be used. Bounded, since
+// an OpenCode server may live for weeks.
+import type { Anchor, Carried, Turn, Write } from "./record.ts"
+
+export const keptSessions = 50
+const keptTurns = 500
+
+export type Memory = {
+  readonly anchors: ReadonlyMap<string, readonly Anchor[]>
+  readonly carried: ReadonlyMap<string, Carried>
+  turns(sessionID: string): Turn[]
+  apply(write: Write): void
+  /** Everything but turns as writes again, for a fresh file in place of a broken one. */
+  writes(at: number): Write[]
+}
+
+export function createMemory(): Memory {
+  const anchors = new Map<string, readonly Anchor[]>()
+  const carried = new Map<string, Carried>()
+  const turns = new Map<string, Map<number, Turn>>()
+
+  function apply(write: Write): void {
+    switch (write.kind) {
+      case "anchors":
+        if (write.anchors.length > 0) put(anchors, write.sessionID, write.anchors)
+        else anchors.delete(write.sessionID)
+        return
+      case "carried":
+        put(carried, write.sessionID, write.carried)
+        return
+      case "turn": {
+        const known = turns.get(write.sessionID) ?? new Map<number, Turn>()
+        put(turns, write.sessionID, known)
+        put(known, write.turn.turn, write.turn, keptTurns)
+        return
+      }
+      case "delete":
+        for (const map of [anchors, carried, turns]) map.delete(write.sessionID)
+        return
+      case "prune":
+        return
+      default:
+        write satisfies never
+    }
+  }
+
+  return {
+    anchors,
+    carried,
+    turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
+    apply,
+    writes: (at) => [
+      ...Array.from(anchors, ([sessionID, list]): Write => ({ kind: "anchors", sessionID, anchors: list, at })),
+      ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
+    ],
+  }
+}
+
+/** Last saved goes last, so that the first key is the one to let go. */
+function put<K, V>(map: Map<K, V>, key: K, value: V, limit = keptSessions): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= limit) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}

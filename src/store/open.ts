@@ -1,0 +1,211 @@
+// Opens the plugin's own store and keeps it usable whatever happens to its file: locked is waited for, corrupt is set
+// aside, everything else means memory. Every such event is one warning, never an error.
+import type { Connection } from "./connection.ts"
+import { reasonOf, StoreError, troubleOf } from "./errors.ts"
+import { setAside } from "./file.ts"
+import { createMemory } from "./memory.ts"
+import { storePath } from "./paths.ts"
+import type { Anchor, Store, StoreState, Turn, Write } from "./record.ts"
+import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
+
+export type { Anchor, Carried, Store, StoreCounters, StoreState, Turn } from "./record.ts"
+
+export type StoreOptions = {
+  /** the database file; default: `hud.db` in the plugin's data folder */
+  path?: string
+  /** one line for the log, at most once for each kind of trouble */
+  onWarning(message: string): void
+} & Pick<WriterOptions, "maxWrites" | "delayMs">
+
+const retentionMs = 90 * 24 * 60 * 60 * 1000
+const openPausesMs = [50, 100, 200, 400, 800]
+const maxReplacements = 2
+
+/** Never rejects: what stands in the way of a file is in `state.reason`, and the store is memory. */
+export async function openStore({ path = storePath(), onWarning, ...queue }: StoreOptions): Promise<Store> {
+  const memory = createMemory()
+  const warned = new Set<string>()
+  let state: StoreState = { kind: "memory", reason: "not opened yet" }
+  let connection: Connection | undefined
+  let open: (() => Connection) | undefined
+  let inode = 0
+  let replacements = 0
+  let skipped = 0
+
+  function warn(about: string, message: string): void {
+    if (warned.has(about)) return
+    warned.add(about)
+    try {
+      onWarning(message)
+    } catch {}
+  }
+
+  function useMemory(reason: string): void {
+    letGo()
+    state = { kind: "memory", reason }
+    warn("memory", `the store is kept in memory only, and lost at exit: ${reason}`)
+  }
+
+  function letGo(): void {
+    try {
+      connection?.close()
+    } catch {}
+    connection = undefined
+  }
+
+  /** Loads before it counts as open: some damage shows only when the tables are read. */
+  function openFile(): void {
+    connection = open?.()
+    const loaded = connection?.load()
+    for (const write of loaded?.writes ?? []) memory.apply(write)
+    skipped += loaded?.skipped ?? 0
+    state = { kind: "sqlite", path }
+  }
+
+  function replaceFile(error: unknown): void {
+    letGo()
+    if (++replacements > maxReplacements) throw error
+    const aside = setAside(path, inode)
+    if (aside) warn("corrupt", `the store was corrupt (${reasonOf(error)}); set aside as ${aside}, started a fresh one`)
+  }
+
+  function recover(error: unknown): Recovery {
+    const trouble = troubleOf(error)
+    switch (trouble) {
+      case "locked":
+        return "retry"
+      case "other":
+        return "skip"
+      case "corrupt":
+        try {
+          replaceFile(error)
+          connection = open?.()
+          // What this process knows goes into the fresh file, so that sticky HUDs survive the next restart too.
+          for (const write of memory.writes(Date.now())) writer.add(write)
+          return "again"
+        } catch (second) {
+          useMemory(reasonOf(second))
+          return "stop"
+        }
+      case "unwritable":
+      case "newer":
+      case "foreign":
+        useMemory(reasonOf(error))
+        return "stop"
+      default:
+        return trouble satisfies never
+    }
+  }
+
+  const writer = createWriter({
+    ...queue,
+    write: (batch, patienceMs) => connection?.write(batch, patienceMs),
+    recover,
+    onLost: (_, why) => warn("lost", `the store gave up a write: ${why}`),
+  })
+
+  async function start(): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        open ??= await loadOpen(path, (value) => {
+          inode = value
+        })
+        return openFile()
+      } catch (error) {
+        letGo()
+        const trouble = troubleOf(error)
+        const pauseMs = openPausesMs[attempt]
+        if (trouble === "locked" && pauseMs !== undefined) {
+          await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        } else if (trouble === "corrupt") replaceFile(error)
+        else throw error
+      }
+    }
+  }
+
+  try {
+    await start()
+    save({ kind: "prune", before: Date.now() - retentionMs })
+  } catch (error) {
+    // No SQLite in this host is a fact about the host, not trouble with the store.
+    if (error instanceof StoreError && error.code === "NO_SQLITE") state = { kind: "memory", reason: reasonOf(error) }
+    else useMemory(reasonOf(error))
+  }
+
+  function save(write: Write): void {
+    memory.apply(write)
+    if (connection) writer.add(write)
+  }
+
+  async function turns(sessionID: string): Promise<Turn[]> {
+    const id = wellFormed(sessionID)
+    const known = new Map<number, Turn>()
+    // A delete may be waiting.
+    await writer.flush()
+    try {
+      for (const turn of connection?.turns(id) ?? []) known.set(turn.turn, turn)
+    } catch (error) {
+      warn("turns", `the store's turns could not be read: ${reasonOf(error)}`)
+    }
+    for (const turn of memory.turns(id)) known.set(turn.turn, turn)
+    return [...known.values()].sort((a, b) => a.turn - b.turn)
+  }
+
+  return {
+    get state() {
+      return state
+    },
+    get counters() {
+      return { pending: writer.pending, dropped: writer.lost, skipped }
+    },
+    loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),
+    loadCarried: () => new Map(memory.carried),
+    saveAnchors: (sessionID, anchors) =>
+      save({ kind: "anchors", sessionID: wellFormed(sessionID), anchors: [...anchors], at: Date.now() }),
+    saveCarried(sessionID, compactionID, data) {
+      const carried = { compactionID: wellFormed(compactionID), data: wellFormed(data) }
+      save({ kind: "carried", sessionID: wellFormed(sessionID), carried, at: Date.now() })
+    },
+    saveTurn: (turn) => save(turnWrite(turn)),
+    turns,
+    deleteSession: (sessionID) => save({ kind: "delete", sessionID: wellFormed(sessionID) }),
+    flush: () => writer.flush(),
+    async close() {
+      await writer.close()
+      letGo()
+    },
+  }
+}
+
+async function loadOpen(path: string, onInode: (inode: number) => void): Promise<() => Connection> {
+  const { loadSqlite } = await import("./sqlite.ts")
+  const Database = await loadSqlite()
+  const { connect } = await import("./connection.ts")
+  return () => connect(Database, path, onInode)
+}
+
+/** Bun 1.3.14 binds a lone surrogate fused with what follows it, so that the text would not be found again. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd")
+}
+
+/** The tables are strict: a fraction or NaN in a whole-number column would cost the row. Estimates are fractions. */
+function turnWrite(turn: Turn): Write {
+  const whole = (value: number) => (Number.isFinite(value) ? Math.round(value) : 0)
+  const sessionID = wellFormed(turn.sessionID)
+  const clean: Turn = {
+    sessionID,
+    turn: whole(turn.turn),
+    startedAt: whole(turn.startedAt),
+    endedAt: whole(turn.endedAt),
+    calls: whole(turn.calls),
+    inputTokens: whole(turn.inputTokens),
+    cacheReadTokens: whole(turn.cacheReadTokens),
+    cacheWriteTokens: whole(turn.cacheWriteTokens),
+    outputTokens: whole(turn.outputTokens),
+    hudTokens: whole(turn.hudTokens),
+    providerID: wellFormed(turn.providerID),
+    modelID: wellFormed(turn.modelID),
+  }
+  return { kind: "turn", sessionID, turn: clean, at: Date.now() }
+}

@@ -1,0 +1,27 @@
+// Where the plugin's store and OpenCode's database lie. Pure: the environment and the home folder are given.
+import { homedir, tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The plugin's own data folder: `$OPENCODE_HUD_DATA`, or `opencode-hud` beside OpenCode's own data folder. */
+export function dataFolder(env: Environment = process.env, home = homedir()): string {
+  if (env.OPENCODE_HUD_DATA) return resolve(env.OPENCODE_HUD_DATA)
+  return join(dataHome(env, home), "opencode-hud")
+}
+
+export function storePath(env: Environment = process.env, home = homedir()): string {
+  return join(dataFolder(env, home), "hud.db")
+}
+
+/** OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
+export function opencodeFolder(env: Environment = process.env, home = homedir()): string {
+  return join(dataHome(env, home), "opencode")
+}
+
+// OpenCode uses XDG folders on every platform, macOS and Windows too (its xdg-basedir knows no %LOCALAPPDATA%), so a
+// user who has moved one has moved the other. Without a home folder only the temporary one is left.
+function dataHome(env: Environment, home: string): string {
+  if (env.XDG_DATA_HOME) return resolve(env.XDG_DATA_HOME)
+  return home ? join(home, ".local", "share") : tmpdir()
+}

@@ -1,0 +1,64 @@
+// What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
+
+/** One HUD that was sent in the sticky slot. `after` is the id of the message it follows. */
+export type Anchor = { after: string; text: string }
+
+/** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
+export type Carried = { compactionID: string; data: string }
+
+/** One turn's account. Times in epoch ms, tokens as the provider reported them, `hudTokens` what the HUD added. */
+export type Turn = {
+  sessionID: string
+  turn: number
+  startedAt: number
+  endedAt: number
+  calls: number
+  inputTokens: number
+  cacheReadTokens: number
+  cacheWriteTokens: number
+  outputTokens: number
+  hudTokens: number
+  providerID: string
+  modelID: string
+}
+
+/** Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written. */
+export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
+
+/** Writes waiting for the disk, writes given up because too many waited or one was refused, rows that did not parse. */
+export type StoreCounters = { pending: number; dropped: number; skipped: number }
+
+/**
+ * The plugin's own store. Nothing here throws or rejects. Saves and loads touch memory only and may be called from a
+ * hook; what is saved reaches the disk later, in one transaction, off the hook's path.
+ */
+export type Store = {
+  readonly state: StoreState
+  readonly counters: StoreCounters
+  /** The anchors of the 50 sessions saved to last, from disk and from this process, newest last. A copy. */
+  loadAnchors(): Map<string, Anchor[]>
+  /** Replaces the session's anchors; an empty list removes them. */
+  saveAnchors(sessionID: string, anchors: readonly Anchor[]): void
+  /** What the 50 sessions saved to last carried, newest last. A copy. */
+  loadCarried(): Map<string, Carried>
+  /** Replaces what the session carries. `data` must be JSON, or it is skipped when it is read back. */
+  saveCarried(sessionID: string, compactionID: string, data: string): void
+  /** Inserts the turn or replaces the one with the same session and number. */
+  saveTurn(turn: Turn): void
+  /** The session's turns in order, those not yet on disk included. Reads the disk: not for a hook. */
+  turns(sessionID: string): Promise<Turn[]>
+  /** Forgets everything about the session. */
+  deleteSession(sessionID: string): void
+  /** Writes what waits. Where the file is locked it resolves with the writes kept, to be retried later. */
+  flush(): Promise<void>
+  /** Flushes, for at most a second and a half, and lets go of the file. Idempotent; saves after it are ignored. */
+  close(): Promise<void>
+}
+
+/** One write waiting in the queue. `at` is when it was asked for, in epoch ms. */
+export type Write =
+  | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
+  | { kind: "carried"; sessionID: string; carried: Carried; at: number }
+  | { kind: "turn"; sessionID: string; turn: Turn; at: number }
+  | { kind: "delete"; sessionID: string }
+  | { kind: "prune"; before: number }

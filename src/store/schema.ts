@@ -1,0 +1,48 @@
+// The store's tables as the newest migration leaves them, for typed queries. The migrations make them, not this file;
+// a test holds the two together.
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+/** A session that something is kept of. Deleting its row deletes everything else about it. */
+export const session = sqliteTable(
+  "session",
+  {
+    id: text("id").primaryKey(),
+    touchedAt: integer("touched_at").notNull(),
+  },
+  (table) => [index("session_touched_at").on(table.touchedAt)],
+)
+
+/** `anchors` is JSON: a text may hold NUL or a lone surrogate, which SQLite does not keep but a JSON escape does. */
+export const anchors = sqliteTable("anchors", {
+  sessionID: ownedBySession("session_id").primaryKey(),
+  anchors: text("anchors").notNull(),
+})
+
+export const carried = sqliteTable("carried", {
+  sessionID: ownedBySession("session_id").primaryKey(),
+  compactionID: text("compaction_id").notNull(),
+  data: text("data").notNull(),
+})
+
+export const turn = sqliteTable(
+  "turn",
+  {
+    sessionID: ownedBySession("session_id").notNull(),
+    turn: integer("turn").notNull(),
+    startedAt: integer("started_at").notNull(),
+    endedAt: integer("ended_at").notNull(),
+    calls: integer("calls").notNull(),
+    inputTokens: integer("input_tokens").notNull(),
+    cacheReadTokens: integer("cache_read_tokens").notNull(),
+    cacheWriteTokens: integer("cache_write_tokens").notNull(),
+    outputTokens: integer("output_tokens").notNull(),
+    hudTokens: integer("hud_tokens").notNull(),
+    providerID: text("provider_id").notNull(),
+    modelID: text("model_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
+)
+
+function ownedBySession(name: string) {
+  return text(name).references(() => session.id, { onDelete: "cascade" })
+}

@@ -1,0 +1,90 @@
+// What a compaction keeps: the facts handed to the summariser, and the HUD afterwards.
+
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { hudsOf, type ModelRequest, promptOf } from "../../src/demo/request.ts"
+import type { Reply } from "../../src/demo/wire.ts"
+import {
+  bash,
+  converse,
+  edit,
+  OPENAI,
+  PATIENCE_MS,
+  read,
+  type ServedWorld,
+  SMALL,
+  say,
+  serveWorld,
+  todo,
+  use,
+} from "../support/world.ts"
+
+const GOAL = "Make the login test pass on node 22 without touching the cookies"
+
+let here: ServedWorld
+
+beforeAll(async () => {
+  here = await serveWorld()
+}, PATIENCE_MS)
+afterAll(() => here.close())
+
+function work(): Reply[] {
+  return [
+    use(todo(["mend the login", "in_progress"], ["tell the user", "pending"])),
+    use(read("alpha.txt"), read("beta.txt")),
+    use(edit("beta.txt", "two", `two ${crypto.randomUUID()}`)),
+    use(bash("sh test.sh")),
+  ]
+}
+
+/** What the summariser is told besides the transcript: the transcript alone would hold the same names. */
+function besidesTranscript(request: ModelRequest | undefined): string {
+  const prompt = request ? promptOf(request) : ""
+  const end = prompt.indexOf("</conversation>")
+  expect(end).toBeGreaterThan(0)
+  return prompt.slice(end)
+}
+
+function expectFacts(told: string): void {
+  expect(told).toContain(GOAL)
+  expect(told).toContain("alpha.txt")
+  expect(told).toContain("beta.txt")
+  expect(told).toContain("sh test.sh")
+  expect(told).toContain("expected 200, got 401")
+  expect(told).toContain("mend the login")
+  expect(told).not.toContain("<hud>")
+}
+
+test(
+  "a compaction asked for by the user is told goal, files, open failures and todo, and the next HUD still knows them",
+  async () => {
+    const { client, provider } = here
+    const { session } = await converse(here, GOAL, [...work(), say("It still fails.")])
+    await client.summarize(session, OPENAI)
+    expectFacts(besidesTranscript(provider.from("compaction", session)[0]))
+
+    const { requests } = await converse(here, "Go on", [use(read("gamma.txt")), say("Done.")], { session })
+    for (const request of requests) {
+      expect(hudsOf(request)).toHaveLength(1)
+      expect(hudsOf(request)[0]).toContain("beta.txt")
+      expect(hudsOf(request)[0]).toContain("sh test.sh")
+    }
+    expect(hudsOf(requests[1] as ModelRequest)[0]).toContain("gamma.txt")
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "a compaction that the context limit brings about is told the same, and the turn goes on with one HUD a call",
+  async () => {
+    const { provider } = here
+    const full = { ...use(read("gamma.txt")), usage: { input: 19_000 } }
+    const { session, requests } = await converse(here, GOAL, [...work(), full, say("Done.")], { model: SMALL })
+    const [compaction] = provider.from("compaction", session)
+    expectFacts(besidesTranscript(compaction))
+    const after = requests.filter((request) => request.index > (compaction?.index ?? 0))
+    expect(after).toHaveLength(1)
+    expect(hudsOf(after[0] as ModelRequest)).toHaveLength(1)
+    expect(hudsOf(after[0] as ModelRequest)[0]).toContain("beta.txt")
+  },
+  PATIENCE_MS,
+)

@@ -1,0 +1,148 @@
+// Where the HUD is in what the model receives, by wire and model.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { hudsOf, type ModelRequest, messagesOf, withoutHud } from "../../src/demo/request.ts"
+import type { Reply } from "../../src/demo/wire.ts"
+import * as world from "../support/world.ts"
+import {
+  ANTHROPIC,
+  BINDING,
+  bash,
+  COPILOT,
+  converse,
+  edit,
+  MISTRAL,
+  OPENAI,
+  PATIENCE_MS,
+  PLUGIN,
+  read,
+  say,
+  todo,
+  use,
+} from "../support/world.ts"
+
+let here: world.ServedWorld
+
+beforeAll(async () => {
+  here = await world.serveWorld()
+}, PATIENCE_MS)
+afterAll(() => here.close())
+
+/** Work with something new to say at every step. */
+function work(): Reply[] {
+  return [
+    { thinking: "The README first.", text: "I look around.", calls: [read("README.md")] },
+    { thinking: "Two files next.", calls: [read("alpha.txt"), read("beta.txt")] },
+    use(todo(["mend the login", "in_progress"], ["tell the user", "pending"])),
+    use(bash("sh test.sh")),
+    use(edit("alpha.txt", "first", `first ${crypto.randomUUID()}`)),
+    use(bash("sh test.sh")),
+    say("It still fails."),
+  ]
+}
+
+async function twoTurns(model: string, directory?: string): Promise<ModelRequest[]> {
+  const options = { model, ...(directory ? { directory } : {}) }
+  const { session, requests } = await converse(here, "Make the login test pass on node 22", work(), options)
+  // The edited line is put back, so that every test finds the file as it was.
+  const back = [use(bash("git checkout alpha.txt")), use(read("gamma.txt")), say("Done.")]
+  const next = await converse(here, "Then look at gamma", back, { ...options, session })
+  return [...requests, ...next.requests]
+}
+
+/** Requests from the first with a HUD on; it must come as soon as a tool was used. */
+function informed(requests: ModelRequest[]): ModelRequest[] {
+  const first = requests.findIndex((request) => hudsOf(request).length > 0)
+  expect(first).toBeGreaterThanOrEqual(0)
+  expect(first).toBeLessThanOrEqual(1)
+  return requests.slice(first)
+}
+
+function rolesOf(request: ModelRequest): unknown[] {
+  return messagesOf(request).map((message) => message.role)
+}
+
+function bareRolesOf(request: ModelRequest): unknown[] {
+  return withoutHud(request).map((message) => (JSON.parse(message) as { role: string }).role)
+}
+
+function expectPrefixes(requests: ModelRequest[], messages: (request: ModelRequest) => string[]): void {
+  requests.slice(1).forEach((request, at) => {
+    const before = messages(requests[at] as ModelRequest)
+    expect(messages(request).slice(0, before.length)).toEqual(before)
+  })
+}
+
+const whole = (request: ModelRequest) => messagesOf(request).map((message) => JSON.stringify(message))
+
+describe.each([OPENAI, ANTHROPIC])("%s", (model) => {
+  test(
+    "carries exactly one HUD, the last thing said, from the first tool call on, and what precedes it never moves",
+    async () => {
+      const requests = await twoTurns(model)
+      expect(requests).toHaveLength(10)
+      const huds = informed(requests).map((request) => {
+        expect(hudsOf(request)).toHaveLength(1)
+        const last = messagesOf(request).at(-1)
+        expect(last?.role).toBe("user")
+        const content = Array.isArray(last?.content) ? (last.content.at(-1) as { text?: string }).text : last?.content
+        const [hud] = hudsOf(request)
+        expect(content).toBe(hud)
+        return hud
+      })
+      expect(new Set(huds).size).toBe(huds.length)
+      expect(huds.at(-1)).toContain("alpha.txt")
+      expect(huds.at(-1)).toContain("sh test.sh")
+      expectPrefixes(requests, withoutHud)
+    },
+    PATIENCE_MS,
+  )
+})
+
+describe.each([MISTRAL, COPILOT])("%s", (model) => {
+  test(
+    "gets the HUD inside the last tool result, so that the roles are those of a session without it",
+    async () => {
+      const requests = await twoTurns(model)
+      for (const request of informed(requests)) {
+        expect(hudsOf(request)).toHaveLength(1)
+        expect(rolesOf(request)).toEqual(bareRolesOf(request))
+        const last = messagesOf(request).at(-1)
+        expect(JSON.stringify(last?.content)).toContain("<hud>")
+      }
+      // Within a turn the last message is the tool's; OpenCode's "Done." between tool and user is not provoked.
+      expect(requests.slice(1, 7).map((request) => rolesOf(request).at(-1))).toEqual(Array(6).fill("tool"))
+      expect(messagesOf(requests[6] as ModelRequest).some((message) => message.content === "Done.")).toBe(false)
+      expectPrefixes(requests, withoutHud)
+    },
+    PATIENCE_MS,
+  )
+})
+
+function expectSticky(requests: ModelRequest[]): void {
+  const seen = informed(requests)
+  const counts = seen.map((request) => hudsOf(request).length)
+  expect(counts.at(-1)).toBeGreaterThan(1)
+  expectPrefixes(requests, whole)
+  seen.slice(1).forEach((request, at) => {
+    const before = hudsOf(seen[at] as ModelRequest)
+    expect(hudsOf(request).slice(0, before.length)).toEqual(before)
+  })
+  expect(hudsOf(seen.at(-1) as ModelRequest).join("\n")).toContain("sh test.sh")
+}
+
+test(
+  "a Claude that binds its thinking finds every HUD where it was, byte for byte, and only what is new at the tail",
+  async () => expectSticky(await twoTurns(BINDING)),
+  PATIENCE_MS,
+)
+
+test(
+  "the option hud.slot sticky does the same for any model",
+  async () => {
+    const plugin = [[PLUGIN, { hud: { slot: "sticky" } }]]
+    const directory = here.host.addProject("sticky", { ...world.FILES, "opencode.json": JSON.stringify({ plugin }) })
+    expectSticky(await twoTurns(OPENAI, directory))
+  },
+  PATIENCE_MS,
+)

@@ -1,0 +1,332 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { applicationID, migrations, schemaVersion } from "../../src/store/migrations/index.ts"
+import { fixtures, openAt, runFixture, spawnChild, temporaryFolder, turnOf, until } from "./support.ts"
+
+const anchors = [{ after: "msg_1", text: "<hud>kept</hud>" }]
+
+function countTurns(path: string): number {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM turn").get()?.n ?? 0
+  } finally {
+    db.close()
+  }
+}
+
+/** Overwrites the table's first page, which an open store has not read yet. */
+function breakTable(path: string, table: string): void {
+  const db = new Database(path, { readonly: true })
+  const row = db.query<{ rootpage: number }, [string]>("SELECT rootpage FROM sqlite_master WHERE name = ?").get(table)
+  db.close()
+  const file = openSync(path, "r+")
+  writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, ((row?.rootpage ?? 1) - 1) * 4096)
+  closeSync(file)
+}
+
+async function seed(path: string): Promise<void> {
+  await using opened = await openAt(path)
+  opened.store.saveAnchors("ses_1", anchors)
+  for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ turn }))
+}
+
+describe("locked by another process", () => {
+  test("writes are kept and reach the file once the lock is gone", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using opened = await openAt(path, { delayMs: 20 })
+    using holder = runFixture("hold-lock.ts", path)
+    await holder.printed("locked")
+    opened.store.saveTurn(turnOf())
+    await opened.store.flush()
+    expect(opened.store.counters.pending).toBeGreaterThan(0)
+    expect(opened.store.state.kind).toBe("sqlite")
+    await holder.finish()
+    await until(() => countTurns(path) === 1)
+    expect(opened.store.counters).toEqual({ pending: 0, dropped: 0, skipped: 0 })
+    expect(opened.warnings).toEqual([])
+  })
+
+  test("a flush against a lock holds the event loop for less than a quarter of a second", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using opened = await openAt(path)
+    using holder = runFixture("hold-lock.ts", path)
+    await holder.printed("locked")
+    opened.store.saveTurn(turnOf())
+    const start = performance.now()
+    await opened.store.flush()
+    expect(performance.now() - start).toBeLessThan(250)
+    await holder.finish()
+  })
+
+  test("a store whose schema is in place opens and loads under a writer's lock", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    using holder = runFixture("hold-lock.ts", path)
+    await holder.printed("locked")
+    {
+      await using opened = await openAt(path)
+      expect(opened.store.state.kind).toBe("sqlite")
+      expect(opened.store.loadAnchors().get("ses_1")).toEqual(anchors)
+      await holder.finish()
+    }
+  })
+
+  test("closing under a lock that stays gives up within bounds and warns", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    const opened = await openAt(path)
+    await opened.store.flush()
+    using holder = runFixture("hold-lock.ts", path)
+    await holder.printed("locked")
+    opened.store.saveTurn(turnOf())
+    await opened.store.close()
+    expect(opened.warnings).toEqual(["the store gave up a write: the store stayed locked"])
+    expect(opened.store.counters.dropped).toBe(1)
+    await holder.finish()
+  })
+
+  test("a file that stays locked before it has tables means memory, with one warning", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    using holder = runFixture("hold-lock.ts", path, "exclusive")
+    await holder.printed("locked")
+    await using opened = await openAt(path)
+    expect(opened.store.state).toEqual({ kind: "memory", reason: "database is locked" })
+    opened.store.saveAnchors("ses_1", anchors)
+    expect(opened.store.loadAnchors().get("ses_1")).toEqual(anchors)
+    expect(opened.warnings.length).toBe(1)
+    await holder.finish()
+  })
+})
+
+describe("corrupt", () => {
+  const damages: { name: string; damage(bytes: Buffer): Buffer }[] = [
+    { name: "bytes that are no database", damage: () => Buffer.from("not a database at all, ".repeat(400)) },
+    { name: "a good header over broken pages", damage: (bytes) => bytes.fill(0xa5, 100) },
+    { name: "a file cut off in the middle", damage: (bytes) => bytes.subarray(0, 4096 + 100) },
+  ]
+  for (const { name, damage } of damages) {
+    test(`${name}: set aside, one warning, a fresh store that works`, async () => {
+      using folder = temporaryFolder()
+      const path = join(folder.path, "hud.db")
+      await seed(path)
+      const broken = damage(readFileSync(path))
+      writeFileSync(path, broken)
+      {
+        await using opened = await openAt(path)
+        expect(opened.store.state.kind).toBe("sqlite")
+        expect(opened.warnings.length).toBe(1)
+        expect(opened.warnings[0]).toMatch(
+          /^the store was corrupt \(.+\); set aside as .+\.corrupt-.+, started a fresh one$/,
+        )
+        opened.store.saveTurn(turnOf())
+      }
+      expect(countTurns(path)).toBe(1)
+      const aside = readdirSync(folder.path).filter((it) => it.startsWith("hud.db.corrupt-") && !/-(wal|shm)$/.test(it))
+      expect(aside.length).toBe(1)
+      expect(readFileSync(join(folder.path, aside[0] ?? "")).equals(broken)).toBe(true)
+    })
+  }
+
+  test("corrupted while open: set aside, and what this process knows is written to the fresh file", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    const opened = await openAt(path)
+    await opened.store.flush()
+    breakTable(path, "turn")
+    opened.store.saveTurn(turnOf({ turn: 301 }))
+    await opened.store.flush()
+    expect(opened.warnings.length).toBe(1)
+    expect(opened.warnings[0]).toContain("set aside as")
+    await opened.store.close()
+    expect(countTurns(path)).toBe(1)
+    await using second = await openAt(path)
+    expect(second.store.loadAnchors().get("ses_1")).toEqual(anchors)
+  })
+
+  test("rows that do not parse are skipped and counted", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    const db = new Database(path)
+    for (const [id, value] of [
+      ["ses_a", "{not json"],
+      ["ses_b", '{"after":"x"}'],
+      ["ses_c", '[{"after":"x"}]'],
+    ] as const) {
+      db.run("INSERT INTO session VALUES (?, ?)", [id, Date.now()])
+      db.run("INSERT INTO anchors VALUES (?, ?)", [id, value])
+    }
+    db.run("INSERT INTO carried VALUES ('ses_a', 'msg_1', 'no json')")
+    db.close()
+    await using opened = await openAt(path)
+    expect([...opened.store.loadAnchors().keys()]).toEqual(["ses_1"])
+    expect(opened.store.loadCarried().size).toBe(0)
+    expect(opened.store.counters.skipped).toBe(4)
+    expect(opened.warnings).toEqual([])
+  })
+})
+
+describe("not ours to write", () => {
+  test("a store of a newer version is left alone to the byte", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    const db = new Database(path)
+    db.exec(`PRAGMA user_version = ${schemaVersion + 1}`)
+    db.close()
+    const before = readFileSync(path)
+    const touched = statSync(path).mtimeMs
+    await using opened = await openAt(path)
+    expect(opened.store.state.kind).toBe("memory")
+    expect(opened.warnings.length).toBe(1)
+    expect(opened.warnings[0]).toContain("newer opencode-hud (schema 3, this one knows 2); update the plugin")
+    opened.store.saveTurn(turnOf())
+    expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
+    await opened.store.close()
+    expect(readFileSync(path).equals(before)).toBe(true)
+    expect(statSync(path).mtimeMs).toBe(touched)
+    expect(readdirSync(folder.path)).toEqual(["hud.db"])
+  })
+
+  test("migrated by a newer version while open: nothing more is written, one warning", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using opened = await openAt(path)
+    await opened.store.flush()
+    const db = new Database(path)
+    db.exec(`PRAGMA user_version = ${schemaVersion + 1}`)
+    opened.store.saveTurn(turnOf())
+    await opened.store.flush()
+    expect(opened.store.state.kind).toBe("memory")
+    expect(opened.warnings.length).toBe(1)
+    expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
+    db.close()
+    expect(countTurns(path)).toBe(0)
+  })
+
+  test("another program's database is not migrated", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    const db = new Database(path)
+    db.exec("CREATE TABLE session (id text); INSERT INTO session VALUES ('theirs')")
+    db.close()
+    const before = readFileSync(path)
+    await using opened = await openAt(path)
+    expect(opened.store.state.kind).toBe("memory")
+    expect(opened.warnings[0]).toContain("a database of another program")
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test("a folder that cannot be made means memory, with one warning", async () => {
+    using folder = temporaryFolder()
+    writeFileSync(join(folder.path, "file"), "")
+    await using opened = await openAt(join(folder.path, "file", "data", "hud.db"))
+    expect(opened.store.state.kind).toBe("memory")
+    expect(opened.warnings.length).toBe(1)
+    opened.store.saveAnchors("ses_1", anchors)
+    await opened.store.flush()
+    expect(opened.store.loadAnchors().get("ses_1")).toEqual(anchors)
+  })
+
+  test("a folder where the file should be means memory", async () => {
+    using folder = temporaryFolder()
+    await using opened = await openAt(folder.path)
+    expect(opened.store.state.kind).toBe("memory")
+    expect(opened.warnings.length).toBe(1)
+  })
+
+  // A limit on the size of files stands in for a full disk. The shell ignores SIGXFSZ so that the write fails instead.
+  test.skipIf(process.platform === "win32")("a disk that fills up means memory, with one warning", async () => {
+    using folder = temporaryFolder()
+    const script = join(fixtures, "fill-disk.ts")
+    const limited = `trap '' XFSZ; ulimit -f 128; exec "$0" "$@"`
+    using child = spawnChild(["sh", "-c", limited, process.execPath, script, join(folder.path, "hud.db")])
+    const { code, stdout, stderr } = await child.finish()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const report = JSON.parse(stdout)
+    expect(report.before).toBe("sqlite")
+    expect(report.after).toBe("memory")
+    expect(report.warnings.length).toBe(1)
+    expect(report.kept).toBe(40)
+  })
+
+  test("an onWarning that throws does not reject the store", async () => {
+    using folder = temporaryFolder()
+    const { openStore } = await import("../../src/store/open.ts")
+    const onWarning = () => {
+      throw new Error("log is gone")
+    }
+    const store = await openStore({ path: folder.path, onWarning })
+    expect(store.state.kind).toBe("memory")
+    await store.close()
+  })
+})
+
+describe("more than one process", () => {
+  test("three that open a new store at once and write at once lose nothing", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "data", "hud.db")
+    using a = runFixture("write-turns.ts", path, "ses_a", "60")
+    using b = runFixture("write-turns.ts", path, "ses_b", "60")
+    using c = runFixture("write-turns.ts", path, "ses_a", "60")
+    await Promise.all([a.printed("open"), b.printed("open"), c.printed("open")])
+    for (const { code, stdout, stderr } of await Promise.all([a.finish(), b.finish(), c.finish()])) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      const report = { state: { kind: "sqlite", path }, counters: { pending: 0, dropped: 0, skipped: 0 } }
+      expect(JSON.parse(stdout.split("\n")[1] ?? "")).toEqual(report)
+    }
+    expect(countTurns(path)).toBe(120)
+  })
+})
+
+describe("growing older", () => {
+  for (let version = 0; version < schemaVersion; version++) {
+    test(`a store at schema ${version} is migrated and keeps its rows`, async () => {
+      using folder = temporaryFolder()
+      const path = join(folder.path, "hud.db")
+      const db = new Database(path)
+      for (const migration of migrations.slice(0, version)) db.exec(migration)
+      if (version > 0) {
+        db.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${version}`)
+        db.run("INSERT INTO session VALUES ('ses_1', ?)", [Date.now()])
+        db.run("INSERT INTO anchors VALUES ('ses_1', ?)", [JSON.stringify(anchors)])
+      }
+      db.close()
+      {
+        await using opened = await openAt(path)
+        expect(opened.store.state.kind).toBe("sqlite")
+        expect(opened.store.loadAnchors().get("ses_1")).toEqual(version > 0 ? anchors : undefined)
+        opened.store.saveCarried("ses_1", "msg_1", "{}")
+      }
+      await using again = await openAt(path)
+      expect(again.store.loadCarried().get("ses_1")).toEqual({ compactionID: "msg_1", data: "{}" })
+      expect(again.warnings).toEqual([])
+    })
+  }
+
+  test("opening deletes sessions untouched for 90 days, with all that is theirs", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    const day = 24 * 60 * 60 * 1000
+    const db = new Database(path)
+    db.run("UPDATE session SET touched_at = ?", [Date.now() - 91 * day])
+    db.run("INSERT INTO session VALUES ('ses_2', ?)", [Date.now() - 89 * day])
+    db.close()
+    {
+      await using _ = await openAt(path)
+    }
+    const after = new Database(path, { readonly: true })
+    expect(after.query("SELECT id FROM session").values()).toEqual([["ses_2"]])
+    expect(after.query("SELECT count(*) FROM anchors").values()).toEqual([[0]])
+    after.close()
+    expect(countTurns(path)).toBe(0)
+  })
+})

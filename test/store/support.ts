@@ -1,0 +1,90 @@
+// What the store's tests share: temporary folders, records, and child processes that are waited for by what they print.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Store, Turn } from "../../src/store/open.ts"
+import { openStore } from "../../src/store/open.ts"
+
+export const root = join(import.meta.dir, "../..")
+export const fixtures = join(import.meta.dir, "fixtures")
+/** OpenCode's own binary, which runs scripts on the Bun it was built with. */
+export const opencode = join(root, "node_modules/.bin/opencode")
+
+/** A new folder, removed when disposed: `using folder = temporaryFolder()`. */
+export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
+  const path = mkdtempSync(join(tmpdir(), "hud-test-"))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export function turnOf(over: Partial<Turn> = {}): Turn {
+  return {
+    sessionID: "ses_1",
+    turn: 1,
+    startedAt: 1_000,
+    endedAt: 2_000,
+    calls: 3,
+    inputTokens: 100,
+    cacheReadTokens: 900,
+    cacheWriteTokens: 50,
+    outputTokens: 40,
+    hudTokens: 12,
+    providerID: "anthropic",
+    modelID: "claude",
+    ...over,
+  }
+}
+
+/** A store that collects its warnings, closed when disposed. */
+export async function openAt(path: string, queue: { maxWrites?: number; delayMs?: number } = {}) {
+  const warnings: string[] = []
+  const store: Store = await openStore({ path, onWarning: (message) => warnings.push(message), ...queue })
+  return { store, warnings, [Symbol.asyncDispose]: () => store.close() }
+}
+
+export async function until(claim: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+  const end = performance.now() + deadlineMs
+  while (!(await claim())) {
+    if (performance.now() > end) throw new Error(`not so within ${deadlineMs} ms: ${claim}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+export type Child = {
+  /** resolves when the child has printed this line; rejects when it ends without */
+  printed(line: string): Promise<void>
+  /** ends the child's stdin, which tells a fixture to finish, and answers its exit code and what it printed */
+  finish(): Promise<{ code: number; stdout: string; stderr: string }>
+  [Symbol.dispose](): void
+}
+
+export function spawnChild(command: string[], env: Record<string, string> = {}): Child {
+  const child = Bun.spawn(command, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  let stdout = ""
+  const ended = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) stdout += decoder.decode(chunk, { stream: true })
+  })()
+  const stderr = new Response(child.stderr).text()
+  return {
+    async printed(line) {
+      await until(() => stdout.split("\n").includes(line) || child.exitCode !== null)
+      if (!stdout.split("\n").includes(line)) throw new Error(`ended without "${line}": ${stdout}${await stderr}`)
+    },
+    async finish() {
+      await child.stdin.end()
+      const code = await child.exited
+      await ended
+      return { code, stdout, stderr: await stderr }
+    },
+    [Symbol.dispose]: () => child.kill(9),
+  }
+}
+
+export const runFixture = (name: string, ...args: string[]) =>
+  spawnChild([process.execPath, join(fixtures, name), ...args])

@@ -1,0 +1,51 @@
+// The plugin's real wiring and guard with every hook's body replaced by one that does not work: OpenCode loads this file
+// like any plugin. Option `fault` says how the bodies fail.
+
+import type { PluginModule } from "@opencode-ai/plugin"
+import type { HookContext } from "../../src/hooks/context.ts"
+import type { Commit } from "../../src/hooks/guard.ts"
+import { BODIES, createHooks } from "../../src/hooks/hooks.ts"
+import { createLog } from "../../src/hooks/log.ts"
+import { createModels } from "../../src/hooks/models.ts"
+import { createSessions } from "../../src/hooks/sessions.ts"
+import { readOptions } from "../../src/options.ts"
+
+export const FAULTS = ["throws", "rejects", "hangs", "commits late", "throws in its commit"] as const
+export type Fault = (typeof FAULTS)[number]
+
+const LATE_MS = 300
+
+const server: PluginModule["server"] = async (input, given) => {
+  const fail = failing((given as { fault?: Fault } | undefined)?.fault ?? "throws")
+  const context: HookContext = {
+    options: readOptions({}).options,
+    log: createLog(input.client),
+    sessions: createSessions({ hash: (text) => text, root: input.directory }, () => {}),
+    models: createModels(),
+    store: () => undefined,
+    directory: input.directory,
+    helperPrompts: [],
+  }
+  const bodies = Object.fromEntries(Object.keys(BODIES).map((name) => [name, fail]))
+  return createHooks(context, async () => void (await fail()), bodies as unknown as typeof BODIES)
+}
+
+function failing(fault: Fault): () => Commit | undefined | Promise<Commit | undefined> {
+  const broken = (): never => {
+    throw new Error(`this hook ${fault}`)
+  }
+  switch (fault) {
+    case "throws":
+      return broken
+    case "rejects":
+      return async () => broken()
+    case "hangs":
+      return () => new Promise(() => {})
+    case "commits late":
+      return () => new Promise((resolve) => setTimeout(() => resolve(broken), LATE_MS))
+    case "throws in its commit":
+      return () => broken
+  }
+}
+
+export default { id: "faulty-plugin", server } satisfies PluginModule

@@ -1,0 +1,124 @@
+// What an end-to-end test works in: the real OpenCode with the plugin, isolated, and the scripted model behind it.
+// One world is meant to be shared by the tests of a file; every test asks in sessions of its own.
+
+import { fileURLToPath } from "node:url"
+import type { ModelSpec } from "../../src/demo/config.ts"
+import { createHost, findOpencode, type Host } from "../../src/demo/host.ts"
+import { type Provider, startProvider } from "../../src/demo/provider.ts"
+import type { ModelRequest } from "../../src/demo/request.ts"
+import type { Client } from "../../src/demo/serve.ts"
+import type { Reply, ToolCall } from "../../src/demo/wire.ts"
+
+/** Generous: a slow machine under load still starts OpenCode and works through a script within it. */
+export const PATIENCE_MS = 60_000
+
+/** The sources unless told otherwise, so that the built package can be put through the same tests. */
+export const PLUGIN = process.env.HUD_PLUGIN ?? fileURLToPath(new URL("../../src/plugin.ts", import.meta.url))
+
+export const OPENAI = "scripted/scripted-1"
+export const ANTHROPIC = "scripted-anthropic/claude-sonnet-4-5"
+export const BINDING = "scripted-anthropic/claude-sonnet-5-5"
+export const MISTRAL = "scripted/devstral-small"
+export const COPILOT = "github-copilot/gpt-4.1"
+/** a context window of 20,000 tokens */
+export const SMALL = "scripted/small"
+
+const MODELS: readonly ModelSpec[] = [
+  { provider: "scripted", id: "scripted-1", npm: "@ai-sdk/openai-compatible" },
+  { provider: "scripted", id: "devstral-small", npm: "@ai-sdk/openai-compatible" },
+  { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: { context: 20_000, output: 2_000 } },
+  { provider: "github-copilot", id: "gpt-4.1", npm: "@ai-sdk/openai-compatible" },
+  { provider: "scripted-anthropic", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" },
+  { provider: "scripted-anthropic", id: "claude-sonnet-5-5", npm: "@ai-sdk/anthropic", reasoning: true },
+]
+
+export const FILES: Readonly<Record<string, string>> = {
+  "README.md": "# A project\n",
+  "alpha.txt": "first\nsecond\n",
+  "beta.txt": "one\ntwo\n",
+  "gamma.txt": "uno\ndos\n",
+  "test.sh": 'echo "FAIL login.test.ts: expected 200, got 401"\nexit 1\n',
+}
+
+export type WorldOptions = {
+  /** null runs OpenCode without any plugin; `PLUGIN` when absent */
+  plugin?: string | readonly [string, object] | null
+  files?: Readonly<Record<string, string>>
+}
+
+export type World = { provider: Provider; host: Host; close(): Promise<void> }
+export type ServedWorld = World & { client: Client }
+
+/** Starts the model; OpenCode itself starts with the first `host.run`. */
+export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions = {}): Promise<World> {
+  const provider = await startProvider()
+  const host = createHost({
+    opencode: findOpencode(),
+    url: provider.url,
+    models: MODELS,
+    files,
+    ...(plugin === null ? {} : { plugin }),
+  })
+  const close = async () => {
+    await host.close()
+    await provider.close()
+  }
+  return { provider, host, close }
+}
+
+/** The same with `opencode serve` running in the project. */
+export async function serveWorld(options: WorldOptions = {}): Promise<ServedWorld> {
+  const world = await openWorld(options)
+  try {
+    return { ...world, client: await world.host.serve() }
+  } catch (cause) {
+    await world.close()
+    throw cause
+  }
+}
+
+export type Turn = { session: string; requests: ModelRequest[] }
+
+/** One turn: in a new session unless one is named. Resolves with the main agent's requests of this turn. */
+export async function converse(
+  { client, provider }: ServedWorld,
+  prompt: string,
+  replies: readonly Reply[],
+  options: { session?: string; model?: string; directory?: string } = {},
+): Promise<Turn> {
+  const { directory, model } = options
+  const session = options.session ?? (await client.create(directory ? { directory } : {}))
+  const before = provider.from("main", session).length
+  provider.play(replies, session)
+  await client.prompt(session, prompt, model ? { model } : {})
+  return { session, requests: provider.from("main", session).slice(before) }
+}
+
+export function say(text: string): Reply {
+  return { text }
+}
+
+export function use(...calls: ToolCall[]): Reply {
+  return { calls }
+}
+
+export function read(filePath: string): ToolCall {
+  return { name: "read", arguments: { filePath } }
+}
+
+export function edit(filePath: string, oldString: string, newString: string): ToolCall {
+  return { name: "edit", arguments: { filePath, oldString, newString } }
+}
+
+export function write(filePath: string, content: string): ToolCall {
+  return { name: "write", arguments: { filePath, content } }
+}
+
+export function bash(command: string): ToolCall {
+  return { name: "bash", arguments: { command, description: "Runs a command" } }
+}
+
+export function todo(...entries: readonly (readonly [string, "pending" | "in_progress" | "completed"])[]): ToolCall {
+  const todos = entries.map(([content, status]) => ({ content, status, priority: "high" }))
+  return { name: "todowrite", arguments: { todos } }
+}
