@@ -33,7 +33,7 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
   const given = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
   const missing = positionals[given.length]
   if (missing && missing[1].required !== false) {
-    throw new UsageError(`missing ${missing[1].valueHint ?? missing[0]}, ${missing[1].description}; ${see}`)
+    throw new UsageError(`missing ${missing[0].toUpperCase()}: ${missing[1].description}; ${see}`)
   }
   if (given.length > positionals.length) {
     throw new UsageError(`unexpected argument ${quote(given[positionals.length] ?? "")}; ${see}`)

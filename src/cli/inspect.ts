@@ -1,7 +1,9 @@
 // `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
+import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { defineCommand } from "citty"
-import { hudAtCall } from "../core/inspect.ts"
+import { hudAtCall, type Inspection } from "../core/inspect.ts"
+import type { Env } from "../core/normalize.ts"
 import { type Options, readOptions } from "../options.ts"
 import { readExport } from "../store/export.ts"
 import type { Recording } from "../store/recording.ts"
@@ -9,15 +11,12 @@ import { quote } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import { harmless, oneLine, print, UsageError } from "./terminal.ts"
 
-type Inspected = ReturnType<typeof hudAtCall>
-
 export const inspect = defineCommand({
   meta: { name: "inspect", description: "Print the HUD as the model would see it at a call of a recorded session" },
   args: {
     session: {
       type: "positional",
       required: true,
-      valueHint: "<session id | export.json>",
       description: "a session id, the beginning of one, `latest`, or a file written by `opencode export`",
     },
     call: {
@@ -40,15 +39,17 @@ export const inspect = defineCommand({
   },
 })
 
-function at({ messages }: Recording, call: number | undefined, options: Options): Inspected {
-  const next = hudAtCall(messages, undefined, options)
-  if (call === undefined) return next
-  const last = Math.max(next.calls, next.call)
-  if (call > last) throw new UsageError(`--call must be from 1 to ${last} in this session, got ${call}`)
-  return hudAtCall(messages, call, options)
+function at({ info, messages }: Recording, call: number | undefined, { hud }: Options): Inspection {
+  const env: Env = {
+    hash: (text) => createHash("sha256").update(text).digest("hex"),
+    ...(info.directory === undefined ? {} : { root: info.directory }),
+  }
+  const found = hudAtCall(messages, call, hud, env)
+  if (call === undefined || call <= found.calls + 1) return found
+  throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }
 
-function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tokens, slot }: Inspected): string {
+function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tokens, slot }: Inspection): string {
   const title = oneLine(info.title) || info.id
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
@@ -59,7 +60,7 @@ function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tok
     : `${header}\n\n${harmless(hud)}`
 }
 
-function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspected) {
+function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspection) {
   return { session: info.id, title: info.title, ...rest, hud: hud ?? null, skipped }
 }
 
@@ -73,10 +74,13 @@ async function readSession(id: string): Promise<Recording> {
   }
 }
 
-/** A path, or else a session id. What is neither is taken for the path of a file that is not there. */
+/** Whether the argument is a path; else it is a session id. Throws UsageError for what looks like neither. */
 function isFile(argument: string): boolean {
   if (existsSync(argument)) return true
-  return argument !== "latest" && !/^ses_\w*$/.test(argument)
+  if (argument === "latest" || /^ses_\w*$/.test(argument)) return false
+  if (/[./\\]/.test(argument)) return true
+  const what = `${quote(argument)} is neither a file nor a session id, which begins with ses_`
+  throw new UsageError(`${what}; \`opencode session list\` names the sessions`)
 }
 
 function readCall(text: string): number {
@@ -92,7 +96,9 @@ function readGiven(text: string): Options {
   } catch {
     throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quote(text)}`)
   }
-  const { options, problems } = readOptions(given ?? "null")
+  // To the plugin null is no options; here it was typed.
+  if (given === null) throw new UsageError("--options: the options must be an object, got null")
+  const { options, problems } = readOptions(given)
   const [problem] = problems
   if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
   return options

@@ -23,9 +23,13 @@ export function covers(run: string, other: string): boolean {
   return run === other || other.startsWith(`${run} `)
 }
 
+/** Commands that only look; what they look at may well be called `test`. */
+const LOOKS = /^(?:cat|ls|ll|grep|egrep|rg|ag|find|fd|head|tail|less|sed|awk|echo|wc|tree|stat|file|which|git|gh|cp|mv|rm|mkdir|touch|curl|wget)\b/
+
 /** Whether a command checks the project: tests, builds, types, lint. Their failures stay open until a run passes. */
 export function isCheck(key: string): boolean {
-  return /(?:^|[\s/;&|])(?:test|tests|check|build|lint|typecheck|tsc|eslint|biome|ruff|mypy|pyright|pytest|unittest|tox|jest|vitest|mocha|ava|playwright|cypress|rspec|phpunit|ctest|make|ninja|cmake|clippy|vet|gradlew?|mvn|javac|gcc|g\+\+|clang|swiftc?|dotnet|compile)(?:$|[\s:;&|.-])/.test(
+  if (LOOKS.test(key)) return false
+  return /(?:^|[\s/;&|-])(?:test|tests|check|build|lint|typecheck|tsc|eslint|biome|ruff|mypy|pyright|pytest|unittest|tox|jest|vitest|mocha|ava|playwright|cypress|rspec|phpunit|ctest|make|ninja|cmake|clippy|vet|gradlew?|mvn|javac|gcc|g\+\+|clang|swiftc?|dotnet|compile)(?:$|[\s:;&|-])/.test(
     key,
   )
 }

@@ -8,7 +8,7 @@ const UNSEEN =
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 
 /** Characters beyond this are never looked at when a single line is made, whatever is asked for. */
-const SCAN = 4000
+const SCAN = 1000
 
 /** NUL and lone surrogates replaced by U+FFFD, so that the text survives SQLite, JSON and every provider. */
 export function wellFormed(text: string): string {
@@ -18,7 +18,7 @@ export function wellFormed(text: string): string {
 
 /**
  * One printable line: escapes and invisible characters gone, white space folded, tags and chat-template tokens
- * neutralised (`<` before a letter, `/`, `!`, `?` or `|` becomes `‹`). Reads at most the first 4,000 characters.
+ * neutralised (`<` before a letter, `/`, `!`, `?` or `|` becomes `‹`). Reads at most the first 1,000 characters.
  */
 export function line(text: string): string {
   return text

@@ -10,7 +10,8 @@ export function prepareFile(path: string): number {
   const folder = dirname(path)
   const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
   // A folder somebody else made may serve other purposes as well; only ours is closed to others.
-  if (made === undefined && folder === dataFolder({})) tryChmod(folder, 0o700)
+  if (made === undefined && folder === dataFolder({ ...process.env, OPENCODE_HUD_DATA: undefined }))
+    tryChmod(folder, 0o700)
   closeSync(openSync(path, "a", 0o600))
   return statSync(path).ino
 }

@@ -22,7 +22,8 @@ const openPausesMs = [50, 100, 200, 400, 800]
 const maxReplacements = 2
 
 /** Never rejects: what stands in the way of a file is in `state.reason`, and the store is memory. */
-export async function openStore({ path = storePath(), onWarning, ...queue }: StoreOptions): Promise<Store> {
+export async function openStore({ path: given, onWarning, ...queue }: StoreOptions): Promise<Store> {
+  let path = given ?? ""
   const memory = createMemory()
   const warned = new Set<string>()
   let state: StoreState = { kind: "memory", reason: "not opened yet" }
@@ -105,6 +106,8 @@ export async function openStore({ path = storePath(), onWarning, ...queue }: Sto
   })
 
   async function start(): Promise<void> {
+    // In here, since a relative path cannot be resolved in a working directory that is gone.
+    path ||= storePath()
     for (let attempt = 0; ; attempt++) {
       try {
         open ??= await loadOpen(path, (value) => {

@@ -5,18 +5,27 @@ import { join, resolve } from "node:path"
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The plugin's own data folder: `$OPENCODE_HUD_DATA`, or `opencode-hud` beside OpenCode's own data folder. */
-export function dataFolder(env: Environment = process.env, home = homedir()): string {
+export function dataFolder(env: Environment = process.env, home = homeFolder()): string {
   if (env.OPENCODE_HUD_DATA) return resolve(env.OPENCODE_HUD_DATA)
   return join(dataHome(env, home), "opencode-hud")
 }
 
-export function storePath(env: Environment = process.env, home = homedir()): string {
+export function storePath(env: Environment = process.env, home = homeFolder()): string {
   return join(dataFolder(env, home), "hud.db")
 }
 
 /** OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
-export function opencodeFolder(env: Environment = process.env, home = homedir()): string {
+export function opencodeFolder(env: Environment = process.env, home = homeFolder()): string {
   return join(dataHome(env, home), "opencode")
+}
+
+// An account without an entry in the password file has none, and then asking throws.
+function homeFolder(): string {
+  try {
+    return homedir()
+  } catch {
+    return ""
+  }
 }
 
 // OpenCode uses XDG folders on every platform, macOS and Windows too (its xdg-basedir knows no %LOCALAPPDATA%), so a

@@ -29,8 +29,8 @@ export const sessionShape = z.looseObject({
     .catch(undefined),
 })
 
-export const messageShape = z.looseObject({ role: z.string() })
-export const partShape = z.looseObject({ type: z.string() })
+const messageShape = z.looseObject({ role: z.string() })
+const partShape = z.looseObject({ type: z.string() })
 
 /** Checked just enough to be a message with parts; what the fields hold is the core's to judge. */
 export function asMessage(info: unknown, parts: readonly unknown[]): { message?: HostMessage; skipped: number } {

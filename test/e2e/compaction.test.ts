@@ -63,12 +63,10 @@ test(
     expectFacts(besidesTranscript(provider.from("compaction", session)[0]))
 
     const { requests } = await converse(here, "Go on", [use(read("gamma.txt")), say("Done.")], { session })
-    for (const request of requests) {
-      expect(hudsOf(request)).toHaveLength(1)
-      expect(hudsOf(request)[0]).toContain("beta.txt")
-      expect(hudsOf(request)[0]).toContain("sh test.sh")
-    }
-    expect(hudsOf(requests[1] as ModelRequest)[0]).toContain("gamma.txt")
+    // Right after a compaction it is small, but it is there.
+    expect(requests.map((request) => hudsOf(request).length)).toEqual([1, 1])
+    for (const known of ["beta.txt", "gamma.txt", "sh test.sh"])
+      expect(hudsOf(requests[1] as ModelRequest)[0]).toContain(known)
   },
   PATIENCE_MS,
 )
@@ -77,14 +75,13 @@ test(
   "a compaction that the context limit brings about is told the same, and the turn goes on with one HUD a call",
   async () => {
     const { provider } = here
-    const full = { ...use(read("gamma.txt")), usage: { input: 19_000 } }
+    const full = { ...use(read("gamma.txt")), usage: { input: 59_000 } }
     const { session, requests } = await converse(here, GOAL, [...work(), full, say("Done.")], { model: SMALL })
     const [compaction] = provider.from("compaction", session)
     expectFacts(besidesTranscript(compaction))
     const after = requests.filter((request) => request.index > (compaction?.index ?? 0))
     expect(after).toHaveLength(1)
     expect(hudsOf(after[0] as ModelRequest)).toHaveLength(1)
-    expect(hudsOf(after[0] as ModelRequest)[0]).toContain("beta.txt")
   },
   PATIENCE_MS,
 )

@@ -10,6 +10,7 @@ import {
   bash,
   COPILOT,
   converse,
+  eventually,
   FILES,
   OPENAI,
   openWorld,
@@ -71,12 +72,14 @@ describe.each([...FAULTS])("when every hook %s", (fault) => {
       const faulty = await workThrough(name, { plugin: [[FAULTY, { fault }]] })
       expect(faulty.failed).toEqual([])
       expect(differences(plain.outline, faulty.outline)).toEqual([])
-      const lines = here.host
-        .log()
-        .slice(from)
-        .split("\n")
-        .filter((line) => line.includes("opencode-hud"))
-      for (const hook of HOOKS) expect(lines.filter((line) => line.includes(`${hook} `))).toHaveLength(1)
+      for (const hook of HOOKS) {
+        const said = new RegExp(`level=WARN .*\\b${hook} (failed|gave up)`, "g")
+        const lines = await eventually(
+          `a line about ${hook}`,
+          () => here.host.log().slice(from).match(said) ?? undefined,
+        )
+        expect(lines).toHaveLength(1)
+      }
     },
     2 * PATIENCE_MS,
   )

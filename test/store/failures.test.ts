@@ -2,19 +2,19 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { applicationID, migrations, schemaVersion } from "../../src/store/migrations/index.ts"
-import { fixtures, openAt, runFixture, spawnChild, temporaryFolder, turnOf, until } from "./support.ts"
-
-const anchors = [{ after: "msg_1", text: "<hud>kept</hud>" }]
-
-function countTurns(path: string): number {
-  const db = new Database(path, { readonly: true })
-  try {
-    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM turn").get()?.n ?? 0
-  } finally {
-    db.close()
-  }
-}
+import { schemaVersion } from "../../src/store/migrations/index.ts"
+import {
+  anchors,
+  countTurns,
+  fixtures,
+  openAt,
+  runFixture,
+  seed,
+  spawnChild,
+  temporaryFolder,
+  turnOf,
+  until,
+} from "./support.ts"
 
 /** Overwrites the table's first page, which an open store has not read yet. */
 function breakTable(path: string, table: string): void {
@@ -24,12 +24,6 @@ function breakTable(path: string, table: string): void {
   const file = openSync(path, "r+")
   writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, ((row?.rootpage ?? 1) - 1) * 4096)
   closeSync(file)
-}
-
-async function seed(path: string): Promise<void> {
-  await using opened = await openAt(path)
-  opened.store.saveAnchors("ses_1", anchors)
-  for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ turn }))
 }
 
 describe("locked by another process", () => {
@@ -49,7 +43,7 @@ describe("locked by another process", () => {
     expect(opened.warnings).toEqual([])
   })
 
-  test("a flush against a lock holds the event loop for less than a quarter of a second", async () => {
+  test("a flush against a lock holds the event loop for less than half a second", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using opened = await openAt(path)
@@ -58,7 +52,7 @@ describe("locked by another process", () => {
     opened.store.saveTurn(turnOf())
     const start = performance.now()
     await opened.store.flush()
-    expect(performance.now() - start).toBeLessThan(250)
+    expect(performance.now() - start).toBeLessThan(500)
     await holder.finish()
   })
 
@@ -266,67 +260,5 @@ describe("not ours to write", () => {
     const store = await openStore({ path: folder.path, onWarning })
     expect(store.state.kind).toBe("memory")
     await store.close()
-  })
-})
-
-describe("more than one process", () => {
-  test("three that open a new store at once and write at once lose nothing", async () => {
-    using folder = temporaryFolder()
-    const path = join(folder.path, "data", "hud.db")
-    using a = runFixture("write-turns.ts", path, "ses_a", "60")
-    using b = runFixture("write-turns.ts", path, "ses_b", "60")
-    using c = runFixture("write-turns.ts", path, "ses_a", "60")
-    await Promise.all([a.printed("open"), b.printed("open"), c.printed("open")])
-    for (const { code, stdout, stderr } of await Promise.all([a.finish(), b.finish(), c.finish()])) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-      const report = { state: { kind: "sqlite", path }, counters: { pending: 0, dropped: 0, skipped: 0 } }
-      expect(JSON.parse(stdout.split("\n")[1] ?? "")).toEqual(report)
-    }
-    expect(countTurns(path)).toBe(120)
-  })
-})
-
-describe("growing older", () => {
-  for (let version = 0; version < schemaVersion; version++) {
-    test(`a store at schema ${version} is migrated and keeps its rows`, async () => {
-      using folder = temporaryFolder()
-      const path = join(folder.path, "hud.db")
-      const db = new Database(path)
-      for (const migration of migrations.slice(0, version)) db.exec(migration)
-      if (version > 0) {
-        db.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${version}`)
-        db.run("INSERT INTO session VALUES ('ses_1', ?)", [Date.now()])
-        db.run("INSERT INTO anchors VALUES ('ses_1', ?)", [JSON.stringify(anchors)])
-      }
-      db.close()
-      {
-        await using opened = await openAt(path)
-        expect(opened.store.state.kind).toBe("sqlite")
-        expect(opened.store.loadAnchors().get("ses_1")).toEqual(version > 0 ? anchors : undefined)
-        opened.store.saveCarried("ses_1", "msg_1", "{}")
-      }
-      await using again = await openAt(path)
-      expect(again.store.loadCarried().get("ses_1")).toEqual({ compactionID: "msg_1", data: "{}" })
-      expect(again.warnings).toEqual([])
-    })
-  }
-
-  test("opening deletes sessions untouched for 90 days, with all that is theirs", async () => {
-    using folder = temporaryFolder()
-    const path = join(folder.path, "hud.db")
-    await seed(path)
-    const day = 24 * 60 * 60 * 1000
-    const db = new Database(path)
-    db.run("UPDATE session SET touched_at = ?", [Date.now() - 91 * day])
-    db.run("INSERT INTO session VALUES ('ses_2', ?)", [Date.now() - 89 * day])
-    db.close()
-    {
-      await using _ = await openAt(path)
-    }
-    const after = new Database(path, { readonly: true })
-    expect(after.query("SELECT id FROM session").values()).toEqual([["ses_2"]])
-    expect(after.query("SELECT count(*) FROM anchors").values()).toEqual([[0]])
-    after.close()
-    expect(countTurns(path)).toBe(0)
   })
 })

@@ -1,4 +1,5 @@
 // What the store's tests share: temporary folders, records, and child processes that are waited for by what they print.
+import { Database } from "bun:sqlite"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -39,6 +40,24 @@ export async function openAt(path: string, queue: { maxWrites?: number; delayMs?
   const warnings: string[] = []
   const store: Store = await openStore({ path, onWarning: (message) => warnings.push(message), ...queue })
   return { store, warnings, [Symbol.asyncDispose]: () => store.close() }
+}
+
+export const anchors = [{ after: "msg_1", text: "<hud>kept</hud>" }]
+
+/** A store file with anchors and 300 turns of one session. */
+export async function seed(path: string): Promise<void> {
+  await using opened = await openAt(path)
+  opened.store.saveAnchors("ses_1", anchors)
+  for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ turn }))
+}
+
+export function countTurns(path: string): number {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM turn").get()?.n ?? 0
+  } finally {
+    db.close()
+  }
 }
 
 export async function until(claim: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {

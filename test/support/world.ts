@@ -20,19 +20,21 @@ export const ANTHROPIC = "scripted-anthropic/claude-sonnet-4-5"
 export const BINDING = "scripted-anthropic/claude-sonnet-5-5"
 export const MISTRAL = "scripted/devstral-small"
 export const COPILOT = "github-copilot/gpt-4.1"
-/** a context window of 20,000 tokens */
+/** a context window of 60,000 tokens */
 export const SMALL = "scripted/small"
 
 const MODELS: readonly ModelSpec[] = [
   { provider: "scripted", id: "scripted-1", npm: "@ai-sdk/openai-compatible" },
   { provider: "scripted", id: "devstral-small", npm: "@ai-sdk/openai-compatible" },
-  { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: { context: 20_000, output: 2_000 } },
+  { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: { context: 60_000, output: 2_000 } },
   { provider: "github-copilot", id: "gpt-4.1", npm: "@ai-sdk/openai-compatible" },
   { provider: "scripted-anthropic", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" },
   { provider: "scripted-anthropic", id: "claude-sonnet-5-5", npm: "@ai-sdk/anthropic", reasoning: true },
 ]
 
 export const FILES: Readonly<Record<string, string>> = {
+  // The HUD may take a share of the context only. Some 20,000 tokens of instructions leave room for all it has to say.
+  "AGENTS.md": "Keep the code plain, the tests quick and the words few.\n".repeat(1_400),
   "README.md": "# A project\n",
   "alpha.txt": "first\nsecond\n",
   "beta.txt": "one\ntwo\n",
@@ -92,6 +94,17 @@ export async function converse(
   provider.play(replies, session)
   await client.prompt(session, prompt, model ? { model } : {})
   return { session, requests: provider.from("main", session).slice(before) }
+}
+
+/** Looks until it sees what it wants; for what is written behind, such as a log. Rejects past the deadline. */
+export async function eventually<T>(what: string, look: () => T | undefined, deadlineMs = 10_000): Promise<T> {
+  const until = Date.now() + deadlineMs
+  for (;;) {
+    const seen = look()
+    if (seen !== undefined) return seen
+    if (Date.now() > until) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 }
 
 export function say(text: string): Reply {

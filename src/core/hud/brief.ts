@@ -17,7 +17,7 @@ export function brief(facts: Facts, signals: Signals): string | undefined {
     lines.push(`- todo list: ${listed.join("; ")}`)
   }
   for (const failure of facts.failures.values())
-    lines.push(`- failing since call ${failure.since}: \`${failure.what}\`: ${failure.detail}`)
+    lines.push(`- failing since call ${failure.since}: \`${failure.key}\`: ${failure.detail}`)
   const files = [...facts.files.values()].reverse()
   const named = (label: string, paths: string[]) => {
     if (!paths.length) return

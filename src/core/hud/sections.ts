@@ -97,7 +97,7 @@ function failingSection(facts: Facts): Section | undefined {
   const open = [...facts.failures.values()].reverse().filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
   const items = open.slice(0, MAX_FAILURES).map((failure) => {
     const since = failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
-    return { text: `\`${cutMiddle(failure.what, 60)}\`${since}: ${cut(failure.detail, 110)}`, key: `${failure.key} ${failure.detail}` }
+    return { text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`, key: `${failure.key} ${failure.detail}` }
   })
   return section("failing", "failing", items, "; ")
 }

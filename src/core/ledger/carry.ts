@@ -33,7 +33,6 @@ const schema = z.object({
     .array(
       z.object({
         key: z.string().max(400),
-        what: z.string().max(400),
         detail: z.string().max(400),
         kind: z.enum(["check", "command", "tool"]),
         since: count,

@@ -16,6 +16,8 @@ export type Usage = { input: number; cacheRead: number; cacheWrite: number; outp
 export type Entry = {
   id: string
   fingerprint: number
+  /** number of parts of any kind */
+  parts: number
   role: "user" | "assistant"
   /** assistant messages that are calls of the agent; a compaction's summary is none */
   call: boolean
@@ -106,6 +108,7 @@ export function readEntry(message: HostMessage, print: number, calls: number, en
   const entry: Entry = {
     id: place.messageID,
     fingerprint: print,
+    parts: Array.isArray(message.parts) ? message.parts.length : 0,
     role: assistant ? "assistant" : "user",
     call: assistant && info.summary !== true,
     summary,

@@ -25,10 +25,8 @@ export type FileRecord = {
 }
 
 export type Failure = {
-  /** the command without its trimmings, or tool and file */
+  /** what was attempted: the command without its trimmings, or tool and file; shown as it is */
   key: string
-  /** as shown */
-  what: string
   detail: string
   kind: "check" | "command" | "tool"
   since: number
@@ -52,6 +50,9 @@ export type Facts = {
   /** by path, least recently used first */
   files: Map<string, FileRecord>
   failures: Map<string, Failure>
+  /** the last result of each question asked, by the hash of its arguments */
+  results: Map<string, Repeat>
+  /** those of them that came again lately, oldest first */
   repeats: Map<string, Repeat>
   /** the call of the last edit of any file */
   editedAt: number
@@ -68,7 +69,8 @@ export type Facts = {
 
 const MAX_FILES = 1000
 const MAX_FAILURES = 100
-const MAX_REPEATS = 2000
+const MAX_RESULTS = 2000
+const MAX_REPEATS = 20
 /** Calls after which a failure that is no check is history: the agent went another way. */
 const FAILURE_LIFE = 6
 /**
@@ -89,6 +91,7 @@ export function emptyFacts(): Facts {
     todos: [],
     files: new Map(),
     failures: new Map(),
+    results: new Map(),
     repeats: new Map(),
     editedAt: 0,
     running: [],
@@ -198,9 +201,7 @@ function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   }
   file.heat = heatOf(file, event.call) + 1
   file.heatAt = event.call
-  facts.files.delete(use.path)
-  facts.files.set(use.path, file)
-  if (facts.files.size > MAX_FILES) drop(facts.files)
+  renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedAt ?? file.usedMs
   if (use.use === "read") {
     file.reads++
@@ -230,37 +231,37 @@ function foldFailure(facts: Facts, event: ToolEvent): void {
   }
   if (!event.failure) return
   const known = facts.failures.get(key)
-  facts.failures.delete(key)
-  facts.failures.set(key, {
+  const failure: Failure = {
     key,
-    what: key,
     detail: event.failure,
     kind: !command ? "tool" : isCheck(key) ? "check" : "command",
     since: known?.since ?? event.call,
     last: event.call,
     times: (known?.times ?? 0) + 1,
-  })
-  if (facts.failures.size > MAX_FAILURES) drop(facts.failures)
+  }
+  renew(facts.failures, key, failure, MAX_FAILURES)
 }
 
 function foldRepeat(facts: Facts, event: ToolEvent): void {
   if (event.status !== "completed" || event.outputHash === undefined) return
   if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
-  const known = facts.repeats.get(event.inputHash)
+  const known = facts.results.get(event.inputHash)
   // a command run again after an edit is a check; a file read again with the same content is a repeat all the same
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
-  facts.repeats.delete(event.inputHash)
-  facts.repeats.set(event.inputHash, {
+  const repeat = {
     what: `${event.kind === "command" ? "" : `${event.tool} `}${event.input}`,
     outputHash: event.outputHash,
     times: known && again ? known.times + 1 : 1,
     last: event.call,
-  })
-  if (facts.repeats.size > MAX_REPEATS) drop(facts.repeats)
+  }
+  renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
+  if (repeat.times > 1) renew(facts.repeats, event.inputHash, repeat, MAX_REPEATS)
+  else facts.repeats.delete(event.inputHash)
 }
 
-/** Drops the least recently used. */
-function drop<K>(map: Map<K, unknown>): void {
-  const { value, done } = map.keys().next()
-  if (!done) map.delete(value as K)
+/** Sets the entry as the newest, and drops the oldest when there are too many. */
+function renew<V>(map: Map<string, V>, key: string, value: V, most: number): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > most) map.delete(map.keys().next().value as string)
 }

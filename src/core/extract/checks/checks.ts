@@ -57,7 +57,8 @@ export function verdictAmong(reports: readonly Report[], exit: number | undefine
   if (best?.verdict !== "fail" || best.kind === "tests" || best === counted || !counted?.total) return best
   // a tool that shows twenty of its 753 errors says so in its last line
   const errors = Math.max(best.counts.errors ?? 0, counted.counts.errors ?? 0)
-  return { ...best, counts: { ...best.counts, errors }, total: counted.total }
+  const named = best.name === "lint" ? { name: counted.name, kind: counted.kind } : {}
+  return { ...best, ...named, counts: { ...best.counts, errors }, total: counted.total }
 }
 
 function weight(report: Report): number {

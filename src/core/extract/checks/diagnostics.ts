@@ -10,7 +10,7 @@ const MAX_DIAGNOSTICS = 50
 const SEVERITY = /error|warn|fatal|\bTS\d|\.go:|^e: |✘|✖|\b[A-Z]{1,4}\d{3,4}\b|lint\/|━/i
 
 /** tsc, msbuild, MSVC: `src/a.ts(4,2): error TS2304: Cannot find name 'x'.` */
-const PARENS = /^\s*([^\s(][^(]*)\((\d+)(?:,(\d+))?\) ?: (?:fatal )?(error|warning) ([A-Z]+\d+): (.+)$/
+const PARENS = /^\s*([^\s("'`][^("'`]*)\((\d+)(?:,(\d+))?\) ?: (?:fatal )?(error|warning) ([A-Z]+\d+): (.+)$/
 /** tsc pretty, pyright: `src/a.ts:4:2 - error TS2304: message` */
 const DASH = /^\s*(\S[^:]*):(\d+):(\d+) - (error|warning)(?: ([A-Z]+\d+))?: (.+)$/
 /** gcc, clang, javac, swiftc, mypy, oxlint, eslint unix: `a.c:4:2: error: message` */

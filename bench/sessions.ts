@@ -1,0 +1,38 @@
+// Synthetic sessions for the benches: a believable mix of tools and output sizes, the same at every run.
+
+import type { HostMessage, HostPart } from "../src/core/host.ts"
+import { bash, edit, ROOT, read, SessionBuilder, tool, usage } from "../test/support/session.ts"
+
+/** A session with at least `toolParts` tool parts, two to a call, a user's message every 20 calls. */
+export function syntheticSession(toolParts: number): HostMessage[] {
+  const random = generator(42)
+  const session = new SessionBuilder()
+  for (let parts = 0, call = 0; parts < toolParts; call++) {
+    if (call % 20 === 0) session.user(`make part ${call} of the shop work and keep its tests passing`)
+    session.assistant([part(random), part(random)], usage(2000, 20_000 + parts * 100, 1000))
+    parts += 2
+  }
+  return session.messages
+}
+
+function part(random: () => number): HostPart {
+  const file = `src/${["cart", "login", "stock", "mail"][Math.floor(random() * 4)]}/file-${Math.floor(random() * 60)}.ts`
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `${i + 1}: const value${i} = compute(${Math.floor(random() * 1e6)})`).join("\n")
+  const kind = random()
+  if (kind < 0.35) return read(file, lines(40 + Math.floor(random() * 160)))
+  if (kind < 0.6) return edit(file)
+  if (kind < 0.7) return tool("grep", { pattern: `value${Math.floor(random() * 50)}`, path: ROOT }, `Found 12 matches\n${lines(12)}`)
+  if (kind < 0.85) return bash("npm test", `${lines(30)}\nTests: 2 failed, 40 passed, 42 total`, 1)
+  return bash(`git log -${Math.floor(random() * 20)}`, lines(25))
+}
+
+/** A small seeded generator of [0, 1), so that two runs of a bench work on the same session (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { spawnChild, temporaryFolder } from "../store/support.ts"
+import { cli, exportOf, type Recorded, recordSession, source } from "./support.ts"
+
+let recorded: Recorded
+beforeAll(async () => {
+  recorded = await recordSession()
+}, 120_000)
+afterAll(async () => {
+  await recorded?.close()
+})
+
+async function json(args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await cli(["inspect", ...args, "--json"], recorded.env)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  return JSON.parse(stdout)
+}
+
+describe("what it prints", () => {
+  test("a header and the HUD the next call would carry", async () => {
+    const { code, stdout, stderr } = await cli(["inspect", recorded.session], recorded.env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const [header, empty, ...hud] = stdout.trimEnd().split("\n")
+    expect(header).toMatch(
+      new RegExp(`^A scripted session: the next call, after ${recorded.calls}, slot tail, \\d+ tokens$`),
+    )
+    expect([empty, hud[0], hud.at(-1)]).toEqual(["", "<hud>", "</hud>"])
+    expect(hud.join("\n")).toContain("sh test.sh")
+  })
+
+  test("the same from the database, by the beginning of the id, as the latest, and from an export", async () => {
+    const whole = await json([recorded.session])
+    expect(whole).toMatchObject({
+      session: recorded.session,
+      call: recorded.calls + 1,
+      calls: recorded.calls,
+      skipped: 0,
+    })
+    expect(await json([recorded.session.slice(0, 14)])).toEqual(whole)
+    expect(await json(["latest"])).toEqual(whole)
+    // An export made by hand here names no project folder.
+    expect((await json([recorded.file])).calls).toBe(recorded.calls)
+  })
+
+  test("at an earlier call, the HUD as it was then", async () => {
+    const last = await json([recorded.session, "--call", `${recorded.calls}`])
+    const next = await json([recorded.session, `--call=${recorded.calls + 1}`])
+    expect([last.call, next.call]).toEqual([recorded.calls, recorded.calls + 1])
+    const text = (await cli(["inspect", recorded.session, "--call", "3"], recorded.env)).stdout
+    expect(text).toStartWith(`A scripted session: call 3 of ${recorded.calls}, slot tail`)
+  })
+
+  test("where there is no HUD, one line that says why", async () => {
+    const { code, stdout } = await cli(["inspect", recorded.session, "--call", "1"], recorded.env)
+    const lines = stdout.trimEnd().split("\n")
+    expect(code).toBe(0)
+    expect(lines.length).toBe(2)
+    expect(lines[1]).toMatch(/^no HUD at this call: .{5,}$/)
+    expect(await json([recorded.session, "--call", "1"])).toMatchObject({ hud: null, tokens: 0 })
+  })
+
+  test("options change the HUD as they do in the plugin", async () => {
+    const tool = await json([recorded.session, "--options", '{"hud":{"slot":"tool"}}'])
+    expect(tool.slot).toBe("tool")
+    const files = await json([recorded.session, "--options", '{"hud":{"sections":["files"]}}'])
+    expect(files.hud).not.toContain("sh test.sh")
+  })
+
+  test("terminal escapes in a title are shown, not obeyed", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "s.json")
+    const { messages } = JSON.parse(readFileSync(recorded.file, "utf8"))
+    writeFileSync(path, exportOf("ses_1", messages, "a\u001b]0;owned\u0007\u009b31m\u202eb\nc"))
+    const { stdout } = await cli(["inspect", path])
+    expect(stdout.split("\n")[0]).toStartWith("a\\x1b]0;owned\\x07\\x9b31m\\u202eb c: the next call")
+  })
+
+  test("parts that cannot be read are counted in the header", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "s.json")
+    const { messages } = JSON.parse(readFileSync(recorded.file, "utf8"))
+    writeFileSync(path, exportOf("ses_1", [...messages, { info: 1, parts: [] }]))
+    expect((await cli(["inspect", path])).stdout).toContain(", 1 unreadable messages or parts left out\n")
+  })
+
+  test("a reader that closes the pipe ends it in silence", async () => {
+    const command = `"$0" "$@" | true`
+    using child = spawnChild(["sh", "-c", command, process.execPath, source, "inspect", recorded.file, "--json"])
+    expect(await child.finish()).toEqual({ code: 0, stdout: "", stderr: "" })
+  })
+})
+
+describe("what it refuses in one line, with exit code 2", () => {
+  const rows: { name: string; args: () => string[]; says: string }[] = [
+    {
+      name: "call 0",
+      args: () => [recorded.session, "--call", "0"],
+      says: '--call must be a whole number from 1, got "0"',
+    },
+    { name: "a fraction", args: () => [recorded.session, "--call", "1.5"], says: 'whole number from 1, got "1.5"' },
+    { name: "a negative call", args: () => [recorded.session, "--call", "-1"], says: 'whole number from 1, got "-1"' },
+    {
+      name: "a call too far",
+      args: () => [recorded.session, "--call", "99"],
+      says: "--call must be from 1 to 6 (the next call)",
+    },
+    { name: "a call without a number", args: () => [recorded.session, "--call"], says: "--call needs a value" },
+    { name: "an unknown session", args: () => ["ses_nope"], says: 'no session "ses_nope" in ' },
+    { name: "neither file nor id", args: () => ["nope"], says: '"nope" is neither a file nor a session id' },
+    { name: "nothing at all", args: () => [""], says: '"" is neither a file nor a session id' },
+    { name: "a missing file", args: () => ["./nope.json"], says: "./nope.json does not exist; write an export with" },
+    { name: "a folder", args: () => ["src"], says: "src is a folder, expected a file" },
+    { name: "another JSON file", args: () => ["package.json"], says: "package.json is no OpenCode export" },
+    {
+      name: "options that are no JSON",
+      args: () => ["latest", "--options", "{"],
+      says: "--options must be JSON such as",
+    },
+    {
+      name: "options that are no object",
+      args: () => ["latest", "--options", "null"],
+      says: "the options must be an object, got null",
+    },
+    {
+      name: "a wrong option",
+      args: () => ["latest", "--options", '{"hud":{"slot":"x"}}'],
+      says: "--options: option hud.slot",
+    },
+    {
+      name: "an unknown option",
+      args: () => ["latest", "--options", '{"hood":1}'],
+      says: "--options: unknown option hood",
+    },
+  ]
+  for (const { name, args, says } of rows) {
+    test(name, async () => {
+      const { code, stdout, stderr } = await cli(["inspect", ...args()], recorded.env)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toContain(says)
+    })
+  }
+
+  test("no database", async () => {
+    using folder = temporaryFolder()
+    const { code, stderr } = await cli(["inspect", "latest"], { XDG_DATA_HOME: folder.path })
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /^opencode-hud: no OpenCode database at [^\n]+ or give a file written by `opencode export`\n$/,
+    )
+  })
+})

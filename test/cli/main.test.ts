@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test"
+import manifest from "../../package.json" with { type: "json" }
+import { cli } from "./support.ts"
+
+test("--version prints the package's version", async () => {
+  expect(await cli(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
+})
+
+describe("--help", () => {
+  const rows: { args: string[]; says: string[] }[] = [
+    { args: ["--help"], says: ["inspect", "demo", "opencode-hud <command> --help"] },
+    { args: ["-h"], says: ["inspect", "demo"] },
+    { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
+    { args: ["inspect", "x", "--bogus", "-h"], says: ["SESSION"] },
+    { args: ["demo", "--help"], says: ["opencode-hud demo"] },
+  ]
+  for (const { args, says } of rows) {
+    test(`opencode-hud ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await cli(args)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      for (const part of says) expect(stdout).toContain(part)
+      // Into a pipe without colours.
+      expect(stdout).not.toContain("\u001b")
+    })
+  }
+})
+
+describe("a mistake is one line on stderr and exit code 2", () => {
+  const rows: { args: string[]; says: string }[] = [
+    { args: [], says: "no command; expected inspect or demo" },
+    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect or demo' },
+    { args: ["toString"], says: 'unknown command "toString"' },
+    { args: ["--verbose"], says: "unknown option --verbose" },
+    { args: ["\u001b[2J"], says: 'unknown command "\\u001b[2J"' },
+    { args: ["--\u001b[2J"], says: "unknown option --\\x1b[2J" },
+    { args: ["inspect"], says: "missing SESSION: a session id" },
+    { args: ["inspect", "a", "b"], says: 'unexpected argument "b"' },
+    { args: ["inspect", "a", "--cal", "3"], says: "unknown option --cal; expected --call, --json, --options, --help" },
+    { args: ["inspect", "a", "--json=yes"], says: '--json takes no value, got "yes"' },
+    { args: ["inspect", "a", "--no-json"], says: "unknown option --no-json" },
+    { args: ["inspect", "a", "-j"], says: "unknown option -j" },
+    { args: ["inspect", "a", "--options="], says: "--options needs a value" },
+    { args: ["demo", "now"], says: 'unexpected argument "now"' },
+  ]
+  for (const { args, says } of rows) {
+    test(JSON.stringify(args), async () => {
+      const { code, stdout, stderr } = await cli(args)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toContain(says)
+      expect(stderr).not.toContain("\u001b")
+    })
+  }
+})

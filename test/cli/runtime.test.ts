@@ -1,0 +1,113 @@
+// The CLI as it is shipped, one file on Node, getting at SQLite by running itself on Bun.
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { forgetRuntime } from "../../src/cli/runtime.ts"
+import { opencode, temporaryFolder } from "../store/support.ts"
+import { bundleInto, cli, linkCommands, type Recorded, type Result, recordSession } from "./support.ts"
+
+const node = Bun.which("node") ?? "node"
+const folder = temporaryFolder()
+let recorded: Recorded
+let bundle: string
+let expected: string
+
+beforeAll(async () => {
+  recorded = await recordSession()
+  bundle = await bundleInto(folder.path)
+  expected = (await cli(["inspect", recorded.session], recorded.env)).stdout
+}, 120_000)
+afterAll(async () => {
+  await recorded?.close()
+  folder[Symbol.dispose]()
+})
+
+async function onNode(path: string, args: string[], env: Record<string, string> = {}, cwd?: string): Promise<Result> {
+  const child = Bun.spawn([node, bundle, ...args], {
+    env: { PATH: path, HOME: folder.path, ...recorded.env, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, stdout, stderr }
+}
+
+test("an export is read on plain Node, with no Bun anywhere", async () => {
+  using bin = temporaryFolder()
+  const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.file])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  expect(stdout).toContain("<hud>")
+})
+
+test("a session is read with the bun on PATH", async () => {
+  using bin = temporaryFolder()
+  const path = linkCommands(bin.path, { bun: process.execPath })
+  expect(await onNode(path, ["inspect", recorded.session])).toEqual({ code: 0, stdout: expected, stderr: "" })
+})
+
+test("a session is read with OpenCode's own binary when there is no bun", async () => {
+  using bin = temporaryFolder()
+  const path = linkCommands(bin.path, { opencode })
+  expect(await onNode(path, ["inspect", recorded.session])).toEqual({ code: 0, stdout: expected, stderr: "" })
+})
+
+test("started by a link without an extension, as npm installs it, it still finds itself", async () => {
+  using bin = temporaryFolder()
+  const path = linkCommands(bin.path, { opencode })
+  const link = join(bin.path, "opencode-hud")
+  symlinkSync(bundle, link)
+  const child = Bun.spawn([node, link, "inspect", recorded.session], { env: { PATH: path, ...recorded.env } })
+  expect(await new Response(child.stdout).text()).toBe(expected)
+})
+
+test("the exit code and the message of the second run are the first one's", async () => {
+  using bin = temporaryFolder()
+  const path = linkCommands(bin.path, { opencode })
+  const { code, stdout, stderr } = await onNode(path, ["inspect", "ses_nope"])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+  expect(stderr).toMatch(/^opencode-hud: no session "ses_nope" in [^\n]+\n$/)
+})
+
+test("without bun and opencode it says what to do", async () => {
+  using bin = temporaryFolder()
+  const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.session])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+  expect(stderr).toMatch(/^opencode-hud: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
+})
+
+test("a bun that is only another node does not start copies without end", async () => {
+  using bin = temporaryFolder()
+  const path = linkCommands(bin.path, { bun: node })
+  const { code, stderr } = await onNode(path, ["inspect", recorded.session])
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+})
+
+test("what the project it stands in would have Bun preload is not run", async () => {
+  using bin = temporaryFolder()
+  using project = temporaryFolder()
+  writeFileSync(join(project.path, "bunfig.toml"), 'preload = ["./evil.js"]\n')
+  writeFileSync(join(project.path, "evil.js"), 'process.stdout.write("preloaded")\n')
+  writeFileSync(join(project.path, ".env"), "OPENCODE_DB=/nowhere.db\n")
+  const path = linkCommands(bin.path, { bun: process.execPath })
+  const result = await onNode(path, ["inspect", recorded.session], {}, project.path)
+  expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
+})
+
+test("a data folder given relative to the working directory is still found", async () => {
+  using bin = temporaryFolder()
+  using project = temporaryFolder()
+  mkdirSync(join(project.path, "sub"))
+  symlinkSync(recorded.env.XDG_DATA_HOME, join(project.path, "data"))
+  const path = linkCommands(bin.path, { opencode })
+  const env = { XDG_DATA_HOME: "../data" }
+  const result = await onNode(path, ["inspect", recorded.session], env, join(project.path, "sub"))
+  expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
+})
+
+test("the variable that makes OpenCode a Bun is not handed on to what is started next", () => {
+  const env = { BUN_BE_BUN: "1", OPENCODE_HUD_ON_BUN: "1", PATH: "/bin" }
+  forgetRuntime(env)
+  expect(env).toEqual({ PATH: "/bin" } as typeof env)
+})

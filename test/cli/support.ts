@@ -1,0 +1,82 @@
+// What the CLI's tests share: a session recorded by the real OpenCode, and the CLI as a child process.
+import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createHost, findOpencode, type StoredMessage } from "../../src/demo/host.ts"
+import { startProvider } from "../../src/demo/provider.ts"
+import { root, spawnChild } from "../store/support.ts"
+
+export const source = join(root, "src/cli/main.ts")
+
+export type Recorded = {
+  /** what OpenCode runs with: XDG_DATA_HOME leads to its database */
+  env: { XDG_DATA_HOME: string }
+  session: string
+  /** model calls the session made */
+  calls: number
+  /** a file as `opencode export` writes it */
+  file: string
+  close(): Promise<void>
+}
+
+/** A session in which a check fails, a file is edited and the check fails again: enough for a HUD. */
+export async function recordSession(): Promise<Recorded> {
+  const provider = await startProvider()
+  const host = createHost({
+    opencode: findOpencode(),
+    url: provider.url,
+    models: [{ provider: "scripted", id: "scripted-1", npm: "@ai-sdk/openai-compatible" }],
+    files: { "alpha.txt": "first\nsecond\n", "test.sh": 'echo "FAIL login.test.ts: expected 200, got 401"\nexit 1\n' },
+  })
+  const close = async () => {
+    await host.close()
+    await provider.close()
+  }
+  try {
+    const check = { name: "bash", arguments: { command: "sh test.sh", description: "Runs the tests" } }
+    const read = { name: "read", arguments: { filePath: "alpha.txt" } }
+    const edit = { name: "edit", arguments: { filePath: "alpha.txt", oldString: "second", newString: "third" } }
+    const script = [{ calls: [check] }, { calls: [read] }, { calls: [edit] }, { calls: [check] }, { text: "It fails." }]
+    provider.play(script)
+    const { session } = await host.run("Make the login test pass")
+    const messages = await host.stored(session)
+    const file = join(host.root, "session.json")
+    writeFileSync(file, exportOf(session, messages))
+    return { env: { XDG_DATA_HOME: join(host.root, "data") }, session, calls: script.length, file, close }
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
+
+export function exportOf(id: string, messages: readonly unknown[], title = "A scripted session"): string {
+  return JSON.stringify({ info: { id, title }, messages }, null, 2)
+}
+
+export type Result = { code: number; stdout: string; stderr: string }
+
+/** Runs the sources on this Bun. */
+export async function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
+  using child = spawnChild([process.execPath, source, ...args], { NO_COLOR: "1", ...env })
+  return await child.finish()
+}
+
+/** The CLI as it is shipped: one file for Node. Answers its path. */
+export async function bundleInto(folder: string): Promise<string> {
+  const built = await Bun.build({
+    entrypoints: [source],
+    target: "node",
+    external: ["bun:sqlite"],
+    naming: "cli.js",
+    outdir: folder,
+  })
+  if (!built.success) throw new AggregateError(built.logs, "the CLI does not bundle")
+  return join(folder, "cli.js")
+}
+
+/** Puts commands of these names, and no others, into a folder that can be a PATH. */
+export function linkCommands(folder: string, commands: Record<string, string>): string {
+  for (const [name, target] of Object.entries(commands)) symlinkSync(realpathSync(target), join(folder, name))
+  return folder
+}
+
+export type { StoredMessage }

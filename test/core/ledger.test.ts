@@ -1,0 +1,358 @@
+import { createHash } from "node:crypto"
+import { describe, expect, test } from "bun:test"
+import type { HostMessage } from "../../src/core/host.ts"
+import { isStale } from "../../src/core/ledger/facts.ts"
+import { createLedger } from "../../src/core/ledger/ledger.ts"
+import { isChangedOutside, noSignals } from "../../src/core/ledger/signals.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
+
+const env = { hash: (text: string) => createHash("sha256").update(text).digest("hex"), root: ROOT }
+const newLedger = () => createLedger(env, () => false)
+
+function factsOf(messages: HostMessage[]) {
+  const ledger = newLedger()
+  ledger.update(messages)
+  return ledger.facts
+}
+
+/** Facts as plain data, so that two can be compared whole. */
+const plain = (messages: HostMessage[]) => structuredClone(factsOf(messages))
+
+const FAILING = "Tests: 1 failed, 3 passed, 4 total"
+
+describe("task", () => {
+  test("is the user's last real request", () => {
+    const session = new SessionBuilder().user("make the login test pass on node 22, please").assistant([read("a.ts")])
+    session.user("now do the same for the logout test, in the same way")
+    expect(factsOf(session.messages).requests.map((request) => request.text)).toEqual([
+      "now do the same for the logout test, in the same way",
+    ])
+  })
+
+  test("a terse request keeps the one that said more", () => {
+    const session = new SessionBuilder().user("make the login test pass on node 22, please").assistant([]).user("go on")
+    expect(factsOf(session.messages).requests.map((request) => request.text)).toEqual([
+      "make the login test pass on node 22, please",
+      "go on",
+    ])
+  })
+
+  test("synthetic and ignored text is not the user's", () => {
+    const session = new SessionBuilder().user("fix the login")
+    session.user("", [
+      { type: "text", text: "reminder", synthetic: true },
+      { type: "text", text: "status", ignored: true },
+    ])
+    expect(factsOf(session.messages).requests.map((request) => request.text)).toEqual(["fix the login"])
+  })
+
+  test("secrets in a request are not kept", () => {
+    const facts = factsOf(new SessionBuilder().user(`use ${["sk", "ant", "q7Zx9Lm2Kp4Rt8Wv1Yb6"].join("-")} as the key`).messages)
+    expect(JSON.stringify(facts.requests)).toContain("use [redacted] as the key")
+  })
+})
+
+describe("files", () => {
+  test("a file edited after its last read is stale until it is read again", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts")]).assistant([edit("a.ts")])
+    const file = () => factsOf(session.messages).files.get("a.ts")
+    expect(file()).toMatchObject({ reads: 1, edits: 1 })
+    expect(isStale(file()!)).toBe(true)
+    session.assistant([read("a.ts")])
+    expect(isStale(file()!)).toBe(false)
+  })
+
+  test("who writes a whole file has seen it", () => {
+    const facts = factsOf(new SessionBuilder().user("go").assistant([tool("write", { filePath: `${ROOT}/n.ts`, content: "x" }, "Wrote file successfully.")]).messages)
+    expect(isStale(facts.files.get("n.ts")!)).toBe(false)
+  })
+
+  test("absolute, relative and dotted spellings are one file", () => {
+    const spelled = (filePath: string) => tool("read", { filePath }, "1: a")
+    const facts = factsOf(new SessionBuilder().user("go").assistant([spelled(`${ROOT}/src/a.ts`), spelled("src/a.ts"), spelled("./src/../src/a.ts")]).messages)
+    expect([...facts.files.keys()]).toEqual(["src/a.ts"])
+    expect(facts.files.get("src/a.ts")?.reads).toBe(3)
+  })
+
+  test("a patch names its files whether or not the result lists them", () => {
+    const patchText = "*** Begin Patch\n*** Add File: new.ts\n+a\n*** Update File: old.ts\n@@\n*** Delete File: gone.ts\n*** End Patch"
+    const facts = factsOf(new SessionBuilder().user("go").assistant([tool("apply_patch", { patchText }, "Success.")]).messages)
+    expect([...facts.files.values()].map((file) => [file.path, file.deleted])).toEqual([
+      ["new.ts", false],
+      ["old.ts", false],
+      ["gone.ts", true],
+    ])
+  })
+
+  test("a file that a command changed, by OpenCode's snapshot, is changed on disk until it is read again", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts")])
+    session.assistant([bash("npm run format"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
+    const changed = () => isChangedOutside(factsOf(session.messages).files.get("a.ts")!, noSignals())
+    expect(changed()).toBe(true)
+    session.assistant([read("a.ts")])
+    expect(changed()).toBe(false)
+  })
+
+  test("the agent's own edit is no outside change, by snapshot or by clock", () => {
+    const facts = factsOf(new SessionBuilder().user("go").assistant([edit("a.ts"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }]).messages)
+    const file = facts.files.get("a.ts")!
+    const signals = noSignals()
+    signals.modified.set("a.ts", file.usedMs + 500)
+    expect(isChangedOutside(file, signals)).toBe(false)
+    signals.modified.set("a.ts", file.usedMs + 60_000)
+    expect(isChangedOutside(file, signals)).toBe(true)
+  })
+})
+
+describe("open failures", () => {
+  test.each([
+    ["an exit code other than 0", bash("npm test", FAILING, 1)],
+    ["a failing run whose exit code a pipe has eaten", bash("npm test 2>&1 | tail -5", FAILING, 0)],
+    ["the same run in another folder spelling", bash(`cd ${ROOT} && CI=1 npm test`, FAILING, 1)],
+  ])("%s is an open failure, and a passing run closes it", (_, part) => {
+    const session = new SessionBuilder().user("go").assistant([part])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+    session.assistant([bash("npm test", "Tests: 4 passed, 4 total")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test("a passing run of everything closes the failure of a part, not the other way round", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test login.test.ts", FAILING, 1), bash("npm test", FAILING, 1)])
+    session.assistant([bash("npm test login.test.ts", "Tests: 1 passed, 1 total")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+    session.assistant([bash("npm test login.test.ts", FAILING, 1), bash("npm test", "Tests: 4 passed, 4 total")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test("a search that finds nothing is no failure", () => {
+    expect(factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size).toBe(0)
+  })
+
+  test("a tool's error is open until the same is done with success, and forgotten when the agent goes another way", () => {
+    const session = new SessionBuilder().user("go").assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "oldString not found")])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ key: "edit a.ts", detail: "oldString not found", kind: "tool" }])
+    const mended = new SessionBuilder().user("go").assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "no")]).assistant([edit("a.ts")])
+    expect(factsOf(mended.messages).failures.size).toBe(0)
+    for (let i = 0; i < 7; i++) session.assistant([read("b.ts")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test("counts from the first failure on", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test", FAILING, 1)]).assistant([edit("a.ts")]).assistant([bash("npm test", FAILING, 1)])
+    expect(factsOf(session.messages).failures.get("npm test")).toMatchObject({ since: 1, last: 3, times: 2 })
+  })
+})
+
+describe("repeats", () => {
+  test("the same question with the same answer is a repeat, whatever the order of the arguments", () => {
+    const session = new SessionBuilder().user("go")
+    session.assistant([tool("grep", { pattern: "x", path: "src" }, "none")]).assistant([tool("grep", { path: "src", pattern: "x" }, "none")])
+    expect([...factsOf(session.messages).repeats.values()]).toMatchObject([{ times: 2, last: 2 }])
+  })
+
+  test("another answer is none", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts", "one")]).assistant([read("a.ts", "two")])
+    expect(factsOf(session.messages).repeats.size).toBe(0)
+  })
+
+  test("a check run again after an edit is none", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test", "ok")]).assistant([edit("a.ts")]).assistant([bash("npm test", "ok")])
+    expect(factsOf(session.messages).repeats.size).toBe(0)
+  })
+})
+
+describe("context use", () => {
+  test("is the last report and an estimate of what came after it", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(4000))], usage(1000, 20_000, 500))
+    const facts = factsOf(session.messages)
+    expect(facts.usage).toEqual({ input: 1000, cacheRead: 20_000, cacheWrite: 500, output: 100 })
+    expect(facts.unreported).toBeGreaterThan(1000)
+  })
+
+  test("a call without a report keeps the one before it", () => {
+    const session = new SessionBuilder().user("go").assistant([], usage(1000)).assistant([read("a.ts")], { error: { name: "MessageAbortedError" } })
+    expect(factsOf(session.messages).usage?.input).toBe(1000)
+  })
+
+  test("learns how far its estimates are off", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(8000))], usage(10_000))
+    session.assistant([read("b.ts", "x".repeat(8000))], usage(13_000)).assistant([], usage(16_000))
+    expect(factsOf(session.messages).ratio).toBeGreaterThan(1.1)
+  })
+})
+
+describe("odd input", () => {
+  test("tool parts of older OpenCode versions are read", () => {
+    const old = { type: "tool", tool: "bash", callID: "c", status: "completed", input: { command: "make" }, output: "error: no rule", metadata: { exit: 2 } }
+    const facts = factsOf(new SessionBuilder().user("go").assistant([old]).messages)
+    expect([...facts.failures.keys()]).toEqual(["make"])
+  })
+
+  test("parts of unknown type or broken shape are counted and skipped", () => {
+    const broken = [null, 3, {}, { type: "hologram" }, { type: "tool" }, { type: "tool", tool: "read", state: { status: "??" } }, { type: "tool", tool: 5, state: {} }]
+    const session = new SessionBuilder().user("go").assistant([read("a.ts")])
+    session.messages[1]!.parts.push(...(broken as never[]))
+    const facts = factsOf(session.messages)
+    expect(facts.skipped).toBe(5)
+    expect([...facts.files.keys()]).toEqual(["a.ts"])
+  })
+
+  test("a getter that throws costs one part", () => {
+    const trap = Object.defineProperty({ type: "tool", tool: "read", state: { status: "completed", output: "" } }, "callID", {
+      enumerable: true,
+      get: () => {
+        throw new Error("trap")
+      },
+    })
+    const session = new SessionBuilder().user("go").assistant([read("a.ts")])
+    session.messages[1]!.parts.unshift(trap as never)
+    expect([...factsOf(session.messages).files.keys()]).toEqual(["a.ts"])
+  })
+
+  test("NULs and lone surrogates do not get through", () => {
+    const facts = factsOf(new SessionBuilder().user("a\u0000b \ud800 c").assistant([bash("false \u0000", "boom \u0000\udfff", 1)]).messages)
+    const text = JSON.stringify([...facts.requests, ...facts.failures.values()])
+    expect(text).not.toMatch(/\\u0000|\\ud800|\\udfff/)
+  })
+})
+
+describe("another array than last time", () => {
+  const build = () =>
+    new SessionBuilder()
+      .user("make the login test pass on node 22, please")
+      .assistant([read("a.ts"), bash("npm test", FAILING, 1)], usage(1000))
+      .assistant([edit("a.ts")], usage(1500))
+      .user("and now the logout test, in the same way as before")
+      .assistant([read("b.ts")], usage(2000))
+
+  test("an update in steps gives the same facts as one from nothing", () => {
+    const { messages } = build()
+    const ledger = newLedger()
+    for (let n = 0; n <= messages.length; n++) ledger.update(structuredClone(messages.slice(0, n)))
+    expect(structuredClone(ledger.facts)).toEqual(plain(messages))
+  })
+
+  test("an update reads only what is new", () => {
+    const { messages } = build()
+    const ledger = newLedger()
+    ledger.update(structuredClone(messages.slice(0, 4)))
+    expect(ledger.update(structuredClone(messages))).toMatchObject({ read: 1, rebuilt: false })
+    expect(ledger.update(structuredClone(messages))).toMatchObject({ read: 0, rebuilt: false })
+  })
+
+  test("a revert takes back what the removed messages said", () => {
+    const { messages } = build()
+    const ledger = newLedger()
+    ledger.update(structuredClone(messages))
+    expect(ledger.update(structuredClone(messages.slice(0, 3)))).toMatchObject({ read: 0, rebuilt: true })
+    expect(structuredClone(ledger.facts)).toEqual(plain(messages.slice(0, 3)))
+  })
+
+  test("an undone edit of a message is seen though its id stays", () => {
+    const { messages } = build()
+    const ledger = newLedger()
+    ledger.update(structuredClone(messages))
+    const edited = structuredClone(messages)
+    edited[4]!.parts = edited[4]!.parts.filter((part) => part.type !== "tool")
+    ledger.update(edited)
+    expect([...ledger.facts.files.keys()]).toEqual(["a.ts"])
+  })
+
+  test("a fork with new ids gives the same facts", () => {
+    const { messages } = build()
+    const fork = structuredClone(messages)
+    for (const message of fork) message.info.id = `fork_${message.info.id}`
+    expect(plain(fork).files).toEqual(plain(messages).files)
+    expect(plain(fork).failures).toEqual(plain(messages).failures)
+  })
+
+  test("a tool that finishes between two calls is no longer running", () => {
+    const session = new SessionBuilder().user("go").assistant([{ type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "sleep 9" } } }])
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    expect(ledger.facts.running).toHaveLength(1)
+    session.messages[1]!.parts[1] = { ...bash("sleep 9"), callID: "c1" }
+    ledger.update(session.fresh())
+    expect(ledger.facts.running).toHaveLength(0)
+  })
+
+  test("pruning at the end of a turn is seen, deep in the session too", () => {
+    const session = new SessionBuilder()
+    for (let i = 0; i < 150; i++) session.user("go").assistant([read(`f${i}.ts`)])
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    session.messages[1]!.parts[1]!.state!.time!.compacted = 1
+    session.user("next")
+    ledger.update(session.fresh())
+    expect(ledger.entries[1]?.events[0]?.cleared).toBe(true)
+  })
+})
+
+describe("compaction", () => {
+  const before = () =>
+    new SessionBuilder()
+      .user("make the login test pass on node 22, please")
+      .assistant([read("a.ts"), bash("npm test", FAILING, 1)], usage(90_000))
+      .assistant([edit("b.ts")], usage(91_000))
+
+  test("what it swallowed is still known, what it kept is not counted twice", () => {
+    const session = before()
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    session.compaction(session.id(2))
+    const [user, first, second, request, summary] = session.fresh() as [HostMessage, HostMessage, HostMessage, HostMessage, HostMessage]
+    void user
+    void first
+    const update = ledger.update([request, summary, second])
+    expect(update.carried?.compactionID).toBe(request.info.id!)
+    expect(ledger.facts).toMatchObject({ calls: 2, compactions: 1, callsSinceCompaction: 0 })
+    expect(ledger.facts.files.get("a.ts")).toMatchObject({ reads: 1 })
+    expect(ledger.facts.files.get("b.ts")).toMatchObject({ edits: 1 })
+    expect([...ledger.facts.failures.keys()]).toEqual(["npm test"])
+    expect(ledger.facts.requests[0]?.text).toContain("login test")
+  })
+
+  test("the tail's old reports are not the size of the context after it", () => {
+    const session = before()
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    session.compaction(session.id(2))
+    const all = session.fresh()
+    ledger.update([all[3]!, all[4]!, all[2]!])
+    expect(ledger.facts.usage).toBeUndefined()
+    expect(ledger.facts.unreported).toBeLessThan(1000)
+  })
+
+  test("a second one carries the first", () => {
+    const session = before()
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    session.compaction()
+    ledger.update(session.fresh().slice(3))
+    session.assistant([read("c.ts")], usage(9000))
+    ledger.update(session.fresh().slice(3))
+    session.compaction()
+    ledger.update(session.fresh().slice(6))
+    expect(ledger.facts).toMatchObject({ calls: 3, compactions: 2 })
+    expect([...ledger.facts.files.keys()].sort()).toEqual(["a.ts", "b.ts", "c.ts"])
+  })
+
+  test("a revert to before it gives the facts of before", () => {
+    const session = before()
+    const ledger = newLedger()
+    ledger.update(session.fresh())
+    const facts = structuredClone(ledger.facts)
+    session.compaction()
+    ledger.update(session.fresh().slice(3))
+    ledger.update(session.fresh().slice(0, 3))
+    expect(structuredClone(ledger.facts)).toEqual(facts)
+  })
+
+  test("one that failed changes nothing", () => {
+    const session = before()
+    const facts = factsOf(session.messages)
+    session.compaction()
+    session.messages.at(-1)!.info.error = { name: "APIError" }
+    expect(factsOf(session.messages)).toMatchObject({ compactions: 0, usage: facts.usage! })
+  })
+})

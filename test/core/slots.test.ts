@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test"
+import { slotFor } from "../../src/core/hud/slots.ts"
+
+test.each([
+  ["anthropic", "claude-sonnet-4-5", "tail"],
+  ["anthropic", "claude-sonnet-4-5-20250929", "tail"],
+  ["anthropic", "claude-sonnet-5-5", "sticky"],
+  ["anthropic", "claude-opus-5.1", "sticky"],
+  ["anthropic", "claude-opus-5-20270101", "tail"],
+  ["amazon-bedrock", "eu.anthropic.claude-opus-6-0-v1", "sticky"],
+  ["anthropic", "claude-mythos-5-1", "tail"],
+  ["anthropic", "claude-3-5-sonnet-20241022", "tail"],
+  ["openai", "gpt-5.4", "tail"],
+  ["github-copilot", "gpt-5.4", "tool"],
+  ["github-copilot-enterprise", "claude-sonnet-5-5", "tool"],
+  ["mistral", "anything", "tool"],
+  ["openrouter", "mistralai/devstral-small", "tool"],
+  ["ollama", "gemma3:27b", "tool"],
+])("%s/%s gets the HUD in the %s slot", (providerID, modelID, slot) => {
+  expect(slotFor("auto", { providerID, modelID })).toBe(slot as never)
+})
+
+test("the option outranks the table, and an unknown model gets the tail", () => {
+  expect(slotFor("sticky", { providerID: "mistral", modelID: "x" })).toBe("sticky")
+  expect(slotFor("auto", undefined)).toBe("tail")
+})

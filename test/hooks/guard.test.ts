@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test"
+import { guard } from "../../src/hooks/guard.ts"
+
+const watch = () => {
+  const reports: string[] = []
+  return { reports, report: (hook: string, problem: string) => void reports.push(`${hook} ${problem}`) }
+}
+
+test("runs the commit of a body that is done", async () => {
+  const { reports, report } = watch()
+  const out = { text: "before" }
+  await guard("h", 50, report, (o: typeof out) => () => void (o.text = "after"))(out)
+  expect(out.text).toBe("after")
+  expect(reports).toEqual([])
+})
+
+test.each([
+  [
+    "throws",
+    () => {
+      throw new Error("no")
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("no"))],
+  [
+    "has a commit that throws",
+    () => () => {
+      throw new Error("no")
+    },
+  ],
+])("resolves when the body %s, and says so once", async (_, body) => {
+  const { reports, report } = watch()
+  await guard("h", 50, report, body as never)()
+  expect(reports).toEqual(["h failed"])
+})
+
+test("gives up at the deadline on a body that hangs, and never runs its late commit", async () => {
+  const { reports, report } = watch()
+  const late = Promise.withResolvers<() => void>()
+  let committed = false
+  await guard("h", 10, report, () => late.promise)()
+  late.resolve(() => void (committed = true))
+  await late.promise
+  expect(committed).toBe(false)
+  expect(reports).toEqual(["h gave up after 10 ms"])
+})
+
+test("a body that rejects after the deadline makes no noise", async () => {
+  const { report } = watch()
+  const late = Promise.withResolvers<undefined>()
+  await guard("h", 5, report, () => late.promise)()
+  late.reject(new Error("late"))
+  await expect(late.promise).rejects.toThrow("late")
+})
+
+test("never throws synchronously", () => {
+  const hook = guard("event", 50, () => {}, () => {
+    throw new Error("no")
+  })
+  expect(() => void hook()).not.toThrow()
+})

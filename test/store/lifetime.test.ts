@@ -1,0 +1,67 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { applicationID, migrations, schemaVersion } from "../../src/store/migrations/index.ts"
+import { anchors, countTurns, openAt, runFixture, seed, temporaryFolder } from "./support.ts"
+
+describe("more than one process", () => {
+  test("three that open a new store at once and write at once lose nothing", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "data", "hud.db")
+    using a = runFixture("write-turns.ts", path, "ses_a", "60")
+    using b = runFixture("write-turns.ts", path, "ses_b", "60")
+    using c = runFixture("write-turns.ts", path, "ses_a", "60")
+    await Promise.all([a.printed("open"), b.printed("open"), c.printed("open")])
+    for (const { code, stdout, stderr } of await Promise.all([a.finish(), b.finish(), c.finish()])) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      const report = { state: { kind: "sqlite", path }, counters: { pending: 0, dropped: 0, skipped: 0 } }
+      expect(JSON.parse(stdout.split("\n")[1] ?? "")).toEqual(report)
+    }
+    expect(countTurns(path)).toBe(120)
+  })
+})
+
+describe("growing older", () => {
+  for (let version = 0; version < schemaVersion; version++) {
+    test(`a store at schema ${version} is migrated and keeps its rows`, async () => {
+      using folder = temporaryFolder()
+      const path = join(folder.path, "hud.db")
+      const db = new Database(path)
+      for (const migration of migrations.slice(0, version)) db.exec(migration)
+      if (version > 0) {
+        db.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${version}`)
+        db.run("INSERT INTO session VALUES ('ses_1', ?)", [Date.now()])
+        db.run("INSERT INTO anchors VALUES ('ses_1', ?)", [JSON.stringify(anchors)])
+      }
+      db.close()
+      {
+        await using opened = await openAt(path)
+        expect(opened.store.state.kind).toBe("sqlite")
+        expect(opened.store.loadAnchors().get("ses_1")).toEqual(version > 0 ? anchors : undefined)
+        opened.store.saveCarried("ses_1", "msg_1", "{}")
+      }
+      await using again = await openAt(path)
+      expect(again.store.loadCarried().get("ses_1")).toEqual({ compactionID: "msg_1", data: "{}" })
+      expect(again.warnings).toEqual([])
+    })
+  }
+
+  test("opening deletes sessions untouched for 90 days, with all that is theirs", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await seed(path)
+    const day = 24 * 60 * 60 * 1000
+    const db = new Database(path)
+    db.run("UPDATE session SET touched_at = ?", [Date.now() - 91 * day])
+    db.run("INSERT INTO session VALUES ('ses_2', ?)", [Date.now() - 89 * day])
+    db.close()
+    {
+      await using _ = await openAt(path)
+    }
+    const after = new Database(path, { readonly: true })
+    expect(after.query("SELECT id FROM session").values()).toEqual([["ses_2"]])
+    expect(after.query("SELECT count(*) FROM anchors").values()).toEqual([[0]])
+    after.close()
+    expect(countTurns(path)).toBe(0)
+  })
+})
