@@ -8,17 +8,23 @@ import { syntheticSession } from "./sessions.ts"
 const SIZES = [100, 1_000, 10_000]
 const CALLS = 200
 
-const percentile = (sorted: readonly number[], q: number) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
+const percentile = (sorted: readonly number[], q: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
 
 process.stdout.write("tool parts   first call   warm median   warm p99\n")
 for (const size of SIZES) {
   const hooks = await plugin.server({ directory: "/", worktree: "/" } as never, { store: { enabled: false } })
-  const transform = hooks["experimental.chat.messages.transform"] as (input: object, output: { messages: unknown[] }) => Promise<void>
+  const transform = hooks["experimental.chat.messages.transform"] as (
+    input: object,
+    output: { messages: unknown[] },
+  ) => Promise<void>
   const session = syntheticSession(size + CALLS * 2)
   const stored = session.map((message) => JSON.stringify(message))
   const times: number[] = []
   for (let call = 0; call <= CALLS; call++) {
-    const output = { messages: stored.slice(0, session.length - CALLS + call).map((text) => JSON.parse(text) as unknown) }
+    const output = {
+      messages: stored.slice(0, session.length - CALLS + call).map((text) => JSON.parse(text) as unknown),
+    }
     const started = performance.now()
     await transform({}, output)
     times.push(performance.now() - started)
@@ -27,5 +33,7 @@ for (const size of SIZES) {
   const [first = 0, ...warm] = times
   warm.sort((a, b) => a - b)
   const cell = (ms: number, width: number) => ms.toFixed(2).padStart(width)
-  process.stdout.write(`${String(size).padStart(10)}   ${cell(first, 10)}   ${cell(percentile(warm, 0.5), 11)}   ${cell(percentile(warm, 0.99), 8)}\n`)
+  process.stdout.write(
+    `${String(size).padStart(10)}   ${cell(first, 10)}   ${cell(percentile(warm, 0.5), 11)}   ${cell(percentile(warm, 0.99), 8)}\n`,
+  )
 }

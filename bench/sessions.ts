@@ -17,11 +17,15 @@ export function syntheticSession(toolParts: number): HostMessage[] {
 
 function part(random: () => number): HostPart {
   const file = `src/${["cart", "login", "stock", "mail"][Math.floor(random() * 4)]}/file-${Math.floor(random() * 60)}.ts`
-  const lines = (count: number) => Array.from({ length: count }, (_, i) => `${i + 1}: const value${i} = compute(${Math.floor(random() * 1e6)})`).join("\n")
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, i) => `${i + 1}: const value${i} = compute(${Math.floor(random() * 1e6)})`).join(
+      "\n",
+    )
   const kind = random()
   if (kind < 0.35) return read(file, lines(40 + Math.floor(random() * 160)))
   if (kind < 0.6) return edit(file)
-  if (kind < 0.7) return tool("grep", { pattern: `value${Math.floor(random() * 50)}`, path: ROOT }, `Found 12 matches\n${lines(12)}`)
+  if (kind < 0.7)
+    return tool("grep", { pattern: `value${Math.floor(random() * 50)}`, path: ROOT }, `Found 12 matches\n${lines(12)}`)
   if (kind < 0.85) return bash("npm test", `${lines(30)}\nTests: 2 failed, 40 passed, 42 total`, 1)
   return bash(`git log -${Math.floor(random() * 20)}`, lines(25))
 }

@@ -35,7 +35,10 @@ async function licenses(): Promise<string> {
   const texts = await Promise.all(
     BUNDLED.map(async (name) => {
       const folder = join(root, "node_modules", name)
-      const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { version: string; license: string }
+      const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as {
+        version: string
+        license: string
+      }
       const text = await readFile(join(folder, "LICENSE"), "utf8").catch(() => `Licensed under ${license}.\n`)
       return `${name} ${version} (${license})\n\n${text}`
     }),

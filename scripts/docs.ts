@@ -6,7 +6,16 @@ import { fileURLToPath } from "node:url"
 import * as z from "zod"
 import { optionsSchema } from "../src/options.ts"
 
-type Property = { description?: string; default?: unknown; enum?: string[]; type?: string; items?: Property; minimum?: number; maximum?: number; properties?: Record<string, Property> }
+type Property = {
+  description?: string
+  default?: unknown
+  enum?: string[]
+  type?: string
+  items?: Property
+  minimum?: number
+  maximum?: number
+  properties?: Record<string, Property>
+}
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const BEGIN = "<!-- options: written by `npm run docs` -->"

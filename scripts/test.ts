@@ -6,11 +6,14 @@ import { join } from "node:path"
 
 const folder = await mkdtemp(join(tmpdir(), "opencode-hud-test-"))
 const report = join(folder, "report.xml")
-const bun = Bun.spawn([process.execPath, "test", "--reporter=junit", `--reporter-outfile=${report}`, ...process.argv.slice(2)], {
-  stdin: "ignore",
-  stdout: "inherit",
-  stderr: "inherit",
-})
+const bun = Bun.spawn(
+  [process.execPath, "test", "--reporter=junit", `--reporter-outfile=${report}`, ...process.argv.slice(2)],
+  {
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "inherit",
+  },
+)
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => bun.kill(signal))
 const exit = await bun.exited
 const xml = await readFile(report, "utf8").catch(() => "")

@@ -20,18 +20,20 @@ const hud = z
       .describe(
         "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or by provider and model.",
       ),
-    sections: z.array(z.enum(SECTIONS)).default([...SECTIONS]).describe("Which sections the HUD may have."),
+    sections: z
+      .array(z.enum(SECTIONS))
+      .default([...SECTIONS])
+      .describe("Which sections the HUD may have."),
   })
   .prefault({})
 
 const store = z
   .strictObject({
-    enabled: z.boolean().default(true).describe("Keep state in a SQLite file, so that a resumed session goes on as it was."),
-    path: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("The file; default `opencode-hud/hud.db` in the XDG data folder."),
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe("Keep state in a SQLite file, so that a resumed session goes on as it was."),
+    path: z.string().min(1).optional().describe("The file; default `opencode-hud/hud.db` in the XDG data folder."),
   })
   .prefault({})
 
@@ -46,7 +48,9 @@ export const optionsSchema = z.strictObject({
     .min(5)
     .max(5000)
     .default(50)
-    .describe("How long a hook may keep a request waiting, in milliseconds; later, the request goes out without the HUD."),
+    .describe(
+      "How long a hook may keep a request waiting, in milliseconds; later, the request goes out without the HUD.",
+    ),
 })
 
 export type Options = z.output<typeof optionsSchema>
@@ -77,7 +81,8 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
     const parsed = optionsSchema.safeParse(left)
     if (parsed.success) return { options: parsed.data, problems }
     for (const issue of parsed.error.issues) {
-      const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [optionPath(issue.path)]
+      const paths =
+        issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [optionPath(issue.path)]
       for (const path of paths) {
         if (problems.some((problem) => problem.option === path.join("."))) continue
         problems.push({ option: path.join("."), message: explain(issue, path, valueAt(given, path)) })
@@ -95,7 +100,8 @@ function optionPath(path: readonly PropertyKey[]): PropertyKey[] {
 
 function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: unknown): string {
   const name = path.join(".")
-  if (issue.code === "unrecognized_keys") return `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
+  if (issue.code === "unrecognized_keys")
+    return `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
   const fallback = valueAt(optionsSchema.parse({}), path)
   return `option ${name}: ${issue.message.replace(/^Invalid (?:input|option): /, "")}, got ${show(value)}; using ${fallback === undefined ? "the default" : show(fallback)}`
 }
@@ -107,7 +113,10 @@ function known(path: readonly PropertyKey[]): string[] {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined), value)
+  return path.reduce<unknown>(
+    (at, key) => (typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined),
+    value,
+  )
 }
 
 function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown {

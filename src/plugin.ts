@@ -1,8 +1,8 @@
 // The V1 plugin module: wiring only.
 
-import { createHash } from "node:crypto"
 import type { PluginModule } from "@opencode-ai/plugin"
 import { readCarried } from "./core/ledger/carry.ts"
+import { createEnv } from "./digest/env.ts"
 import type { HookContext } from "./hooks/context.ts"
 import { learnHelperPrompts } from "./hooks/helpers.ts"
 import { createHooks } from "./hooks/hooks.ts"
@@ -19,15 +19,22 @@ const server: PluginModule["server"] = async (input, given) => {
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
-  const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32)
-  const sessions = createSessions({ hash, root: directory }, (session) => {
+  const sessions = createSessions(createEnv(directory), (session) => {
     const anchors = store.anchors(session.id)
     if (anchors) session.hud = { ...session.hud, shown: true, anchors }
     const carried = store.carried(session.id)
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
   })
-  const context: HookContext = { options, log, sessions, models: createModels(), store: store.current, directory, helperPrompts: [] }
+  const context: HookContext = {
+    options,
+    log,
+    sessions,
+    models: createModels(),
+    store: store.current,
+    directory,
+    helperPrompts: [],
+  }
   learnHelperPrompts(input.client, context.helperPrompts)
   return createHooks(context, store.release)
 }

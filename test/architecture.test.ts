@@ -1,20 +1,20 @@
 // The arrows between the folders go one way. Walks every import of the sources.
 
+import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
-import { expect, test } from "bun:test"
 
 const root = fileURLToPath(new URL("../src", import.meta.url))
 const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
 
 /** What each folder may import: other folders, and packages by name. A folder may always import itself. */
 const ALLOWED: Record<string, readonly string[]> = {
-  "plugin.ts": ["hooks", "core", "options.ts", "node:crypto", "@opencode-ai/plugin"],
+  "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
   "options.ts": ["core", "zod"],
   core: ["zod", "tokenx"],
-  digest: ["core"],
-  hooks: ["core", "digest", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
+  digest: ["core", "node:crypto"],
+  hooks: ["core", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
   store: ["core", "zod", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
   cli: ["core", "store", "demo", "digest", "options.ts", "citty", "node:*", "package.json"],
@@ -23,7 +23,9 @@ const ALLOWED: Record<string, readonly string[]> = {
 const imports = files.flatMap((file) => {
   // the demo's script holds the source files of the project it works on, in templates
   const text = readFileSync(join(root, file), "utf8").replace(/`[^`]*`/g, "")
-  return [...text.matchAll(/^\s*(?:import|export)\s[^"']*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|^import\s+"([^"]+)"/gm)].map((found) => {
+  return [
+    ...text.matchAll(/^\s*(?:import|export)\s[^"']*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|^import\s+"([^"]+)"/gm),
+  ].map((found) => {
     const target = found[1] ?? found[2] ?? found[3] ?? ""
     return { file, target, typeOnly: /^\s*(?:import|export) type /.test(found[0]) }
   })
@@ -35,8 +37,13 @@ const roomOf = (path: string) => path.split(sep)[0] ?? ""
 test("every import goes where the arrows go", () => {
   const wrong = imports.filter(({ file, target }) => {
     const from = roomOf(file)
-    const to = target.startsWith(".") ? roomOf(relative(root, join(root, dirname(file), target)).replace(/^\.\.[/\\]/, "")) : target
-    return to !== from && !(ALLOWED[from] ?? []).some((one) => one === to || (one.endsWith("*") && to.startsWith(one.slice(0, -1))))
+    const to = target.startsWith(".")
+      ? roomOf(relative(root, join(root, dirname(file), target)).replace(/^\.\.[/\\]/, ""))
+      : target
+    return (
+      to !== from &&
+      !(ALLOWED[from] ?? []).some((one) => one === to || (one.endsWith("*") && to.startsWith(one.slice(0, -1))))
+    )
   })
   expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   expect(imports.length).toBeGreaterThan(100)
@@ -49,11 +56,21 @@ test("the plugin's entry exports its default and nothing else", async () => {
 })
 
 test("nothing the host loads writes to the console", () => {
-  const loud = files.filter((file) => !/^(cli|demo)/.test(file) && /\bconsole\.\w+\(|process\.std(?:out|err)\.write/.test(readFileSync(join(root, file), "utf8")))
+  const loud = files.filter(
+    (file) =>
+      !/^(cli|demo)/.test(file) &&
+      /\bconsole\.\w+\(|process\.std(?:out|err)\.write/.test(readFileSync(join(root, file), "utf8")),
+  )
   expect(loud).toEqual([])
 })
 
 test("the core knows no clock, no randomness and no process", () => {
-  const impure = files.filter((file) => file.startsWith("core") && /\bDate\.now\(|\bnew Date\(\)|Math\.random\(|\bprocess\.|\bBun\.|performance\.now/.test(readFileSync(join(root, file), "utf8")))
+  const impure = files.filter(
+    (file) =>
+      file.startsWith("core") &&
+      /\bDate\.now\(|\bnew Date\(\)|Math\.random\(|\bprocess\.|\bBun\.|performance\.now/.test(
+        readFileSync(join(root, file), "utf8"),
+      ),
+  )
   expect(impure).toEqual([])
 })

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs"
 import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { optionsSchema, readOptions } from "../src/options.ts"
 
@@ -12,7 +12,11 @@ describe("options", () => {
   })
 
   test.each([
-    [{ hud: { budgetTokens: "big" } }, "hud.budgetTokens", /option hud\.budgetTokens: expected number, received string, got "big"; using 250/],
+    [
+      { hud: { budgetTokens: "big" } },
+      "hud.budgetTokens",
+      /option hud\.budgetTokens: expected number, received string, got "big"; using 250/,
+    ],
     [{ hud: { budgetTokens: 5 } }, "hud.budgetTokens", /option hud\.budgetTokens: .*60.*, got 5; using 250/],
     [{ hud: { slot: "top" } }, "hud.slot", /expected one of "auto"\|"tail"\|"tool"\|"sticky", got "top"; using "auto"/],
     [{ hud: { sections: ["files", "weather"] } }, "hud.sections", /option hud\.sections: .*got \["files","weather"\]/],
@@ -30,28 +34,56 @@ describe("options", () => {
   })
 
   test("what is right beside what is wrong is kept", () => {
-    const { options, problems } = readOptions({ deadlineMs: 80, hud: { slot: "top", budgetTokens: 100, colour: 1 }, nope: true })
+    const { options, problems } = readOptions({
+      deadlineMs: 80,
+      hud: { slot: "top", budgetTokens: 100, colour: 1 },
+      nope: true,
+    })
     expect(options).toMatchObject({ deadlineMs: 80, hud: { slot: "auto", budgetTokens: 100 } })
     expect(problems.map((problem) => problem.option).sort()).toEqual(["hud.colour", "hud.slot", "nope"])
   })
 
   test("anything at all gives options that hold", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.anything(), fc.record({ hud: fc.anything(), store: fc.anything(), deadlineMs: fc.anything(), disabledAgents: fc.anything() }, { requiredKeys: [] })), (given) => {
-        expect(optionsSchema.safeParse(readOptions(given).options).success).toBe(true)
-      }),
+      fc.property(
+        fc.oneof(
+          fc.anything(),
+          fc.record(
+            { hud: fc.anything(), store: fc.anything(), deadlineMs: fc.anything(), disabledAgents: fc.anything() },
+            { requiredKeys: [] },
+          ),
+        ),
+        (given) => {
+          expect(optionsSchema.safeParse(readOptions(given).options).success).toBe(true)
+        },
+      ),
       { numRuns: 300 },
     )
   })
 
   test("the example is right and shows every option", () => {
-    const example = JSON.parse(readFileSync(new URL("opencode.json.example", root), "utf8")) as { plugin: [string, Record<string, object>][] }
+    const example = JSON.parse(readFileSync(new URL("opencode.json.example", root), "utf8")) as {
+      plugin: [string, Record<string, object>][]
+    }
     const [name, given] = example.plugin[0]!
     expect(name).toBe("opencode-hud")
     expect(readOptions(given).problems).toEqual([])
-    const schema = JSON.parse(readFileSync(new URL("options.schema.json", root), "utf8")) as { properties: Record<string, { properties?: object }> }
-    const names = (properties: Record<string, { properties?: object }>) => Object.entries(properties).flatMap(([key, { properties: inner }]) => [key, ...Object.keys(inner ?? {}).map((one) => `${key}.${one}`)])
-    const shown = Object.entries(given!).flatMap(([key, value]) => [key, ...(typeof value === "object" && !Array.isArray(value) ? Object.keys(value).map((one) => `${key}.${one}`) : [])])
-    expect(shown.sort()).toEqual(names(schema.properties).filter((one) => one !== "$schema").sort())
+    const schema = JSON.parse(readFileSync(new URL("options.schema.json", root), "utf8")) as {
+      properties: Record<string, { properties?: object }>
+    }
+    const names = (properties: Record<string, { properties?: object }>) =>
+      Object.entries(properties).flatMap(([key, { properties: inner }]) => [
+        key,
+        ...Object.keys(inner ?? {}).map((one) => `${key}.${one}`),
+      ])
+    const shown = Object.entries(given!).flatMap(([key, value]) => [
+      key,
+      ...(typeof value === "object" && !Array.isArray(value) ? Object.keys(value).map((one) => `${key}.${one}`) : []),
+    ])
+    expect(shown.sort()).toEqual(
+      names(schema.properties)
+        .filter((one) => one !== "$schema")
+        .sort(),
+    )
   })
 })

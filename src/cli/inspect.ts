@@ -1,9 +1,8 @@
 // `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
-import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../core/inspect.ts"
-import type { Env } from "../core/normalize.ts"
+import { createEnv } from "../digest/env.ts"
 import { type Options, readOptions } from "../options.ts"
 import { readExport } from "../store/export.ts"
 import type { Recording } from "../store/recording.ts"
@@ -40,11 +39,7 @@ export const inspect = defineCommand({
 })
 
 function at({ info, messages }: Recording, call: number | undefined, { hud }: Options): Inspection {
-  const env: Env = {
-    hash: (text) => createHash("sha256").update(text).digest("hex"),
-    ...(info.directory === undefined ? {} : { root: info.directory }),
-  }
-  const found = hudAtCall(messages, call, hud, env)
+  const found = hudAtCall(messages, call, hud, createEnv(info.directory))
   if (call === undefined || call <= found.calls + 1) return found
   throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }

@@ -9,7 +9,10 @@ export function commandKey(command: string): string {
       .replace(/^\(?\s*(?:cd|pushd) (?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*/, "")
       .replace(/^(?:export )?[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s*(?:(?:&&|;)\s*)?(?=\S)/, "")
       .replace(/^(?:timeout(?: -\S+)* \d+\w?|time|nice|env|sudo) (?=\S)/, "")
-      .replace(/\s*\|&?\s*(?:tail|head|grep|egrep|rg|sed|awk|tee|less|cat|sort|uniq|wc|cut|tr)\b(?:"[^"]*"|'[^']*'|[^|;&"'])*$/, "")
+      .replace(
+        /\s*\|&?\s*(?:tail|head|grep|egrep|rg|sed|awk|tee|less|cat|sort|uniq|wc|cut|tr)\b(?:"[^"]*"|'[^']*'|[^|;&"'])*$/,
+        "",
+      )
       .replace(/\s*(?:\d?>&\d|&>\s*\S+|\d?>>?\s*\S+)\s*$/, "")
       .replace(/\s*(?:;|&&|\|\|)\s*(?:echo\b[^;&|]*|true)\s*$/, "")
       .trim()
@@ -24,7 +27,8 @@ export function covers(run: string, other: string): boolean {
 }
 
 /** Commands that only look; what they look at may well be called `test`. */
-const LOOKS = /^(?:cat|ls|ll|grep|egrep|rg|ag|find|fd|head|tail|less|sed|awk|echo|wc|tree|stat|file|which|git|gh|cp|mv|rm|mkdir|touch|curl|wget)\b/
+const LOOKS =
+  /^(?:cat|ls|ll|grep|egrep|rg|ag|find|fd|head|tail|less|sed|awk|echo|wc|tree|stat|file|which|git|gh|cp|mv|rm|mkdir|touch|curl|wget)\b/
 
 /** Whether a command checks the project: tests, builds, types, lint. Their failures stay open until a run passes. */
 export function isCheck(key: string): boolean {

@@ -53,6 +53,8 @@ export type ToolEvent = {
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string
+  /** the gist of its digest; only of outputs that were new when the session was near its end */
+  gist?: string
   files: readonly FileUse[]
   durationMs?: number
   /** epoch ms, by the host's clock */

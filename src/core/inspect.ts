@@ -32,7 +32,12 @@ export type InspectOptions = HudOptions & { slot: Slot | "auto" }
  * What the HUD said at call `call`, by default at the call that would come next. `call` is 1 … calls + 1.
  * What only live events tell (permissions, changes on disk) is not in a stored session.
  */
-export function hudAtCall(messages: readonly HostMessage[], call: number | undefined, options: InspectOptions, env: Env): Inspection {
+export function hudAtCall(
+  messages: readonly HostMessage[],
+  call: number | undefined,
+  options: InspectOptions,
+  env: Env,
+): Inspection {
   const at = [...callsOf(messages), messages.length]
   const wanted = call ?? at.length
   const ledger = createLedger(env, isHudID)

@@ -1,8 +1,9 @@
 // Part → tool event. Reads every shape of a tool part that OpenCode has written, and what it cannot read it leaves
 // out: it never throws on a part.
 
-import type { FileUse, ToolEvent, ToolStatus } from "./event.ts"
 import { commandKey } from "./commands.ts"
+import type { Digest, DigestSource } from "./digest.ts"
+import type { FileUse, ToolEvent, ToolKind, ToolStatus } from "./event.ts"
 import { verdictOf } from "./extract/verdict.ts"
 import type { HostPart, HostToolState } from "./host.ts"
 import { normalizePath, relativeTo } from "./paths.ts"
@@ -15,12 +16,17 @@ import { kindOf } from "./tools.ts"
 export type Env = {
   /** a content hash that no tool output can be made to collide in; hex */
   hash(text: string): string
+  /** the digest of an output; `key` is equal for equal sources */
+  digest(key: string, source: DigestSource): Digest
   /** the project's folder, for short paths; a message's own `info.path` comes first */
   root?: string
 }
 
-/** Where a part stands: its message, the call that made it and the folder its paths are relative to. */
-export type Place = { messageID: string; call: number; root?: string | undefined }
+/** Where a part stands: its message, the call that made it, the folder its paths are in; `digest` asks for a gist. */
+export type Place = { messageID: string; call: number; root?: string | undefined; digest: boolean }
+
+/** Kinds whose output is worth a gist: the others' say no more than their arguments. */
+const GISTS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"]
 /** Longest input summary and failure line kept, in characters. */
@@ -49,6 +55,13 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   const time = record(state.time)
   const start = time?.start
   const end = time?.end
+  const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
+  const outputHash = done ? env.hash(output) : undefined
+  const source = { tool, kind, input, output, failed, ...maybe("exit", exit) }
+  const digest =
+    place.digest && outputHash !== undefined && GISTS.has(kind)
+      ? env.digest(`${inputHash} ${outputHash}`, source)
+      : undefined
   return {
     callID: text(part.callID) ?? text(part.id) ?? "",
     partID: text(part.id) ?? "",
@@ -57,9 +70,13 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     kind,
     status: status as ToolStatus,
     input: summary,
-    attempt: cut(kind === "command" ? redact(commandKey(line(text(input.command) ?? ""))) : `${tool} ${summary}`, ATTEMPT),
-    inputHash: env.hash(`${tool}\n${canonical(kind, input)}`),
-    ...(done ? { outputHash: env.hash(output) } : {}),
+    attempt: cut(
+      kind === "command" ? redact(commandKey(line(text(input.command) ?? ""))) : `${tool} ${summary}`,
+      ATTEMPT,
+    ),
+    inputHash,
+    ...maybe("outputHash", outputHash),
+    ...(digest ? { gist: cut(redact(line(digest.gist)), FAILURE) } : {}),
     outputTokens: tokensOfLength(output.length),
     ...(failed ? { error: cut(redact(line(output)), FAILURE) } : {}),
     ...maybe("exit", exit),
@@ -112,7 +129,14 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
     case "write":
       return cutMiddle(line(where), SUMMARY)
     case "patch":
-      return cut(line(patched(text(input.patchText) ?? "").map((file) => relativeTo(root, file.path)).join(", ")), SUMMARY)
+      return cut(
+        line(
+          patched(text(input.patchText) ?? "")
+            .map((file) => relativeTo(root, file.path))
+            .join(", "),
+        ),
+        SUMMARY,
+      )
     default:
       return cut(line(firstText(input)), SUMMARY)
   }
@@ -126,7 +150,12 @@ function pathOf(input: Record<string, unknown>): string | undefined {
   return text(input.filePath) ?? text(input.file_path) ?? text(input.path)
 }
 
-function filesOf(kind: string, input: Record<string, unknown>, metadata: Record<string, unknown> | undefined, root: string | undefined): FileUse[] {
+function filesOf(
+  kind: string,
+  input: Record<string, unknown>,
+  metadata: Record<string, unknown> | undefined,
+  root: string | undefined,
+): FileUse[] {
   const path = pathOf(input)
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
   switch (kind) {
@@ -166,7 +195,10 @@ function patched(patch: string): { path: string; type: string | undefined }[] {
 }
 
 /** The lines a read showed, when it did not show the whole file. */
-function rangeOf(input: Record<string, unknown>, metadata: Record<string, unknown> | undefined): readonly [number, number] | undefined {
+function rangeOf(
+  input: Record<string, unknown>,
+  metadata: Record<string, unknown> | undefined,
+): readonly [number, number] | undefined {
   const display = record(metadata?.display)
   const { lineStart, lineEnd, totalLines } = display ?? {}
   if (typeof lineStart === "number" && typeof lineEnd === "number")
@@ -183,7 +215,9 @@ export function keyOf(root: string | undefined, path: string): string {
 }
 
 export function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
 }
 
 export function text(value: unknown): string | undefined {

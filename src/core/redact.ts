@@ -29,13 +29,15 @@ const TOKENS = new RegExp(
 )
 /** `user:password@` in a URL or connection string. */
 const URL_PASSWORD = /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{0,80}:)[^\s@/]{1,200}(@)/gi
-const HEADER = /\b((?:proxy-)?authorization\s*[:=]\s*["']?(?:(?:bearer|basic|token)\s+)?|bearer\s+|x-api-key\s*[:=]\s*["']?)[^\s"']{6,}/gi
+const HEADER =
+  /\b((?:proxy-)?authorization\s*[:=]\s*["']?(?:(?:bearer|basic|token)\s+)?|bearer\s+|x-api-key\s*[:=]\s*["']?)[^\s"']{6,}/gi
 /** A value given to a name that says it is a secret: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`. */
 const ASSIGNED =
   /((?:^|[^A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|credential|token|pwd)[A-Za-z0-9_]{0,20}["']?(?:\s*[:=]\s*|\s+(?=["']))["']?)([^\s"',;)}\]]{6,})/gi
 const FLAG = /(--?(?:password|passwd|token|secret|api-key|access-key)[= ])([^\s"']{4,})/gi
 /** What stands where a secret would without being one: a call, a lookup, a placeholder, a type. */
-const HARMLESS = /^(?:\$|%|<|\{|\[|process\.|os\.|env\.|import\.|string\b|number\b|boolean\b|null\b|undefined\b|true\b|false\b|[A-Za-z_.]+\(|\*+$|x+$|[A-Za-z]+$)/i
+const HARMLESS =
+  /^(?:\$|%|<|\{|\[|process\.|os\.|env\.|import\.|string\b|number\b|boolean\b|null\b|undefined\b|true\b|false\b|[A-Za-z_.]+\(|\*+$|x+$|[A-Za-z]+$)/i
 
 /** The line with secrets replaced by `[redacted]`. */
 export function redact(text: string): string {

@@ -4,7 +4,11 @@ import { brief } from "../core/hud/brief.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 
-export function onCompacting(context: HookContext, input: { sessionID: string }, output: { context: unknown }): Commit | undefined {
+export function onCompacting(
+  context: HookContext,
+  input: { sessionID: string },
+  output: { context: unknown },
+): Commit | undefined {
   if (typeof input?.sessionID !== "string") return
   const session = context.sessions.get(input.sessionID)
   session.compacting = true

@@ -1,10 +1,10 @@
 // event: what OpenCode announces and the message array does not hold. Called for every delta of every answer, so an
 // event that means nothing here must cost nothing.
 
+import { readTodos } from "../core/ledger/entry.ts"
 import { record, text } from "../core/normalize.ts"
 import { redact } from "../core/redact.ts"
 import { cut, line } from "../core/text.ts"
-import { readTodos } from "../core/ledger/entry.ts"
 import type { HookContext } from "./context.ts"
 import { checkDisk } from "./disk.ts"
 import type { Session } from "./sessions.ts"
@@ -35,12 +35,18 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const id = text(properties.id)
       const permissions = sessionID === undefined ? undefined : sessions.get(sessionID).signals.permissions
       if (id === undefined || !permissions || permissions.size >= MOST_PERMISSIONS) return
-      const patterns = Array.isArray(properties.patterns) ? properties.patterns.filter((one) => typeof one === "string") : []
-      permissions.set(id, { id, what: cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100) })
+      const patterns = Array.isArray(properties.patterns)
+        ? properties.patterns.filter((one) => typeof one === "string")
+        : []
+      permissions.set(id, {
+        id,
+        what: cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100),
+      })
       return
     }
     case "permission.replied":
-      if (sessionID !== undefined) sessions.peek(sessionID)?.signals.permissions.delete(text(properties.requestID) ?? "")
+      if (sessionID !== undefined)
+        sessions.peek(sessionID)?.signals.permissions.delete(text(properties.requestID) ?? "")
       return
     case "session.compacted":
     case "session.error":

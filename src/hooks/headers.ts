@@ -13,7 +13,8 @@ export function onHeaders(
   const session = context.sessions.peek(input.sessionID)
   const last = session?.ledger.entries.at(-1)
   // a title or a summary is asked of another agent, and is not a step of the loop
-  if (!session?.hud.shown || input.agent !== session.ledger.facts.agent || last?.role !== "assistant" || last.summary) return
+  if (!session?.hud.shown || input.agent !== session.ledger.facts.agent || last?.role !== "assistant" || last.summary)
+    return
   const headers = output?.headers as Record<string, string> | undefined
   if (!headers) return
   return () => {

@@ -15,7 +15,8 @@ export function learnHelperPrompts(client: PluginInput["client"] | undefined, pr
     if (!Array.isArray(agents)) return
     for (const agent of agents) {
       const prompt = text(record(agent)?.prompt)
-      if (prompt && HELPERS.includes(text(record(agent)?.name) ?? "")) prompts.push(prompt.trimStart().slice(0, OPENING))
+      if (prompt && HELPERS.includes(text(record(agent)?.name) ?? ""))
+        prompts.push(prompt.trimStart().slice(0, OPENING))
     }
   }
   // the server answers only once it is up, and it is up only once this plugin is loaded

@@ -19,13 +19,21 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
     context.log.say("warn", `${hook} ${problem}${why}; the request went out without it`)
   }
   const { deadlineMs } = context.options
-  const guarded = <Args extends unknown[]>(hook: string, body: (...args: Args) => ReturnType<Parameters<typeof guard<Args>>[3]>) =>
-    guard(hook, deadlineMs, report, body)
+  const guarded = <Args extends unknown[]>(
+    hook: string,
+    body: (...args: Args) => ReturnType<Parameters<typeof guard<Args>>[3]>,
+  ) => guard(hook, deadlineMs, report, body)
   return {
-    "experimental.chat.messages.transform": guarded("experimental.chat.messages.transform", (_, output) => bodies.onMessages(context, output)),
-    "experimental.chat.system.transform": guarded("experimental.chat.system.transform", (input, output) => bodies.onSystem(context, input, output)),
+    "experimental.chat.messages.transform": guarded("experimental.chat.messages.transform", (_, output) =>
+      bodies.onMessages(context, output),
+    ),
+    "experimental.chat.system.transform": guarded("experimental.chat.system.transform", (input, output) =>
+      bodies.onSystem(context, input, output),
+    ),
     event: guarded("event", (input) => bodies.onEvent(context, input)),
-    "experimental.session.compacting": guarded("experimental.session.compacting", (input, output) => bodies.onCompacting(context, input, output)),
+    "experimental.session.compacting": guarded("experimental.session.compacting", (input, output) =>
+      bodies.onCompacting(context, input, output),
+    ),
     "chat.headers": guarded("chat.headers", (input, output) => bodies.onHeaders(context, input, output)),
     dispose: guard("dispose", DISPOSE_MS, report, async () => {
       await dispose()

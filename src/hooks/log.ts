@@ -31,7 +31,11 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     say: (level, message) => void once(level, message),
     warnUser(message) {
       if (once("warn", message))
-        send(() => client?.tui?.showToast({ body: { title: "opencode-hud", message: cut(redact(message), 300), variant: "warning" } }))
+        send(() =>
+          client?.tui?.showToast({
+            body: { title: "opencode-hud", message: cut(redact(message), 300), variant: "warning" },
+          }),
+        )
     },
   }
 }

@@ -13,7 +13,9 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return
-  const sessionID = messages.find((message) => !isHudID(message.info.id ?? "") && typeof message.info.sessionID === "string")?.info.sessionID
+  const sessionID = messages.find(
+    (message) => !isHudID(message.info.id ?? "") && typeof message.info.sessionID === "string",
+  )?.info.sessionID
   if (sessionID === undefined) return
   const session = context.sessions.get(sessionID)
   // the array handed over right after `compacting` is the summariser's transcript
@@ -24,10 +26,12 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
   session.hud.undo?.()
   const update = session.ledger.update(messages)
-  if (update.carried) context.store()?.saveCarried(sessionID, update.carried.compactionID, writeCarried(update.carried.facts))
+  if (update.carried)
+    context.store()?.saveCarried(sessionID, update.carried.compactionID, writeCarried(update.carried.facts))
   const { facts } = session.ledger
   const { options } = context
-  if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent))) return () => remove(messages)
+  if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent)))
+    return () => remove(messages)
   const model = modelOf(session)
   const contextLimit = context.models.contextLimit(model)
   const { hud, commit, state } = nextHud(
@@ -44,7 +48,8 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
     const before = session.hud.anchors
     session.hud = state
     session.turn.hudTokens += hud?.tokens ?? 0
-    if (state.anchors.length !== before.length || state.anchors.at(-1) !== before.at(-1)) context.store()?.saveAnchors(sessionID, state.anchors)
+    if (state.anchors.length !== before.length || state.anchors.at(-1) !== before.at(-1))
+      context.store()?.saveAnchors(sessionID, state.anchors)
   }
 }
 

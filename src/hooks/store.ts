@@ -19,7 +19,8 @@ type Opening = { users: number; opened: Promise<Store>; store?: Store }
 const openings = new Map<string, Opening>()
 
 export function shareStore({ enabled, path }: Options["store"], log: Log): SharedStore {
-  if (!enabled) return { current: () => undefined, anchors: () => undefined, carried: () => undefined, release: async () => {} }
+  if (!enabled)
+    return { current: () => undefined, anchors: () => undefined, carried: () => undefined, release: async () => {} }
   const key = path ?? ""
   const opening = openings.get(key) ?? begin(key, log)
   opening.users++
@@ -41,7 +42,9 @@ export function shareStore({ enabled, path }: Options["store"], log: Log): Share
 function begin(key: string, log: Log): Opening {
   const onWarning = (message: string) => log.say("warn", message)
   // loading drizzle takes longer than OpenCode should wait for a plugin
-  const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() => openStore({ ...(key ? { path: key } : {}), onWarning }))
+  const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() =>
+    openStore({ ...(key ? { path: key } : {}), onWarning }),
+  )
   const opening: Opening = { users: 0, opened }
   openings.set(key, opening)
   void opened.then((store) => {

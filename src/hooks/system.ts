@@ -5,7 +5,11 @@ import { isHelperPrompt, PARAGRAPH } from "../core/hud/paragraph.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 
-export function onSystem(context: HookContext, input: { sessionID?: string; model?: unknown }, output: { system: unknown }): Commit | undefined {
+export function onSystem(
+  context: HookContext,
+  input: { sessionID?: string; model?: unknown },
+  output: { system: unknown },
+): Commit | undefined {
   const system = output?.system
   const first: unknown = Array.isArray(system) ? system[0] : undefined
   // without a session it is OpenCode writing an agent's description

@@ -28,7 +28,12 @@ export function countCall(turn: TurnCount, message: unknown): void {
   const cache = record(tokens?.cache)
   if (info?.role !== "assistant" || info.summary === true || id === undefined || !tokens) return
   const count = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0)
-  const call = { input: count(tokens.input), cacheRead: count(cache?.read), cacheWrite: count(cache?.write), output: count(tokens.output) }
+  const call = {
+    input: count(tokens.input),
+    cacheRead: count(cache?.read),
+    cacheWrite: count(cache?.write),
+    output: count(tokens.output),
+  }
   if (call.input + call.cacheRead + call.cacheWrite + call.output === 0) return
   turn.calls.set(id, call)
   if (turn.calls.size > MOST_CALLS) turn.calls.delete(turn.calls.keys().next().value as string)
@@ -40,7 +45,8 @@ export function countCall(turn: TurnCount, message: unknown): void {
 export function endTurn(turn: TurnCount, sessionID: string, nowMs: number): Turn | undefined {
   if (!turn.calls.size) return
   const calls = [...turn.calls.values()]
-  const sum = (key: "input" | "cacheRead" | "cacheWrite" | "output") => calls.reduce((total, call) => total + call[key], 0)
+  const sum = (key: "input" | "cacheRead" | "cacheWrite" | "output") =>
+    calls.reduce((total, call) => total + call[key], 0)
   const startedAt = turn.startedMs || nowMs
   return {
     sessionID,

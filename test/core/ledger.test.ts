@@ -1,12 +1,12 @@
-import { createHash } from "node:crypto"
 import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../src/core/host.ts"
 import { isStale } from "../../src/core/ledger/facts.ts"
 import { createLedger } from "../../src/core/ledger/ledger.ts"
 import { isChangedOutside, noSignals } from "../../src/core/ledger/signals.ts"
+import { createEnv } from "../../src/digest/env.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
-const env = { hash: (text: string) => createHash("sha256").update(text).digest("hex"), root: ROOT }
+const env = createEnv(ROOT)
 const newLedger = () => createLedger(env, () => false)
 
 function factsOf(messages: HostMessage[]) {
@@ -47,14 +47,19 @@ describe("task", () => {
   })
 
   test("secrets in a request are not kept", () => {
-    const facts = factsOf(new SessionBuilder().user(`use ${["sk", "ant", "q7Zx9Lm2Kp4Rt8Wv1Yb6"].join("-")} as the key`).messages)
+    const facts = factsOf(
+      new SessionBuilder().user(`use ${["sk", "ant", "q7Zx9Lm2Kp4Rt8Wv1Yb6"].join("-")} as the key`).messages,
+    )
     expect(JSON.stringify(facts.requests)).toContain("use [redacted] as the key")
   })
 })
 
 describe("files", () => {
   test("a file edited after its last read is stale until it is read again", () => {
-    const session = new SessionBuilder().user("go").assistant([read("a.ts")]).assistant([edit("a.ts")])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([read("a.ts")])
+      .assistant([edit("a.ts")])
     const file = () => factsOf(session.messages).files.get("a.ts")
     expect(file()).toMatchObject({ reads: 1, edits: 1 })
     expect(isStale(file()!)).toBe(true)
@@ -63,20 +68,31 @@ describe("files", () => {
   })
 
   test("who writes a whole file has seen it", () => {
-    const facts = factsOf(new SessionBuilder().user("go").assistant([tool("write", { filePath: `${ROOT}/n.ts`, content: "x" }, "Wrote file successfully.")]).messages)
+    const facts = factsOf(
+      new SessionBuilder()
+        .user("go")
+        .assistant([tool("write", { filePath: `${ROOT}/n.ts`, content: "x" }, "Wrote file successfully.")]).messages,
+    )
     expect(isStale(facts.files.get("n.ts")!)).toBe(false)
   })
 
   test("absolute, relative and dotted spellings are one file", () => {
     const spelled = (filePath: string) => tool("read", { filePath }, "1: a")
-    const facts = factsOf(new SessionBuilder().user("go").assistant([spelled(`${ROOT}/src/a.ts`), spelled("src/a.ts"), spelled("./src/../src/a.ts")]).messages)
+    const facts = factsOf(
+      new SessionBuilder()
+        .user("go")
+        .assistant([spelled(`${ROOT}/src/a.ts`), spelled("src/a.ts"), spelled("./src/../src/a.ts")]).messages,
+    )
     expect([...facts.files.keys()]).toEqual(["src/a.ts"])
     expect(facts.files.get("src/a.ts")?.reads).toBe(3)
   })
 
   test("a patch names its files whether or not the result lists them", () => {
-    const patchText = "*** Begin Patch\n*** Add File: new.ts\n+a\n*** Update File: old.ts\n@@\n*** Delete File: gone.ts\n*** End Patch"
-    const facts = factsOf(new SessionBuilder().user("go").assistant([tool("apply_patch", { patchText }, "Success.")]).messages)
+    const patchText =
+      "*** Begin Patch\n*** Add File: new.ts\n+a\n*** Update File: old.ts\n@@\n*** Delete File: gone.ts\n*** End Patch"
+    const facts = factsOf(
+      new SessionBuilder().user("go").assistant([tool("apply_patch", { patchText }, "Success.")]).messages,
+    )
     expect([...facts.files.values()].map((file) => [file.path, file.deleted])).toEqual([
       ["new.ts", false],
       ["old.ts", false],
@@ -94,7 +110,10 @@ describe("files", () => {
   })
 
   test("the agent's own edit is no outside change, by snapshot or by clock", () => {
-    const facts = factsOf(new SessionBuilder().user("go").assistant([edit("a.ts"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }]).messages)
+    const facts = factsOf(
+      new SessionBuilder().user("go").assistant([edit("a.ts"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
+        .messages,
+    )
     const file = facts.files.get("a.ts")!
     const signals = noSignals()
     signals.modified.set("a.ts", file.usedMs + 500)
@@ -117,7 +136,9 @@ describe("open failures", () => {
   })
 
   test("a passing run of everything closes the failure of a part, not the other way round", () => {
-    const session = new SessionBuilder().user("go").assistant([bash("npm test login.test.ts", FAILING, 1), bash("npm test", FAILING, 1)])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([bash("npm test login.test.ts", FAILING, 1), bash("npm test", FAILING, 1)])
     session.assistant([bash("npm test login.test.ts", "Tests: 1 passed, 1 total")])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
     session.assistant([bash("npm test login.test.ts", FAILING, 1), bash("npm test", "Tests: 4 passed, 4 total")])
@@ -125,20 +146,33 @@ describe("open failures", () => {
   })
 
   test("a search that finds nothing is no failure", () => {
-    expect(factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size).toBe(0)
+    expect(
+      factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,
+    ).toBe(0)
   })
 
   test("a tool's error is open until the same is done with success, and forgotten when the agent goes another way", () => {
-    const session = new SessionBuilder().user("go").assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "oldString not found")])
-    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ key: "edit a.ts", detail: "oldString not found", kind: "tool" }])
-    const mended = new SessionBuilder().user("go").assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "no")]).assistant([edit("a.ts")])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "oldString not found")])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([
+      { key: "edit a.ts", detail: "oldString not found", kind: "tool" },
+    ])
+    const mended = new SessionBuilder()
+      .user("go")
+      .assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "no")])
+      .assistant([edit("a.ts")])
     expect(factsOf(mended.messages).failures.size).toBe(0)
     for (let i = 0; i < 7; i++) session.assistant([read("b.ts")])
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
   test("counts from the first failure on", () => {
-    const session = new SessionBuilder().user("go").assistant([bash("npm test", FAILING, 1)]).assistant([edit("a.ts")]).assistant([bash("npm test", FAILING, 1)])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([bash("npm test", FAILING, 1)])
+      .assistant([edit("a.ts")])
+      .assistant([bash("npm test", FAILING, 1)])
     expect(factsOf(session.messages).failures.get("npm test")).toMatchObject({ since: 1, last: 3, times: 2 })
   })
 })
@@ -146,31 +180,45 @@ describe("open failures", () => {
 describe("repeats", () => {
   test("the same question with the same answer is a repeat, whatever the order of the arguments", () => {
     const session = new SessionBuilder().user("go")
-    session.assistant([tool("grep", { pattern: "x", path: "src" }, "none")]).assistant([tool("grep", { path: "src", pattern: "x" }, "none")])
+    session
+      .assistant([tool("grep", { pattern: "x", path: "src" }, "none")])
+      .assistant([tool("grep", { path: "src", pattern: "x" }, "none")])
     expect([...factsOf(session.messages).repeats.values()]).toMatchObject([{ times: 2, last: 2 }])
   })
 
   test("another answer is none", () => {
-    const session = new SessionBuilder().user("go").assistant([read("a.ts", "one")]).assistant([read("a.ts", "two")])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([read("a.ts", "one")])
+      .assistant([read("a.ts", "two")])
     expect(factsOf(session.messages).repeats.size).toBe(0)
   })
 
   test("a check run again after an edit is none", () => {
-    const session = new SessionBuilder().user("go").assistant([bash("npm test", "ok")]).assistant([edit("a.ts")]).assistant([bash("npm test", "ok")])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([bash("npm test", "ok")])
+      .assistant([edit("a.ts")])
+      .assistant([bash("npm test", "ok")])
     expect(factsOf(session.messages).repeats.size).toBe(0)
   })
 })
 
 describe("context use", () => {
   test("is the last report and an estimate of what came after it", () => {
-    const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(4000))], usage(1000, 20_000, 500))
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([read("a.ts", "x".repeat(4000))], usage(1000, 20_000, 500))
     const facts = factsOf(session.messages)
     expect(facts.usage).toEqual({ input: 1000, cacheRead: 20_000, cacheWrite: 500, output: 100 })
     expect(facts.unreported).toBeGreaterThan(1000)
   })
 
   test("a call without a report keeps the one before it", () => {
-    const session = new SessionBuilder().user("go").assistant([], usage(1000)).assistant([read("a.ts")], { error: { name: "MessageAbortedError" } })
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([], usage(1000))
+      .assistant([read("a.ts")], { error: { name: "MessageAbortedError" } })
     expect(factsOf(session.messages).usage?.input).toBe(1000)
   })
 
@@ -183,13 +231,29 @@ describe("context use", () => {
 
 describe("odd input", () => {
   test("tool parts of older OpenCode versions are read", () => {
-    const old = { type: "tool", tool: "bash", callID: "c", status: "completed", input: { command: "make" }, output: "error: no rule", metadata: { exit: 2 } }
+    const old = {
+      type: "tool",
+      tool: "bash",
+      callID: "c",
+      status: "completed",
+      input: { command: "make" },
+      output: "error: no rule",
+      metadata: { exit: 2 },
+    }
     const facts = factsOf(new SessionBuilder().user("go").assistant([old]).messages)
     expect([...facts.failures.keys()]).toEqual(["make"])
   })
 
   test("parts of unknown type or broken shape are counted and skipped", () => {
-    const broken = [null, 3, {}, { type: "hologram" }, { type: "tool" }, { type: "tool", tool: "read", state: { status: "??" } }, { type: "tool", tool: 5, state: {} }]
+    const broken = [
+      null,
+      3,
+      {},
+      { type: "hologram" },
+      { type: "tool" },
+      { type: "tool", tool: "read", state: { status: "??" } },
+      { type: "tool", tool: 5, state: {} },
+    ]
     const session = new SessionBuilder().user("go").assistant([read("a.ts")])
     session.messages[1]!.parts.push(...(broken as never[]))
     const facts = factsOf(session.messages)
@@ -198,19 +262,25 @@ describe("odd input", () => {
   })
 
   test("a getter that throws costs one part", () => {
-    const trap = Object.defineProperty({ type: "tool", tool: "read", state: { status: "completed", output: "" } }, "callID", {
-      enumerable: true,
-      get: () => {
-        throw new Error("trap")
+    const trap = Object.defineProperty(
+      { type: "tool", tool: "read", state: { status: "completed", output: "" } },
+      "callID",
+      {
+        enumerable: true,
+        get: () => {
+          throw new Error("trap")
+        },
       },
-    })
+    )
     const session = new SessionBuilder().user("go").assistant([read("a.ts")])
     session.messages[1]!.parts.unshift(trap as never)
     expect([...factsOf(session.messages).files.keys()]).toEqual(["a.ts"])
   })
 
   test("NULs and lone surrogates do not get through", () => {
-    const facts = factsOf(new SessionBuilder().user("a\u0000b \ud800 c").assistant([bash("false \u0000", "boom \u0000\udfff", 1)]).messages)
+    const facts = factsOf(
+      new SessionBuilder().user("a\u0000b \ud800 c").assistant([bash("false \u0000", "boom \u0000\udfff", 1)]).messages,
+    )
     const text = JSON.stringify([...facts.requests, ...facts.failures.values()])
     expect(text).not.toMatch(/\\u0000|\\ud800|\\udfff/)
   })
@@ -267,7 +337,11 @@ describe("another array than last time", () => {
   })
 
   test("a tool that finishes between two calls is no longer running", () => {
-    const session = new SessionBuilder().user("go").assistant([{ type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "sleep 9" } } }])
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([
+        { type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "sleep 9" } } },
+      ])
     const ledger = newLedger()
     ledger.update(session.fresh())
     expect(ledger.facts.running).toHaveLength(1)
@@ -300,7 +374,13 @@ describe("compaction", () => {
     const ledger = newLedger()
     ledger.update(session.fresh())
     session.compaction(session.id(2))
-    const [user, first, second, request, summary] = session.fresh() as [HostMessage, HostMessage, HostMessage, HostMessage, HostMessage]
+    const [user, first, second, request, summary] = session.fresh() as [
+      HostMessage,
+      HostMessage,
+      HostMessage,
+      HostMessage,
+      HostMessage,
+    ]
     void user
     void first
     const update = ledger.update([request, summary, second])

@@ -9,12 +9,19 @@ import { kindOf } from "../../src/core/tools.ts"
 describe("line", () => {
   test("is one well-formed printable line without tags, whatever comes in", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: fc.constantFrom("<", "/", "|", "h", "\n", "\u001b", "[", "m", "\u202e", "\ud800") })), (text) => {
-        const out = line(text)
-        expect(out.isWellFormed()).toBe(true)
-        expect(out).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b-\u200f]/)
-        expect(out).not.toMatch(/<[a-z/!?|]/i)
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc.string(),
+          fc.string({ unit: fc.constantFrom("<", "/", "|", "h", "\n", "\u001b", "[", "m", "\u202e", "\ud800") }),
+        ),
+        (text) => {
+          const out = line(text)
+          expect(out.isWellFormed()).toBe(true)
+          expect(out).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b-\u200f]/)
+          expect(out).not.toMatch(/<[a-z/!?|]/i)
+        },
+      ),
     )
   })
 
@@ -88,9 +95,16 @@ describe("commands", () => {
 
   test("a key stays itself", () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom("cd a", "&&", "CI=1", "npm", "test", "|", "tail -5", "2>&1", ";", "echo ok", "true", '"x')).map((words) => words.join(" ")), (command) => {
-        expect(commandKey(commandKey(command))).toBe(commandKey(command))
-      }),
+      fc.property(
+        fc
+          .array(
+            fc.constantFrom("cd a", "&&", "CI=1", "npm", "test", "|", "tail -5", "2>&1", ";", "echo ok", "true", '"x'),
+          )
+          .map((words) => words.join(" ")),
+        (command) => {
+          expect(commandKey(commandKey(command))).toBe(commandKey(command))
+        },
+      ),
     )
   })
 
@@ -100,8 +114,13 @@ describe("commands", () => {
     expect(covers("npm test", "npm tester")).toBe(false)
   })
 
-  test.each(["npm test", "npx tsc --noEmit", "cargo build", "./gradlew check", "python -m pytest -q", "make"])("%s checks the project", (command) => expect(isCheck(command)).toBe(true))
-  test.each(["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"])("%s does not", (command) => expect(isCheck(command)).toBe(false))
+  test.each(["npm test", "npx tsc --noEmit", "cargo build", "./gradlew check", "python -m pytest -q", "make"])(
+    "%s checks the project",
+    (command) => expect(isCheck(command)).toBe(true),
+  )
+  test.each(["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"])("%s does not", (command) =>
+    expect(isCheck(command)).toBe(false),
+  )
 })
 
 describe("paths", () => {
@@ -117,10 +136,19 @@ describe("paths", () => {
   ])("in %p, %p is %p", (root, path, short) => expect(relativeTo(root, path)).toBe(short))
 
   test("normalising twice changes nothing", () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom("a", "..", ".", "", "b c")).map((names) => names.join("/")), (path) => expect(normalizePath(normalizePath(path))).toBe(normalizePath(path))))
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", "..", ".", "", "b c")).map((names) => names.join("/")),
+        (path) => expect(normalizePath(normalizePath(path))).toBe(normalizePath(path)),
+      ),
+    )
   })
 })
 
 test("tools nobody knows are judged by their words", () => {
-  expect(["bash", "websearch_web_search_exa", "github_search_issues", "context7_resolve-library-id", "constructor"].map(kindOf)).toEqual(["command", "web", "search", "other", "other"])
+  expect(
+    ["bash", "websearch_web_search_exa", "github_search_issues", "context7_resolve-library-id", "constructor"].map(
+      kindOf,
+    ),
+  ).toEqual(["command", "web", "search", "other", "other"])
 })

@@ -32,18 +32,22 @@ const HOOKS = [
 ]
 
 let here: ServedWorld
+let plain: Worked
 
 beforeAll(async () => {
   here = await serveWorld({ plugin: null })
-}, PATIENCE_MS)
+  plain = await workThrough("plain", {})
+}, 2 * PATIENCE_MS)
 afterAll(() => here.close())
 
 function work(): Reply[] {
   return [use(read("alpha.txt")), use(bash("sh test.sh")), say("It fails.")]
 }
 
+type Worked = { outline: string[]; failed: unknown[] }
+
 /** A turn, a compaction and another turn in a project of its own, as OpenCode stored them. */
-async function workThrough(name: string, config: object): Promise<{ outline: string[]; failed: unknown[] }> {
+async function workThrough(name: string, config: object): Promise<Worked> {
   const directory = here.host.addProject(name, { ...FILES, "opencode.json": JSON.stringify(config) })
   const options = { directory, model: COPILOT }
   const { session, requests } = await converse(here, "Make the login test pass", work(), options)
@@ -66,10 +70,8 @@ describe.each([...FAULTS])("when every hook %s", (fault) => {
   test(
     "turns and compaction go as they go without a plugin, and the log names each hook once",
     async () => {
-      const name = `faulty-${FAULTS.indexOf(fault)}`
-      const plain = await workThrough(`plain-${FAULTS.indexOf(fault)}`, {})
       const from = here.host.log().length
-      const faulty = await workThrough(name, { plugin: [[FAULTY, { fault }]] })
+      const faulty = await workThrough(`faulty-${FAULTS.indexOf(fault)}`, { plugin: [[FAULTY, { fault }]] })
       expect(faulty.failed).toEqual([])
       expect(differences(plain.outline, faulty.outline)).toEqual([])
       for (const hook of HOOKS) {

@@ -1,7 +1,7 @@
 // What happens to a session besides prompts: aborts, errors, undo, forks, the end of the process.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest, promptOf } from "../../src/demo/request.ts"
+import { hudsOf, type ModelRequest, messagesOf, promptOf } from "../../src/demo/request.ts"
 import {
   bash,
   converse,
@@ -67,6 +67,41 @@ test(
     expect(next.requests).toHaveLength(2)
     expect(onlyHud(next.requests[0])).toContain("alpha.txt")
     expect(onlyHud(next.requests[1])).toContain("beta.txt")
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "a call that OpenCode repeats after a server error carries the same single HUD",
+  async () => {
+    const overloaded = { status: 503, message: "overloaded" }
+    const { requests } = await converse(here, "Look at alpha", [use(read("alpha.txt")), overloaded, say("Done.")])
+    expect(requests).toHaveLength(3)
+    expect(onlyHud(requests[1])).toContain("alpha.txt")
+    expect(requests[2]?.raw).toBe(requests[1]?.raw as string)
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "a prompt sent while the agent works joins the turn, and the HUD still comes last and once",
+  async () => {
+    const { client, provider } = here
+    const session = await client.create()
+    const at = client.events.length
+    provider.play(
+      [use(read("alpha.txt")), { ...use(bash("sh test.sh")), delayMs: 1_000 }, say("Done."), say("Done.")],
+      session,
+    )
+    await client.promptAsync(session, "Look at alpha")
+    await provider.received((request) => request.session === session && provider.from("main", session).length === 2)
+    await client.promptAsync(session, "And mind the cookies")
+    await client.idle(session, at)
+    const requests = provider.from("main", session)
+    const joined = requests.find((request) => promptOf(request).includes("And mind the cookies"))
+    expect(onlyHud(joined)).toContain("alpha.txt")
+    expect(messagesOf(joined as ModelRequest).at(-1)?.content).toBe(onlyHud(joined))
+    expect(requests.map((request) => hudsOf(request).length)).toEqual([0, ...requests.slice(1).map(() => 1)])
   },
   PATIENCE_MS,
 )

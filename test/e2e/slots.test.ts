@@ -47,6 +47,8 @@ async function twoTurns(model: string, directory?: string): Promise<ModelRequest
   // The edited line is put back, so that every test finds the file as it was.
   const back = [use(bash("git checkout alpha.txt")), use(read("gamma.txt")), say("Done.")]
   const next = await converse(here, "Then look at gamma", back, { ...options, session })
+  // Some slots write into what OpenCode holds in memory; none of it may reach the database.
+  expect(JSON.stringify(await here.client.messages(session))).not.toContain("<hud>")
   return [...requests, ...next.requests]
 }
 
@@ -114,6 +116,10 @@ describe.each([MISTRAL, COPILOT])("%s", (model) => {
       expect(requests.slice(1, 7).map((request) => rolesOf(request).at(-1))).toEqual(Array(6).fill("tool"))
       expect(messagesOf(requests[6] as ModelRequest).some((message) => message.content === "Done.")).toBe(false)
       expectPrefixes(requests, withoutHud)
+      if (model !== COPILOT) return
+      // Copilot bills what the user initiates: the two prompts, and none of the steps between.
+      const asked = requests.flatMap((request, at) => (request.headers["x-initiator"] === "agent" ? [] : [at]))
+      expect(asked).toEqual([0, 7])
     },
     PATIENCE_MS,
   )

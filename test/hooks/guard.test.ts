@@ -9,7 +9,9 @@ const watch = () => {
 test("runs the commit of a body that is done", async () => {
   const { reports, report } = watch()
   const out = { text: "before" }
-  await guard("h", 50, report, (o: typeof out) => () => void (o.text = "after"))(out)
+  await guard("h", 50, report, (o: typeof out) => () => {
+    o.text = "after"
+  })(out)
   expect(out.text).toBe("after")
   expect(reports).toEqual([])
 })
@@ -39,7 +41,9 @@ test("gives up at the deadline on a body that hangs, and never runs its late com
   const late = Promise.withResolvers<() => void>()
   let committed = false
   await guard("h", 10, report, () => late.promise)()
-  late.resolve(() => void (committed = true))
+  late.resolve(() => {
+    committed = true
+  })
   await late.promise
   expect(committed).toBe(false)
   expect(reports).toEqual(["h gave up after 10 ms"])
@@ -54,8 +58,13 @@ test("a body that rejects after the deadline makes no noise", async () => {
 })
 
 test("never throws synchronously", () => {
-  const hook = guard("event", 50, () => {}, () => {
-    throw new Error("no")
-  })
+  const hook = guard(
+    "event",
+    50,
+    () => {},
+    () => {
+      throw new Error("no")
+    },
+  )
   expect(() => void hook()).not.toThrow()
 })

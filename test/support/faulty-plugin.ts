@@ -2,6 +2,7 @@
 // like any plugin. Option `fault` says how the bodies fail.
 
 import type { PluginModule } from "@opencode-ai/plugin"
+import { createEnv } from "../../src/digest/env.ts"
 import type { HookContext } from "../../src/hooks/context.ts"
 import type { Commit } from "../../src/hooks/guard.ts"
 import { BODIES, createHooks } from "../../src/hooks/hooks.ts"
@@ -20,7 +21,7 @@ const server: PluginModule["server"] = async (input, given) => {
   const context: HookContext = {
     options: readOptions({}).options,
     log: createLog(input.client),
-    sessions: createSessions({ hash: (text) => text, root: input.directory }, () => {}),
+    sessions: createSessions(createEnv(input.directory), () => {}),
     models: createModels(),
     store: () => undefined,
     directory: input.directory,

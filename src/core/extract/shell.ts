@@ -111,6 +111,7 @@ function toProgram(words: readonly string[], piped: boolean): Program | undefine
     const word = words[at]
     if (word === undefined) return undefined
     const sub = words[at + 1]
+    if (word === "command" && /^-[vV]$/.test(sub ?? "")) break
     if (/^\w+\+?=/.test(word) || PREFIXES.has(word)) at++
     else if (at > 0 && word.startsWith("-") && PREFIXES.has(words[at - 1] ?? "")) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2

@@ -5,7 +5,7 @@ import type { Facts } from "../ledger/facts.ts"
 import type { Signals } from "../ledger/signals.ts"
 import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
 import { type Hud, onlyNew, pick, render } from "./render.ts"
-import { contextNow, type Section, type SectionName, sectionsOf, type Surroundings } from "./sections.ts"
+import { contextNow, type Section, type SectionName, type Surroundings, sectionsOf } from "./sections.ts"
 import type { Slot } from "./slots.ts"
 
 export type HudOptions = {
@@ -104,7 +104,9 @@ function sticky(
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   return {
     hud,
-    ...(hud ? {} : { reason: kept.length ? "nothing new since the last one" : "nothing to say yet: no tool has been used" }),
+    ...(hud
+      ? {}
+      : { reason: kept.length ? "nothing new since the last one" : "nothing to say yet: no tool has been used" }),
     commit: planSticky(messages, next),
     state: {
       shown: next.length > 0,

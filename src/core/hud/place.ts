@@ -65,7 +65,10 @@ export function planTool(messages: HostMessage[], text: string | undefined): { c
 
 /** Sticky slot: every anchor behind the message it was sent behind, in the order they were sent. */
 export function planSticky(messages: HostMessage[], anchors: readonly Anchor[]): Commit {
-  const placed = anchors.map((anchor, i) => ({ after: anchor.after, message: hudMessage(messages, anchor.text, `${HUD_ID}_${i}`) }))
+  const placed = anchors.map((anchor, i) => ({
+    after: anchor.after,
+    message: hudMessage(messages, anchor.text, `${HUD_ID}_${i}`),
+  }))
   return () => {
     remove(messages)
     for (const { after, message } of placed.toReversed()) {
@@ -84,7 +87,8 @@ export function remove(messages: HostMessage[]): void {
 function lastResult(message: HostMessage): { state: HostToolState; field: "output" | "error" } | undefined {
   for (const part of message.parts.toReversed()) {
     const state = part?.type === "tool" ? part.state : undefined
-    if (state?.status === "completed" && typeof state.output === "string" && !state.time?.compacted) return { state, field: "output" }
+    if (state?.status === "completed" && typeof state.output === "string" && !state.time?.compacted)
+      return { state, field: "output" }
     if (state?.status === "error" && typeof state.error === "string") return { state, field: "error" }
   }
   return

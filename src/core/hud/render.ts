@@ -22,7 +22,12 @@ const FRAME = 16
  * The HUD as one block of plain text, or undefined when nothing fits. `call` is the call it goes out with, 1-based.
  * With `since`, the text says that it holds only what changed since that call.
  */
-export function render(sections: readonly Section[], budgetTokens: number, call: number, since?: number): Hud | undefined {
+export function render(
+  sections: readonly Section[],
+  budgetTokens: number,
+  call: number,
+  since?: number,
+): Hud | undefined {
   let left = budgetTokens - FRAME
   const lines: string[] = []
   const said = new Set<string>()

@@ -94,10 +94,16 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
 }
 
 function failingSection(facts: Facts): Section | undefined {
-  const open = [...facts.failures.values()].reverse().filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
+  const open = [...facts.failures.values()]
+    .reverse()
+    .filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
   const items = open.slice(0, MAX_FAILURES).map((failure) => {
-    const since = failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
-    return { text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`, key: `${failure.key} ${failure.detail}` }
+    const since =
+      failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
+    return {
+      text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`,
+      key: `${failure.key} ${failure.detail}`,
+    }
   })
   return section("failing", "failing", items, "; ")
 }
@@ -139,7 +145,7 @@ function repeatsSection(facts: Facts): Section {
     .slice(0, MAX_REPEATS)
     .map((repeat) => {
       const text = `${cutMiddle(repeat.what, 70)} ${repeat.times}x`
-      return { text, key: text }
+      return { text: repeat.gist ? `${text} (${cut(repeat.gist, 80)})` : text, key: text }
     })
   return section("repeats", "same result again", items, "; ")
 }
@@ -149,15 +155,30 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
     ...facts.running.map((event) => `${event.tool} ${cutMiddle(event.input, 50)} running`),
     ...[...signals.permissions.values()].map((permission) => `permission for ${cutMiddle(permission.what, 50)}`),
   ]
-  return section("waiting", "waiting", items.slice(0, 3).map((text) => ({ text, key: text })), "; ")
+  return section(
+    "waiting",
+    "waiting",
+    items.slice(0, 3).map((text) => ({ text, key: text })),
+    "; ",
+  )
 }
 
 function foldedSection({ folded }: Surroundings): Section | undefined {
-  return section("folded", "folded", (folded?.items ?? []).map((text) => ({ text, key: text })), ", ")
+  return section(
+    "folded",
+    "folded",
+    (folded?.items ?? []).map((text) => ({ text, key: text })),
+    ", ",
+  )
 }
 
 function section(name: SectionName, label: string, items: Item[], join: string | Section["join"] = ", "): Section {
-  return { name, label, items, join: typeof join === "string" ? (items) => items.map((item) => item.text).join(join) : join }
+  return {
+    name,
+    label,
+    items,
+    join: typeof join === "string" ? (items) => items.map((item) => item.text).join(join) : join,
+  }
 }
 
 /** Paths of one folder share it, `src/{a.ts edited, b.ts}`; folders and files keep the order of their first. */

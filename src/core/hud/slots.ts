@@ -16,7 +16,8 @@ export const TABLE: readonly Row[] = [
   {
     slot: "tool",
     reason: 'OpenCode puts an assistant "Done." between a tool message and a user message for Mistral models',
-    matches: ({ providerID, modelID }) => providerID === "mistral" || /mistral|devstral|codestral|pixtral|mixtral|ministral|magistral/i.test(modelID),
+    matches: ({ providerID, modelID }) =>
+      providerID === "mistral" || /mistral|devstral|codestral|pixtral|mixtral|ministral|magistral/i.test(modelID),
   },
   {
     slot: "tool",

@@ -48,7 +48,9 @@ export function writeCarried(facts: Facts): string {
   const { calls, compactions, requests } = facts
   const files = [...facts.files.values()].slice(-FILES).map(({ range: _, ...file }) => file)
   const failures = [...facts.failures.values()].slice(-FAILURES)
-  return JSON.stringify({ calls, compactions, requests, todos: facts.todos, files, failures } satisfies z.input<typeof schema>)
+  return JSON.stringify({ calls, compactions, requests, todos: facts.todos, files, failures } satisfies z.input<
+    typeof schema
+  >)
 }
 
 /** The facts an earlier process carried; undefined when the text is not what `writeCarried` writes. */

@@ -96,15 +96,23 @@ function mix(hash: number, value: number): number {
   return (Math.imul(hash, 31) + value) | 0
 }
 
-/** What the ledger keeps of a message. `calls` is the number of calls before it. Never throws on a part. */
-export function readEntry(message: HostMessage, print: number, calls: number, env: Env): Entry {
+/**
+ * What the ledger keeps of a message. `calls` is the number of calls before it; `digest` asks for the gists of its
+ * outputs. Never throws on a part.
+ */
+export function readEntry(message: HostMessage, print: number, calls: number, digest: boolean, env: Env): Entry {
   const { info } = message
   const parts = Array.isArray(message.parts) ? message.parts.filter((part) => part && typeof part === "object") : []
   const assistant = info.role === "assistant"
   const summary = assistant && info.summary === true && !info.error
   const path = record(info.path)
   const root = [text(path?.root), text(path?.cwd)].find((folder) => folder && folder !== "/") ?? env.root
-  const place = { messageID: text(info.id) ?? "", call: calls + (assistant && info.summary !== true ? 1 : 0), root }
+  const place = {
+    messageID: text(info.id) ?? "",
+    call: calls + (assistant && info.summary !== true ? 1 : 0),
+    root,
+    digest,
+  }
   const entry: Entry = {
     id: place.messageID,
     fingerprint: print,

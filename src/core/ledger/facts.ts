@@ -1,8 +1,8 @@
 // What follows from the entries, folded one entry at a time: calls, requests, todo, files, failures, repeats, usage.
 // `fold` is the only writer; replaying all entries from an empty `Facts` gives the same as folding them as they came.
 
-import type { FileUse, ToolEvent } from "../event.ts"
 import { covers, isCheck } from "../commands.ts"
+import type { FileUse, ToolEvent } from "../event.ts"
 import type { Entry, Todo, Usage } from "./entry.ts"
 
 export type Request = { text: string; call: number }
@@ -34,7 +34,10 @@ export type Failure = {
   times: number
 }
 
-export type Repeat = { what: string; outputHash: string; times: number; last: number }
+export type Repeat = { what: string; gist?: string; outputHash: string; times: number; last: number }
+
+/** What a call found out, in one line. */
+export type Finding = { what: string; gist: string; call: number }
 
 export type Facts = {
   calls: number
@@ -54,6 +57,8 @@ export type Facts = {
   results: Map<string, Repeat>
   /** those of them that came again lately, oldest first */
   repeats: Map<string, Repeat>
+  /** what the newest calls found out, oldest first */
+  findings: Finding[]
   /** the call of the last edit of any file */
   editedAt: number
   running: ToolEvent[]
@@ -71,6 +76,7 @@ const MAX_FILES = 1000
 const MAX_FAILURES = 100
 const MAX_RESULTS = 2000
 const MAX_REPEATS = 20
+const MAX_FINDINGS = 12
 /** Calls after which a failure that is no check is history: the agent went another way. */
 const FAILURE_LIFE = 6
 /**
@@ -93,6 +99,7 @@ export function emptyFacts(): Facts {
     failures: new Map(),
     results: new Map(),
     repeats: new Map(),
+    findings: [],
     editedAt: 0,
     running: [],
     unreported: 0,
@@ -180,6 +187,16 @@ function foldEvent(facts: Facts, event: ToolEvent): void {
   for (const use of event.files) foldFile(facts, use, event)
   foldFailure(facts, event)
   foldRepeat(facts, event)
+  if (event.gist !== undefined)
+    facts.findings = [
+      ...facts.findings.slice(1 - MAX_FINDINGS),
+      { what: nameOf(event), gist: event.gist, call: event.call },
+    ]
+}
+
+/** The call as a reader knows it again: a command as it is, any other tool by its name. */
+function nameOf(event: ToolEvent): string {
+  return event.kind === "command" ? event.input : `${event.tool} ${event.input}`.trim()
 }
 
 function isWrite(file: FileUse): boolean {
@@ -249,7 +266,8 @@ function foldRepeat(facts: Facts, event: ToolEvent): void {
   // a command run again after an edit is a check; a file read again with the same content is a repeat all the same
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
   const repeat = {
-    what: `${event.kind === "command" ? "" : `${event.tool} `}${event.input}`,
+    what: nameOf(event),
+    ...(event.gist === undefined ? {} : { gist: event.gist }),
     outputHash: event.outputHash,
     times: known && again ? known.times + 1 : 1,
     last: event.call,

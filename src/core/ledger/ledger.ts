@@ -35,6 +35,9 @@ export type Ledger = {
  */
 const RECENT = 100
 
+/** The newest messages, whose outputs are digested; of a long session seen for the first time, all would take too long. */
+const DIGESTED = 50
+
 /** Compactions whose carried facts are kept, so that a revert past the newest one finds the one before. */
 const MAX_CARRIED = 8
 
@@ -44,11 +47,11 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
   let entries: Entry[] = []
   const carried = new Map<string, Facts>()
 
-  function append(message: HostMessage, known?: Map<string, Entry>): number {
+  function append(message: HostMessage, digest: boolean, known?: Map<string, Entry>): number {
     const print = fingerprint(message)
     const old = known?.get(message.info.id ?? "")
     const same = old !== undefined && old.fingerprint === print
-    const entry = same ? old : readEntry(message, print, facts.calls, env)
+    const entry = same ? old : readEntry(message, print, facts.calls, digest, env)
     entries.push(entry)
     fold(facts, entry)
     return same ? 0 : 1
@@ -72,7 +75,9 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     facts = base ? structuredClone(base) : emptyFacts()
     entries = []
     let read = 0
-    for (const message of messages) if (isReal(message, ignore)) read += append(message, known)
+    messages.forEach((message, i) => {
+      if (isReal(message, ignore)) read += append(message, i >= messages.length - DIGESTED, known)
+    })
     return { read, rebuilt: true, ...(swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}) }
   }
 
@@ -92,15 +97,19 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
         if (!isReal(message, ignore)) continue
         const entry = entries[at] as Entry
         const look = newTurn || at >= entries.length - RECENT || entry.parts !== message.parts.length
-        if (entry.id !== (message.info.id ?? "") || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
+        if (entry.id !== (message.info.id ?? "") || (look && entry.fingerprint !== fingerprint(message)))
+          return rebuild(messages)
         at++
       }
-      if (at < entries.length || (entries.length === 0 && messages.some((message) => isReal(message, ignore) && isCompaction(message))))
+      if (
+        at < entries.length ||
+        (entries.length === 0 && messages.some((message) => isReal(message, ignore) && isCompaction(message)))
+      )
         return rebuild(messages)
       let read = 0
       for (; next < messages.length; next++) {
         const message = messages[next] as HostMessage
-        if (isReal(message, ignore)) read += append(message)
+        if (isReal(message, ignore)) read += append(message, next >= messages.length - DIGESTED)
       }
       return { read, rebuilt: false }
     },
@@ -116,5 +125,9 @@ function isReal(message: HostMessage, ignore: (id: string) => boolean): boolean 
 }
 
 function isCompaction(message: HostMessage): boolean {
-  return message.info.role === "user" && Array.isArray(message.parts) && message.parts.some((part) => part?.type === "compaction")
+  return (
+    message.info.role === "user" &&
+    Array.isArray(message.parts) &&
+    message.parts.some((part) => part?.type === "compaction")
+  )
 }

@@ -9,7 +9,7 @@ type Phrase = {
   kind: Report["kind"]
   pass?: RegExp
   fail?: RegExp
-  /** the program that ran the tool: what it says is vague */
+  /** it runs other tools, or only closes their report: what it says itself is vague */
   wraps?: true
   /** anybody's words: not to be trusted against an exit code */
   loose?: true
@@ -17,7 +17,7 @@ type Phrase = {
 
 /** Every phrase has one of these words: most lines are dismissed by them. */
 const WORDS =
-  /error|fail|succe|passed|issues|offenses|problem|No errors|no issues|Finished|built in|compiled|Checked|matched|reformat|undefined reference|\*\*\*|Build|could not compile|ELIFE|ERR_|stopped/
+  /error|fail|succe|passed|issues|offenses|problem|No errors|no issues|Finished|built in|compiled|Checked|matched|reformat|undefined reference|\*\*\*|Build|could not compile|ELIFE|ERR_|stopped/i
 
 const PHRASES: readonly Phrase[] = [
   {
@@ -38,7 +38,8 @@ const PHRASES: readonly Phrase[] = [
     pass: /^Found \d+ warnings? and 0 errors\.$/,
     fail: /^Found \d+ warnings? and [1-9]\d* errors?\.$/,
   },
-  { name: "biome", kind: "lint", pass: /^Checked \d+ files? in [\d.]+ ?[µm]?s\. /, fail: /^Found [1-9]\d* errors?\.$/ },
+  { name: "biome", kind: "lint", pass: /^Checked \d+ files? in [\d.]+ ?[µm]?s\. / },
+  { name: "lint", kind: "lint", fail: /^Found [1-9]\d* errors?\.$/ },
   {
     name: "prettier",
     kind: "lint",
@@ -72,14 +73,27 @@ const PHRASES: readonly Phrase[] = [
     pass: /^ +Finished (?:`|\w+ \[)/,
     fail: /^error: could not compile |^error: aborting due to |^error: \d+ targets? failed/,
   },
-  { name: "maven", kind: "build", pass: /^\[INFO\] BUILD SUCCESS/, fail: /^\[(?:INFO|ERROR)\] BUILD FAILURE/ },
+  {
+    name: "maven",
+    kind: "build",
+    wraps: true,
+    pass: /^\[INFO\] BUILD SUCCESS/,
+    fail: /^\[(?:INFO|ERROR)\] BUILD FAILURE/,
+  },
   {
     name: "gradle",
     kind: "build",
+    wraps: true,
     pass: /^BUILD SUCCESSFUL in /,
     fail: /^BUILD FAILED(?: in |$)|^FAILURE: Build failed/,
   },
-  { name: "dotnet", kind: "build", pass: /^Build succeeded\b/, fail: /^Build FAILED\.|^Build failed with \d+ error/ },
+  {
+    name: "dotnet",
+    kind: "build",
+    wraps: true,
+    pass: /^Build succeeded\b/,
+    fail: /^Build FAILED\.|^Build failed with \d+ error/,
+  },
   { name: "javac", kind: "build", fail: /^\d+ errors?$/ },
   {
     name: "linker",
@@ -89,30 +103,35 @@ const PHRASES: readonly Phrase[] = [
   {
     name: "cmake",
     kind: "build",
+    wraps: true,
     pass: /^-- Build files have been written to: /,
     fail: /^CMake Error|^-- Configuring incomplete, errors occurred!/,
   },
   {
     name: "vite",
     kind: "build",
+    wraps: true,
     pass: /^✓ built in [\d.]+ ?m?s/,
     fail: /^(?:✗|x) Build failed in |^error during build:/,
   },
   {
     name: "webpack",
     kind: "build",
+    wraps: true,
     pass: /^webpack [\d.]+ compiled (?:successfully|with \d+ warnings?)/,
     fail: /^webpack [\d.]+ compiled with \d+ errors?/,
   },
   {
     name: "next",
     kind: "build",
+    wraps: true,
     pass: /^ *✓ Compiled successfully/,
     fail: /^Failed to compile\.|^> Build (?:error occurred|failed because of)/,
   },
   {
     name: "xcodebuild",
     kind: "build",
+    wraps: true,
     pass: /^\*\* (?:BUILD|TEST) SUCCEEDED \*\*/,
     fail: /^\*\* (?:BUILD|TEST) FAILED \*\*/,
   },
@@ -120,6 +139,7 @@ const PHRASES: readonly Phrase[] = [
   {
     name: "bazel",
     kind: "build",
+    wraps: true,
     pass: /^INFO: Build completed successfully/,
     fail: /^(?:ERROR|FAILED): Build (?:did NOT complete|failed)|^INFO: Build completed, \d+ tests? FAILED/,
   },
@@ -136,7 +156,7 @@ const PHRASES: readonly Phrase[] = [
     pass: /^Success! The configuration is valid|^Apply complete!/,
     fail: /^│ Error: /,
   },
-  { name: "docker build", kind: "build", fail: /^ERROR: failed to (?:solve|build): / },
+  { name: "docker build", kind: "build", wraps: true, fail: /^ERROR: failed to (?:solve|build): / },
   { name: "pre-commit", kind: "lint", fail: /^\S.*\.{5,}Failed$/ },
   {
     name: "npm",
@@ -205,9 +225,9 @@ function judge(line: Line): Report | undefined {
   return undefined
 }
 
-/** A failure stands over a success, a tool's own word over its wrapper's; among equals the last is the verdict. */
+/** A failure stands over a success, a tool's own word over its wrapper's; then the first failure and the last success. */
 function outranks(best: Report | undefined, next: Report): boolean {
   if (!best) return false
   if (best.verdict !== next.verdict) return best.verdict === "fail"
-  return (!best.vague && Boolean(next.vague)) || (best.sure && !next.sure)
+  return best.verdict === "fail" && (!best.vague || Boolean(next.vague))
 }

@@ -57,7 +57,7 @@ export function verdictAmong(reports: readonly Report[], exit: number | undefine
   if (best?.verdict !== "fail" || best.kind === "tests" || best === counted || !counted?.total) return best
   // a tool that shows twenty of its 753 errors says so in its last line
   const errors = Math.max(best.counts.errors ?? 0, counted.counts.errors ?? 0)
-  const named = best.name === "lint" ? { name: counted.name, kind: counted.kind } : {}
+  const named = best.name === "lint" && counted.name !== "lint" ? { name: counted.name, kind: counted.kind } : {}
   return { ...best, ...named, counts: { ...best.counts, errors }, total: counted.total }
 }
 

@@ -41,7 +41,8 @@ export const diagnostics: Check = {
     }
     if (errors + warnings === 0) return undefined
     const tool = found[0]?.tool ?? "lint"
-    const kind: Report["kind"] = tool === "tsc" || tool === "mypy" ? "types" : tool === "lint" ? "lint" : "build"
+    const kind: Report["kind"] =
+      tool === "tsc" || tool === "mypy" ? "types" : /^(?:lint|biome)$/.test(tool) ? "lint" : "build"
     const sure = found.some((diagnostic) => diagnostic.sure)
     const failures = found.map(({ failure }) => failure)
     const verdict = errors > 0 ? "fail" : "pass"
@@ -61,7 +62,13 @@ function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefine
     message: string,
   ): Diagnostic => ({
     severity: /^w/i.test(severity) ? "warning" : "error",
-    failure: { title: "", message: message.trim(), file: file.trim(), line: Number(row), quotes: [line] },
+    failure: {
+      title: "",
+      message: message.replace(/ \[[^\]]+proj\]$/, "").trim(),
+      file: file.trim(),
+      line: Number(row),
+      quotes: [line],
+    },
     tool,
     sure,
   })
@@ -120,7 +127,7 @@ function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
     const message = `${said?.text.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
     const place = biome[2] ? { line: Number(biome[2]) } : {}
     const quotes = said ? [line, said] : [line]
-    return { severity, failure: { title: "", message, file: biome[1], ...place, quotes }, tool: "lint", sure: true }
+    return { severity, failure: { title: "", message, file: biome[1], ...place, quotes }, tool: "biome", sure: true }
   }
   const esbuild = /^[✘X] \[(ERROR|WARNING)\] (.+)$/.exec(line.text)
   const ruff = /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(.+)$/.exec(line.text)

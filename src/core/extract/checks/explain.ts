@@ -5,9 +5,9 @@ import type { Line } from "../text.ts"
 import type { Failure } from "./report.ts"
 
 const WANTED =
-  /^\s*(?:E {2,}|> +|\| +)?(?:expected(?: value| result)?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|\| +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
 const GOT =
-  /^\s*(?:E {2,}|> +|\| +)?(?:received(?: value| result)?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|\| +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
 const ERROR_LINE =
   /^\s*(?:E {2,}|> +|\| +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
 const NOISE =
@@ -43,7 +43,14 @@ export function explain(region: readonly Line[]): Pick<Failure, "message" | "fil
     return { message, quotes: [wanted[1], got[1]], ...place }
   }
   const best = error ?? plain
-  return best ? { message: messageOf(best.text), quotes: [best], ...place } : { quotes: [], ...place }
+  if (!best) return { quotes: [], ...place }
+  const message = messageOf(best.text)
+  // `Expected values to be strictly equal:` and then the values
+  const after = message.endsWith(":") ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text)) : undefined
+  return after
+    ? { message: `${message} ${after.text.trim()}`, quotes: [best, after], ...place }
+    : { message, quotes: [best], ...place }
+}
 }
 
 /** The source position a line names, unless it lies in code that is not the project's. */
@@ -64,6 +71,6 @@ function messageOf(text: string): string {
 }
 
 function brief(value: string): string {
-  const text = value.trim()
+  const text = value.trim().replace(/,$/, "")
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

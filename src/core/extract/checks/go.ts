@@ -22,7 +22,7 @@ export const goTest: Check = {
         badPackages++
         total ??= line
       }
-      const title = /^\s*(?:--- |=== )FAIL: (?:\S+\/\S+ )?(\S+)/.exec(text)?.[1]
+      const title = /^\s*(?:--- FAIL:|=== FAIL: \S+) (\S+)/.exec(text)?.[1]
       if (!title) continue
       failed++
       if (failures.length < 20) failures.push(toFailure(plain, at, title))

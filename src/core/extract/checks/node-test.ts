@@ -1,6 +1,7 @@
 // node:test, in its spec and TAP reports, and any other producer of TAP.
 
-import { explain } from "./explain.ts"
+import type { Line } from "../text.ts"
+import { explain, placeIn } from "./explain.ts"
 import type { Check, Counts, Failure } from "./report.ts"
 import { until } from "./sections.ts"
 
@@ -34,7 +35,7 @@ export const nodeTest: Check = {
       const body = until(lines, at + 1, /^\s*(?:✖|✔|(?:not )?ok \d+|# Subtest|test at|ℹ) /)
       // a suite fails because its tests do, which have already been told
       if (body.some(({ text }) => /subtestsFailed|\d+ subtests? failed/.test(text))) continue
-      const why = explain(body.map(({ text, raw }) => ({ text: text.replace(/^\s*(?:error|location): '?/, ""), raw })))
+      const why = explainTap(body)
       const place = /^test at (.+):(\d+):\d+$/.exec(lines[at - 1]?.text ?? "")
       const file = place?.[1] ? { file: place[1], line: Number(place[2]) } : {}
       failures.push({ ...why, ...file, title: found[2], quotes: [line, ...why.quotes] })
@@ -42,4 +43,16 @@ export const nodeTest: Check = {
     const verdict = counts.failed ? "fail" : "pass"
     return { name: "node:test", kind: "tests", verdict, sure: true, counts, failures, ...(total ? { total } : {}) }
   },
+}
+
+/** TAP says it in YAML: `error: '…'` and `location: '…'`. */
+function explainTap(body: readonly Line[]): ReturnType<typeof explain> {
+  const error = body.find(({ text }) => /^\s*error: ./.test(text))
+  if (!error) return explain(body)
+  const at = body.find(({ text }) => /^\s*location: /.test(text))
+  const place = placeIn(at?.text.replace(/^\s*location: ['"]?/, "") ?? "")
+  const said = error.text.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
+  const next = body[body.indexOf(error) + 1]?.text.trim() ?? ""
+  // a block scalar: the text begins on the next line
+  return { ...explain(body), message: /^[|>]-?$/.test(said) ? next : said, ...place, quotes: [error] }
 }

@@ -45,7 +45,7 @@ export function failureOf(report: Report): string {
   const count = Math.max(report.counts.failed ?? report.counts.errors ?? 0, report.failures.length)
   if (report.kind !== "tests") return clip(`${describe(first, 130)} (${plural(count, "error")})`)
   const room = Math.max(36, Math.floor(140 / Math.min(report.failures.length, 4)))
-  const each = report.failures.slice(0, 4).map((failure) => describe(failure, room))
+  const each = report.failures.slice(0, 4).map((failure) => describe(failure.title ? named(failure) : failure, room))
   return clip(`${count} failed: ${each.join("; ")}`)
 }
 
@@ -72,12 +72,17 @@ export function plural(count: number, noun: string, cut = false): string {
 /** A path short enough for a sentence: the last segments of a long or absolute one. */
 export function shortPath(path: string, max = 48): string {
   const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
-  if (clean.length <= max && !/^(?:\/|[A-Za-z]:)/.test(clean)) return clean
+  if (clean.length <= max) return clean
   const segments = clean.split(/[\\/]/)
   let short = segments.pop() ?? clean
   while (segments.length > 1 && short.length + (segments.at(-1) ?? "").length < max)
     short = `${segments.pop()}/${short}`
   return short
+}
+
+/** Of many failures the names say more than the messages. */
+function named({ message: _, ...failure }: Failure): Failure {
+  return failure
 }
 
 function describe(failure: Failure, max = 160): string {

@@ -33,21 +33,23 @@ export function digestCommand(source: DigestSource, view: View): Draft {
   const broken = source.failed && statedExit(view.lines) === undefined ? tellingLine(own.lines)?.text : undefined
   const failure = judgement.failure ?? broken
   if (failure !== undefined) return { ...digestLog(own, failure), kind: "failure" }
-  const draft = own.lines.length === 0 ? silent(judgement.verdict) : byProgram(source, own)
+  const draft = byProgram(source, own, judgement.verdict)
   return judgement.verdict ? { ...draft, verdict: judgement.verdict } : draft
 }
 
-function silent(verdict: "pass" | "fail" | undefined): Draft {
+function silent(verdict: "pass" | "fail" | undefined, main: Program | undefined): Draft {
+  if (main && familyOf(main.name) === "search") return { kind: "matches", gist: "no matches", facts: [] }
   return { kind: "empty", gist: verdict === "pass" ? "passed, no output" : "no output", facts: [] }
 }
 
-function byProgram(source: DigestSource, view: View): Draft {
+function byProgram(source: DigestSource, view: View, verdict: "pass" | "fail" | undefined): Draft {
   const programs = programsOf(textOf(source.input, "command", "cmd", "script"))
   const at = programs.findIndex(({ name }) => !ASIDE.has(name))
   const main = programs[at]
   const others = programs
     .slice(at + 1)
     .filter((_, index) => !programs[at + index]?.piped && !ASIDE.has(programs[at + 1 + index]?.name ?? ""))
+  if (view.lines.length === 0 && main?.name !== "git") return silent(verdict, main)
   const json = digestJson(source.output, view.lines)
   if (json) return json
   if (!main) return digestLog(view)

@@ -1,0 +1,58 @@
+// The demo people are invited to run: that it works, tells the truth and leaves nothing.
+
+import { expect, test } from "bun:test"
+import { readdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { runDemo } from "../../src/demo/demo.ts"
+import { findOpencode } from "../../src/demo/host.ts"
+import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
+
+function folders(): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("scripted-opencode-"))
+}
+
+test(
+  "the demo shows the HUD call by call, finds the stored session unchanged, and leaves no folder behind",
+  async () => {
+    const before = folders()
+    let printed = ""
+    const exitCode = await runDemo({
+      opencode: findOpencode(),
+      plugin: PLUGIN,
+      write: (text) => {
+        printed += text
+      },
+    })
+    expect(printed).toContain("│ <hud>")
+    expect(printed).toMatch(/stored messages changed +none/)
+    expect(printed).toMatch(/calls +15 +15/)
+    expect(printed).toMatch(/requests that changed earlier messages +0 +0/)
+    expect(printed).not.toContain("\u001b[")
+    expect(exitCode).toBe(0)
+    expect(folders()).toEqual(before)
+  },
+  2 * PATIENCE_MS,
+)
+
+test(
+  "the demo stopped in the middle says so, ends with 130 and leaves no folder behind",
+  async () => {
+    const before = folders()
+    const stop = new AbortController()
+    let printed = ""
+    const exitCode = await runDemo({
+      opencode: findOpencode(),
+      plugin: PLUGIN,
+      signal: stop.signal,
+      write: (text) => {
+        printed += text
+        if (printed.includes("call 3")) stop.abort()
+      },
+    })
+    expect(exitCode).toBe(130)
+    expect(printed).toContain("stopped")
+    expect(printed).not.toContain("measured")
+    expect(folders()).toEqual(before)
+  },
+  PATIENCE_MS,
+)
