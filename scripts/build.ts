@@ -1,7 +1,7 @@
 // Builds what ships: the plugin and the CLI, with the parts of zod, drizzle-orm, citty and tokenx they use bundled in,
 // so that a user installs one small package. The sources ship beside it, readable.
 
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -27,8 +27,10 @@ await chmod(join(fresh, "cli.js"), 0o755)
 await writeFile(join(fresh, "licenses.txt"), await licenses())
 await rm(dist, { recursive: true, force: true })
 await rename(fresh, dist)
-const size = result.outputs.reduce((total, output) => total + output.size, 0)
-process.stdout.write(`built dist, ${Math.round(size / 1024)} kB in ${result.outputs.length} files\n`)
+const files = await readdir(dist)
+const sizes = await Promise.all(files.map(async (name) => (await stat(join(dist, name))).size))
+const sizeBytes = sizes.reduce((total, bytes) => total + bytes, 0)
+process.stdout.write(`built dist, ${Math.round(sizeBytes / 1024)} kB in ${files.length} files\n`)
 
 /** What the licences of the bundled packages ask for: their text, with the code. */
 async function licenses(): Promise<string> {

@@ -33,6 +33,8 @@ const STATUSES: readonly string[] = ["pending", "running", "completed", "error"]
 const SUMMARY = 100
 const FAILURE = 160
 const ATTEMPT = 200
+/** Longest output whose paths are shortened before it is judged, in characters. */
+const SHORTENED = 200_000
 
 /** The tool event of a part, or undefined when the part is not a readable tool part. */
 export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | undefined {
@@ -49,7 +51,10 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   const output = done ? wellFormed((failed ? text(state.error) : text(state.output)) ?? "") : ""
   const exit = typeof metadata?.exit === "number" ? metadata.exit : undefined
   // a command that OpenCode could not finish has no exit code; what it printed may still say how it went
-  const judged = done && kind === "command" ? verdictOf({ tool, kind, input, output, ...maybe("exit", exit) }) : {}
+  const judged =
+    done && kind === "command"
+      ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...maybe("exit", exit) })
+      : {}
   const failure = judged.failure ?? (failed ? output : undefined)
   const summary = redact(summarize(kind, input, place.root))
   const time = record(state.time)
@@ -88,6 +93,11 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     cleared: time?.compacted !== undefined,
     call: place.call,
   }
+}
+
+/** Test runners name files by their full path; in the project the short one says as much. */
+function withoutRoot(output: string, root: string | undefined): string {
+  return root === undefined || root === "/" || output.length > SHORTENED ? output : output.replaceAll(`${root}/`, "")
 }
 
 /** Before 1.0 a tool part carried `status`, `input` and `output` itself. */

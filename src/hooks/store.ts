@@ -40,7 +40,11 @@ export function shareStore({ enabled, path }: Options["store"], log: Log): Share
 }
 
 function begin(key: string, log: Log): Opening {
-  const onWarning = (message: string) => log.say("warn", message)
+  let warned = false
+  const onWarning = (message: string) => {
+    warned = true
+    log.say("warn", message)
+  }
   // loading drizzle takes longer than OpenCode should wait for a plugin
   const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() =>
     openStore({ ...(key ? { path: key } : {}), onWarning }),
@@ -49,6 +53,8 @@ function begin(key: string, log: Log): Opening {
   openings.set(key, opening)
   void opened.then((store) => {
     opening.store = store
+    // a host without SQLite is no trouble with the file, so the store itself has nothing to warn of
+    if (store.state.kind === "memory" && !warned) onWarning(`the store is kept in memory only, and lost at exit: ${store.state.reason}`)
   })
   return opening
 }

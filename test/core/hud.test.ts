@@ -85,7 +85,7 @@ describe("what the HUD says", () => {
         'task "make the login test pass on node 22, please"',
         "todo 1 of 3 done, now: mend the login",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
-        "files edited, read since: src/login.ts; read: src/session.ts",
+        "files read since edit: src/login.ts; read: src/session.ts",
         "</hud>",
       ].join("\n"),
     )
@@ -117,10 +117,15 @@ describe("what the HUD says", () => {
 
   test("an announced todo list outranks the one in the messages", () => {
     const signals = noSignals()
-    signals.todos = [{ content: "other", status: "completed" }]
+    signals.todos = [{ content: "other", status: "in_progress" }]
     expect(hudOf(typical().assistant([tool("todowrite", TODO, "[]", TODO)]).messages, { signals })?.text).toContain(
       "todo all 1 done",
     )
+  })
+
+  test("a todo list that is done is not mentioned", () => {
+    const done = { todos: TODO.todos.map((todo) => ({ ...todo, status: "completed" })) }
+    expect(hudOf(typical().assistant([tool("todowrite", done, "[]", done)]).messages)?.text).not.toContain("todo")
   })
 
   test("only the sections that are wanted", () => {

@@ -53,6 +53,8 @@ export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
 export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions = {}): Promise<World> {
+  // OpenCode says nothing at all about a plugin that cannot be imported; here the reason is the test's failure.
+  if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
   const host = createHost({
     opencode: findOpencode(),

@@ -20,14 +20,15 @@ export function cite(type: FactType, line: Line, wanted?: string, row?: number):
   return row === undefined ? { type, text } : { type, text, line: row }
 }
 
-/** The facts of a draft that are there, each once, twelve at most. */
-export function settle(facts: Draft["facts"]): Digest["facts"] {
+/** The facts of a draft that are there, each once, twelve at most, with room kept for a last one. */
+export function settle(facts: Draft["facts"], closing?: Fact): Digest["facts"] {
   const kept: Fact[] = []
   for (const fact of facts) {
     if (!fact || kept.some(({ text }) => text === fact.text)) continue
     kept.push(fact)
-    if (kept.length === MAX_FACTS) break
+    if (kept.length === MAX_FACTS - (closing ? 1 : 0)) break
   }
+  if (closing) kept.push(closing)
   return kept
 }
 

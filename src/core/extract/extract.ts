@@ -17,6 +17,7 @@ import { digestMatches } from "./search/matches.ts"
 import { digestPaths } from "./search/paths.ts"
 import { tellingLine } from "./telling.ts"
 import { clip, look, type View } from "./text.ts"
+import { withoutNote } from "./truncation.ts"
 import { digestPage } from "./web/page.ts"
 import { digestResults } from "./web/results.ts"
 
@@ -28,8 +29,10 @@ export function extract(source: DigestSource): Digest {
   const output = typeof source.output === "string" ? source.output : ""
   const input = typeof source.input === "object" && source.input !== null ? source.input : {}
   const whole = { ...source, input, output }
-  const draft = draftOf(whole, look(output))
-  const digest: Digest = { kind: draft.kind, gist: clip(draft.gist) || "no output", facts: settle(draft.facts) }
+  const { view, saved } = withoutNote(look(output))
+  const draft = draftOf(whole, view)
+  const facts = settle(draft.facts, saved)
+  const digest: Digest = { kind: draft.kind, gist: clip(draft.gist) || "no output", facts }
   if (draft.verdict) digest.verdict = draft.verdict
   return digest
 }

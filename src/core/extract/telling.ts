@@ -15,7 +15,7 @@ const SHAPES: readonly RegExp[] = [
   /\b(?:errors?|failed|failures?|exception)\b/i,
 ]
 const NOISE =
-  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v)|^(?:Command exited with|Exit) code \d+|exited with (?:exit )?code \d+\.?$/
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v)|^(?:Command exited with|Exit) code \d+|exited with (?:exit )?code \d+\.?$/
 const SCAN_LINES = 400
 
 /** Undefined when the output has no line but noise. */

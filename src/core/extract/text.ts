@@ -10,19 +10,25 @@ export type View = { readonly lines: readonly Line[]; readonly cut: boolean }
 const HEAD_CHARS = 64 * 1024
 const TAIL_CHARS = 64 * 1024
 const LINE_CHARS = 1000
+/** OpenCode cuts an output at 2000 lines: more come only from tools that do their own cutting */
+const SIDE_LINES = 2000
 
 const ESCAPE = /[\x1b\x9b](?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z])/g
 const UNPRINTABLE = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/
 
-/** Looks at the first 64 kB and the last 64 kB of an output; lines the cut runs through are dropped. */
+/** Looks at the first and the last 64 kB of an output, 2000 lines of each; lines the cut runs through are dropped. */
 export function look(output: string): View {
-  if (output.length <= HEAD_CHARS + TAIL_CHARS) return { lines: toLines(output), cut: false }
+  if (output.length <= HEAD_CHARS + TAIL_CHARS) {
+    const lines = toLines(output)
+    if (lines.length <= 2 * SIDE_LINES) return { lines, cut: false }
+    return { lines: lines.slice(0, SIDE_LINES).concat(lines.slice(-SIDE_LINES)), cut: true }
+  }
   const head = output.slice(0, HEAD_CHARS)
   const tail = output.slice(-TAIL_CHARS)
   const headEnd = head.lastIndexOf("\n")
   const tailStart = tail.indexOf("\n")
-  const first = toLines(headEnd < 0 ? head : head.slice(0, headEnd))
-  const last = tailStart < 0 ? [] : toLines(tail.slice(tailStart + 1))
+  const first = toLines(headEnd < 0 ? head : head.slice(0, headEnd)).slice(0, SIDE_LINES)
+  const last = tailStart < 0 ? [] : toLines(tail.slice(tailStart + 1)).slice(-SIDE_LINES)
   return { lines: first.concat(last), cut: true }
 }
 
@@ -31,7 +37,8 @@ export function lookAtTail(output: string, chars: number): View {
   if (output.length <= chars) return { lines: toLines(output), cut: false }
   const tail = output.slice(-chars)
   const start = tail.indexOf("\n")
-  return { lines: toLines(start < 0 || start === tail.length - 1 ? tail : tail.slice(start + 1)), cut: true }
+  const lines = toLines(start < 0 || start === tail.length - 1 ? tail : tail.slice(start + 1))
+  return { lines: lines.slice(-SIDE_LINES), cut: true }
 }
 
 /** The lines of a text, with their escapes taken out and progress overwritten by `\r` reduced to what stayed. */

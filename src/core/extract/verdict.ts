@@ -68,23 +68,20 @@ export function judge(
   )
   const note = hostNote(output.slice(-1000))
   if (report?.verdict === "fail") {
-    const telling = report.vague ? tellingLine(lines) : undefined
-    return { judgement: { verdict: "fail", failure: telling ? clip(told(telling)) : failureOf(report) }, report }
+    const telling = report.vague ? told(lines) : undefined
+    return { judgement: { verdict: "fail", failure: telling || failureOf(report) }, report }
   }
   if (source.kind === "other") return report ? { judgement: { verdict: "pass" }, report } : { judgement: {} }
   if (note) return { judgement: { verdict: "fail", failure: note } }
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
-    const telling = tellingLine(lines)
-    return {
-      judgement: { verdict: "fail", failure: telling ? clip(told(telling)) : `exit code ${exit}, nothing printed` },
-    }
+    return { judgement: { verdict: "fail", failure: told(lines) || `exit code ${exit}, nothing printed` } }
   }
   if (report) return { judgement: { verdict: "pass" }, report }
   return { judgement: passesSilently(programs, exit, lines) ? { verdict: "pass" } : {} }
 }
 
 /** A program that shows what others wrote: what looks like a test report in its output is somebody's text. */
-export function isViewer({ name, args }: Program): boolean {
+function isViewer({ name, args }: Program): boolean {
   return VIEWERS.has(name) || (name === "git" && GIT_LOOKS.has(args.find((word) => !word.startsWith("-")) ?? ""))
 }
 
@@ -133,10 +130,8 @@ function isCheck({ name, args }: Program): boolean {
   return SILENT.has(name)
 }
 
-/** A line without the prompt of the shell that complained: `bash: line 1: foo: command not found`. */
-function told(line: Line): string {
-  return line.text
-    .trim()
-    .replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)/, "")
-    .replace(/^\(eval\):\d+: /, "")
+/** The most telling line, without the prompt of the shell that complained: `bash: line 1: foo: command not found`. */
+function told(lines: readonly Line[]): string {
+  const text = tellingLine(lines)?.text.trim() ?? ""
+  return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: /, ""))
 }

@@ -70,8 +70,8 @@ function hasNews(facts: Facts): boolean {
 }
 
 /** In a small context the HUD is small: its price should stay a small part of the call's. */
-const SMALLEST = 50
-const TOKENS_PER_HUD_TOKEN = 250
+const SMALLEST = 100
+const TOKENS_PER_HUD_TOKEN = 300
 
 /** Less right after a compaction and near the limit, where every token brings the next compaction closer. */
 function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: number): number {

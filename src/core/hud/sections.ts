@@ -83,9 +83,9 @@ function taskSection(facts: Facts): Section | undefined {
 
 function todoSection(facts: Facts, signals: Signals): Section | undefined {
   const todos = todosNow(facts, signals).filter((todo) => todo.status !== "cancelled")
-  if (!todos.length) return
   const done = todos.filter((todo) => todo.status === "completed").length
-  if (done === todos.length) return section("todo", "todo", [{ text: `all ${done} done`, key: `all ${done}` }])
+  // a list that is done has nothing more to say
+  if (done === todos.length) return
   const now = todos.find((todo) => todo.status === "in_progress")
   const next = todos.find((todo) => todo.status === "pending")
   const said = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
@@ -124,7 +124,8 @@ function groupOf(file: FileRecord, signals: Signals): string {
   if (file.deleted) return "deleted"
   if (isChangedOutside(file, signals)) return "changed on disk since read"
   if (isStale(file)) return "edited since read"
-  return file.edits ? "edited, read since" : "read"
+  if (!file.edits) return "read"
+  return file.reads ? "read since edit" : "written"
 }
 
 /** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do. */

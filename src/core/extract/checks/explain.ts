@@ -46,11 +46,12 @@ export function explain(region: readonly Line[]): Pick<Failure, "message" | "fil
   if (!best) return { quotes: [], ...place }
   const message = messageOf(best.text)
   // `Expected values to be strictly equal:` and then the values
-  const after = message.endsWith(":") ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text)) : undefined
+  const after = message.endsWith(":")
+    ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text))
+    : undefined
   return after
     ? { message: `${message} ${after.text.trim()}`, quotes: [best, after], ...place }
     : { message, quotes: [best], ...place }
-}
 }
 
 /** The source position a line names, unless it lies in code that is not the project's. */

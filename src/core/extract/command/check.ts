@@ -3,6 +3,8 @@
 import type { Fact } from "../../digest.ts"
 import { countsOf, failureOf, type Report } from "../checks/report.ts"
 import { cite, type Draft } from "../draft.ts"
+import { tellingLine } from "../telling.ts"
+import type { Line } from "../text.ts"
 
 const KINDS: Readonly<Record<Report["kind"], string>> = {
   tests: "test-run",
@@ -11,7 +13,8 @@ const KINDS: Readonly<Record<Report["kind"], string>> = {
   types: "types",
 }
 
-export function digestReport(report: Report, failure: string | undefined): Draft {
+/** `lines`: the output, in which a report that names no failure is backed by its most telling line. */
+export function digestReport(report: Report, failure: string | undefined, lines: readonly Line[]): Draft {
   const counts = countsOf(report.counts)
   const passed = counts || report.total?.text.trim() || "passed"
   const told = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
@@ -21,6 +24,8 @@ export function digestReport(report: Report, failure: string | undefined): Draft
   const failed = report.vague ? told : `${head}: ${what}`
   const gist = report.verdict === "pass" ? `${report.name}: ${passed}` : failed
   const facts: (Fact | undefined)[] = [report.total && cite("verdict", report.total)]
+  const telling = report.verdict === "fail" && report.failures.length === 0 ? tellingLine(lines) : undefined
+  if (telling) facts.unshift(cite("error", telling))
   const each = report.failures.length > 5 ? 1 : 3
   for (const { quotes, line } of report.failures) {
     for (const quoted of quotes.slice(0, each)) facts.push(cite("error", quoted, undefined, line))

@@ -28,7 +28,7 @@ const HOST_NOTES =
 export function digestCommand(source: DigestSource, view: View): Draft {
   const { judgement, report: heard } = judge(source, view.lines, source.output)
   const report = heard && isCommit(source, heard) ? undefined : heard
-  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, judgement.failure)
+  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, judgement.failure, view.lines)
   const own: View = { lines: view.lines.filter(({ text }) => !HOST_NOTES.test(text)), cut: view.cut }
   const broken = source.failed && statedExit(view.lines) === undefined ? tellingLine(own.lines)?.text : undefined
   const failure = judgement.failure ?? broken
@@ -44,19 +44,19 @@ function silent(verdict: "pass" | "fail" | undefined, main: Program | undefined)
 
 function byProgram(source: DigestSource, view: View, verdict: "pass" | "fail" | undefined): Draft {
   const programs = programsOf(textOf(source.input, "command", "cmd", "script"))
-  const at = programs.findIndex(({ name }) => !ASIDE.has(name))
-  const main = programs[at]
-  const others = programs
-    .slice(at + 1)
-    .filter((_, index) => !programs[at + index]?.piped && !ASIDE.has(programs[at + 1 + index]?.name ?? ""))
+  // a program fed by a pipe only shapes what the one before it said
+  const speakers = programs.filter(({ name }, at) => !programs[at - 1]?.piped && !ASIDE.has(name))
+  const main = speakers[0]
   if (view.lines.length === 0 && main?.name !== "git") return silent(verdict, main)
   const json = digestJson(source.output, view.lines)
   if (json) return json
-  if (!main) return digestLog(view)
-  const filter = programs[at + 1]
-  if (main.piped && /^(?:wc|xargs|awk|jq|python\d?|node)$/.test(filter?.name ?? "")) return digestLog(view)
-  if (others.some(({ name }) => familyOf(name) !== familyOf(main.name))) return digestMixed(view, programs)
-  return digestFamily(main, view, source) ?? digestLog(view)
+  const filter = main?.piped ? programs[programs.indexOf(main) + 1] : undefined
+  if (!main || /^(?:wc|xargs|awk|jq|python\d?|node)$/.test(filter?.name ?? "")) return digestLog(view)
+  const log = digestLog(view)
+  if (speakers.every(({ name }) => familyOf(name) === familyOf(main.name)))
+    return digestFamily(speakers, view, source) ?? log
+  // several of different kinds: what each of them said cannot be told apart, so the first lines speak
+  return { ...log, facts: [...log.facts, ...view.lines.slice(0, 6).map((line) => cite("symbol", line))] }
 }
 
 type Family = "git" | "search" | "list" | "show" | "install" | "other"
@@ -71,17 +71,18 @@ function familyOf(name: string): Family {
     : "other"
 }
 
-function digestFamily(main: Program, view: View, source: DigestSource): Draft | undefined {
-  const words = main.args.filter((word) => !word.startsWith("-"))
+function digestFamily(speakers: readonly Program[], view: View, source: DigestSource): Draft | undefined {
+  const main = speakers[0] as Program
   switch (familyOf(main.name)) {
     case "git":
-      return words[0] === "grep" ? digestMatches(view) : digestGit(view, verbOf(main))
+      if (verbOf(main) === "grep") return digestMatches(view)
+      return speakers.flatMap((program) => digestGit(view, verbOf(program)) ?? [])[0]
     case "search":
       return digestMatches(view, contextOf(main))
     case "list":
       return digestPaths(view)
     case "show":
-      return digestShown(main, view, source)
+      return speakers.length === 1 ? digestShown(main, view, source) : undefined
     case "install":
       return digestPackages(view)
     case "other":
@@ -121,14 +122,4 @@ function digestShown({ name, args }: Program, view: View, source: DigestSource):
   if (first === undefined) return undefined
   const rows = view.lines.map((line: Line, index) => ({ ...line, no: first + index }))
   return digestFile({ rows, path: files[0] ?? "", directory: false }, view.cut || source.output.length > 128 * 1024)
-}
-
-/** Several programs of different kinds: what each printed cannot be told apart, so the first lines speak. */
-function digestMixed(view: View, programs: readonly Program[]): Draft {
-  const git = programs.find(({ name }) => name === "git")
-  const draft =
-    git && programs.every(({ name }) => name === "git" || ASIDE.has(name)) ? digestGit(view, verbOf(git)) : undefined
-  if (draft) return draft
-  const log = digestLog(view)
-  return { ...log, facts: [...log.facts, ...view.lines.slice(0, 6).map((line) => cite("symbol", line))] }
 }

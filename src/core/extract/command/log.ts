@@ -5,7 +5,8 @@ import { cite, type Draft } from "../draft.ts"
 import { tellingLine } from "../telling.ts"
 import { clip, type Line, type View } from "../text.ts"
 
-const ERROR = /\b(?:error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused)\b|^\s*(?:✗|✘|✖|×|❌)/i
+const ERROR =
+  /\b(?:error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
 const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
 const WARNING = /\b(?:warn|warning|deprecated)\b|⚠/i
 const STATUS =

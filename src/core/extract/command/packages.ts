@@ -4,7 +4,7 @@ import { cite, type Draft, listed } from "../draft.ts"
 import type { View } from "../text.ts"
 
 const SUMMARY =
-  /^(?:(?:added|changed|removed|up to date)\b.*packages?\b|\d+ packages? (?:installed|are looking)|Checked \d+ installs|Successfully installed |Requirement already satisfied|Installed \d+ packages|Resolved \d+ packages|Packages: [+-]|Done in |Already up to date|Lockfile is up to date|installed \S+@|\d+ packages? (?:installed|removed)|success |Saved lockfile|found \d+ vulnerabilit|\d+ vulnerabilities|Bundle complete!|Writing lock file|Package operations: |\d+ upgraded, )/
+  /^(?:(?:added|changed|removed|up to date)\b.*packages?\b|\d+ packages? (?:installed|are looking)|Checked \d+ installs|Successfully installed |Requirement already satisfied|Installed \d+ packages|Resolved \d+ packages|Packages: [+-]|Done in |Already up to date|Lockfile is up to date|installed \S+@|\d+ packages? (?:installed|removed)|success |Saved lockfile|found \d+ vulnerabilit|\d+ (?:\w+ severity )?vulnerabilit|Bundle complete!|Writing lock file|Package operations: |\d+ upgraded, )/
 const TROUBLE = /^(?:npm (?:warn|WARN|error|ERR!)|warning|warn:?|error|ERROR|E:|WARNING|✕|ERR_PNPM\w*)/
 const ARRIVAL = /^(?:\+ \S+|installed \S+@\S+.*|Installing \S+ \(.*\)|\s*- Installing \S+ \(.*)$/
 

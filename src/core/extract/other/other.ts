@@ -13,7 +13,7 @@ export function digestOther(source: DigestSource, view: View): Draft {
   if (json) return json
   const own: View = { lines: unwrap(view.lines), cut: view.cut }
   const { judgement, report } = judge(source, own.lines, source.output)
-  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, judgement.failure)
+  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, judgement.failure, own.lines)
   return digestLog(own)
 }
 

@@ -49,5 +49,5 @@ function byRank(found: readonly Found[]): Found[] {
 }
 
 function signature(text: string): string {
-  return text.trim().replace(/\s*(?:\{|=>\s*\{?|:|=|\()\s*$/, (end) => (end.includes("(") ? "(" : ""))
+  return text.trim().replace(/\s*(?:\{|=>\s*\{?|:|=|&)\s*$/, "")
 }

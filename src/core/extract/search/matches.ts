@@ -56,11 +56,9 @@ function digest(matches: readonly Match[], files: Files, view: View, around: str
   const ranked = [...files].filter(([name]) => name !== "").sort((a, b) => b[1].count - a[1].count)
   const only = matches.every(({ text }) => text === "")
   const noun = only ? "file" : around === undefined ? "match" : "line"
-  const total = plural(
-    Math.max(Number(stated[1] ?? 0), matches.length),
-    noun,
-    Boolean(stated[2]) || truncated || view.cut,
-  )
+  const exact = view.lines.slice(0, 2).some(({ text }) => /^Found \d+ matches \(showing first/.test(text))
+  const more = !exact && (Boolean(stated[2]) || truncated || view.cut)
+  const total = plural(Math.max(Number(stated[1] ?? 0), matches.length), noun, more)
   const base = ranked.length > 1 ? commonFolder(ranked.map(([name]) => name)) : ""
   const names = ranked.map(([name, { count }]) => {
     const short = base ? name.slice(base.length) : shortPath(name)

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "bun:test"
+import type { DigestSource } from "../../../src/core/digest.ts"
+import type { ToolKind } from "../../../src/core/event.ts"
+import { extract } from "../../../src/core/extract/extract.ts"
+import * as js from "./fixtures/javascript.ts"
+import * as tools from "./fixtures/tools.ts"
+
+const digest = (
+  kind: ToolKind,
+  output: string,
+  input: Record<string, unknown> = {},
+  more: Partial<DigestSource> = {},
+) => extract({ tool: kind, kind, input, output, failed: false, ...more })
+const shell = (command: string, output: string, exit = 0) => digest("command", output, { command }, { exit })
+
+describe("a file that was read", () => {
+  test("is told by what it declares, with the line numbers of the file", () => {
+    const { kind, gist, facts } = digest("read", tools.readCode)
+    expect(kind).toBe("code")
+    expect(gist).toBe("TypeScript, 22 lines: Session, Sessions, close, start")
+    expect(facts).toContainEqual({ type: "symbol", text: "export class Sessions", line: 7 })
+    expect(facts).toContainEqual({ type: "symbol", text: "async start(user: string): Promise<Session>", line: 12 })
+    expect(facts.map(({ text }) => text).join()).not.toContain("if (")
+  })
+
+  test("is understood in the format of older versions, and says that there is more", () => {
+    const { gist, facts } = digest("read", tools.readOld, { filePath: "store.py" })
+    expect(gist).toBe("Python, 6 lines: Store, load, get")
+    expect(facts).toContainEqual({ type: "symbol", text: "def get(self, key)", line: 5 })
+  })
+
+  test("is told by its headings when it is a document, without those in code", () => {
+    const { gist, facts } = digest("read", tools.readMarkdown)
+    expect(gist).toBe('"Guide", lines 1-11 of 80: Install; Use; Options')
+    expect(facts.map(({ line }) => line)).toEqual([1, 3, 9, 11])
+  })
+
+  test("is told by its outermost keys when it is data", () => {
+    const { gist, facts } = digest("read", tools.readJson)
+    expect(gist).toBe("JSON, 9 lines: name, version, scripts (2), private")
+    expect(facts[1]).toEqual({ type: "symbol", text: '"version": "1.2.3"', line: 3 })
+  })
+
+  test("is told by its entries when it is a folder", () => {
+    expect(digest("read", tools.readFolder).gist).toBe("4 paths: core/, hooks/, index.ts, options.ts")
+  })
+
+  test("may be empty", () => {
+    const output = "<path>/a.txt</path>\n<type>file</type>\n<content>\n\n(End of file - total 0 lines)\n</content>"
+    expect(digest("read", output).gist).toBe("an empty file")
+  })
+})
+
+const DECLARATIONS: [path: string, line: string, name: string][] = [
+  ["a.go", "func (s *Server) Start(ctx context.Context) error {", "Start"],
+  ["a.go", "type Server struct {", "Server"],
+  ["a.rs", "pub async fn start(&self) -> Result<()> {", "start"],
+  ["a.rs", "impl Display for Server {", "Display for Server"],
+  ["a.java", "public final class Server extends Base {", "Server"],
+  ["a.java", "    public static int start(String host, int port) {", "start"],
+  ["a.kt", "data class Server(val host: String)", "Server"],
+  ["a.kt", "    override suspend fun start(host: String): Int {", "start"],
+  ["a.cs", "    protected override async Task<int> StartAsync(CancellationToken token)", "StartAsync"],
+  ["a.swift", "    public func start(on port: Int) throws {", "start"],
+  ["a.c", "static int server_start(struct server *s, int port)", "server_start"],
+  ["a.cpp", "void Server::start(const std::string& host) {", "Server::start"],
+  ["a.h", "int server_start(struct server *s);", "server_start"],
+  ["a.rb", "  def start!(host)", "start!"],
+  ["a.php", "    public static function start(string $host): int", "start"],
+  ["a.sh", "start_server() {", "start_server"],
+  ["a.sql", "CREATE TABLE IF NOT EXISTS servers (", "servers"],
+  ["a.tsx", "export default function App() {", "App"],
+  ["a.js", "const start = async (host) => {", "start"],
+  ["a.py", "    async def start(self, host):", "start"],
+  ["Makefile", "build: src/main.c", "build"],
+]
+
+test.each(DECLARATIONS)("%s: `%s` declares %s", (path, line, name) => {
+  const { gist, facts } = digest("read", `x\n${line}\n`, { filePath: path })
+  expect(gist).toEndWith(`: ${name}`)
+  expect(facts[0]?.line).toBe(2)
+})
+
+const SHOWN: [name: string, digest: ReturnType<typeof extract>, kind: string, gist: string | RegExp, fact: string][] = [
+  [
+    "grep tool",
+    digest("search", tools.grep),
+    "matches",
+    "4 matches in 3 files: src/session.ts 2, src/login.ts 1, test/session.test.ts 1",
+    "/repo/src/session.ts",
+  ],
+  [
+    "rg",
+    shell("rg -n session src", tools.rg),
+    "matches",
+    "3 matches in 2 files: session.ts 2, login.ts 1",
+    "src/login.ts",
+  ],
+  [
+    "glob",
+    digest("list", tools.glob),
+    "listing",
+    "7+ paths under /repo: src/ 4, test/ 2, files here 1",
+    "/repo/README.md",
+  ],
+  ["ls -l", shell("ls -la src", tools.lsLong), "listing", "3 paths: core/, index.ts, options.ts", "index.ts"],
+  [
+    "edit",
+    digest("edit", tools.edited, { filePath: "src/session.ts", oldString: "a\nb", newString: "c" }),
+    "change",
+    "edited src/session.ts, 2 → 1 line; 2 diagnostics: 12 Property 'strat' does not exist on type 'Sessions'.",
+    "'}' expected.",
+  ],
+  [
+    "patch",
+    digest("patch", tools.patched),
+    "change",
+    "3 files: A docs/new.md, M src/session.ts, D src/old.ts",
+    "src/old.ts",
+  ],
+  ["page", digest("web", tools.page), "page", '"Guide | Example Docs": Install; Use', "# Guide"],
+  [
+    "web search",
+    digest("web", tools.results, {}, { tool: "websearch" }),
+    "results",
+    "2 results: Sessions in practice; Cookies explained",
+    "https://example.com/cookies",
+  ],
+  [
+    "task",
+    digest("task", tools.task),
+    "task",
+    "I moved the session code into its own module.",
+    "- `src/login.ts` imports it",
+  ],
+  ["todo", digest("todo", tools.todo), "todo", "1 of 3 done, now: Move it into a module", "Update the docs"],
+  ["question", digest("question", tools.question), "answer", 'answered "Yes, to main" to Push now?', "Yes, to main"],
+  ["skill", digest("skill", tools.skill), "skill", "skill release: Steps; Checks", "/repo/.opencode/skills/release"],
+  [
+    "git status",
+    shell("git status -s", tools.gitStatus),
+    "git",
+    "2 modified, 1 untracked: src/session.ts, src/login.ts, src/new.ts",
+    "src/new.ts",
+  ],
+  [
+    "git log",
+    shell("git log --oneline", tools.gitLog),
+    "git",
+    /^3 commits: 66d61c6 fix: keep the cookie's name; ac2a28e/,
+    "1a89f0a feat: sessions",
+  ],
+  [
+    "git diff",
+    shell("git -C /repo diff", tools.gitDiff),
+    "git",
+    "1 file: src/session.ts +2 -1",
+    "export class Sessions {",
+  ],
+  [
+    "npm install",
+    shell("npm install", js.npmInstall),
+    "install",
+    /^added 12 packages, removed 1 package/,
+    "2 moderate severity vulnerabilities",
+  ],
+  [
+    "cat of a file",
+    shell("cd /repo && cat store.py", "class Store:\n    pass\n"),
+    "code",
+    "Python, 2 lines: Store",
+    "class Store",
+  ],
+  [
+    "sed of a range",
+    shell("sed -n '40,60p' src/store.py", "def put(key):\n    pass\n"),
+    "code",
+    "Python, lines 40-41: put",
+    "def put(key)",
+  ],
+  ["JSON of an unknown tool", digest("other", tools.json), "json", "object: items [2], total 2", "2"],
+  ["JSON that is an error", digest("other", tools.jsonError), "json", "error: Invalid API key", "Invalid API key"],
+  [
+    "a log",
+    shell("./worker", tools.log),
+    "log",
+    /^7 lines, 2 with errors, 1 with warnings: .*ERROR connection refused: 127\.0\.0\.1:6379/,
+    "2026-01-01T10:00:02 WARN queue is slow",
+  ],
+  [
+    "a terminal",
+    digest("other", tools.terminal),
+    "build",
+    "error: Cannot find package 'elysia'",
+    'error: script "start" exited with code 1',
+  ],
+  ["no matches", digest("search", "No files found"), "matches", "no matches", ""],
+  ["no output", shell("mkdir -p a", ""), "empty", "no output", ""],
+  ["a clean tree", shell("git status --short", ""), "git", "clean", ""],
+]
+
+test.each(SHOWN)("%s", (_, shown, kind, gist, fact) => {
+  expect(shown.kind).toBe(kind)
+  if (typeof gist === "string") expect(shown.gist).toBe(gist)
+  else expect(shown.gist).toMatch(gist)
+  if (fact !== "") expect(shown.facts.map(({ text }) => text)).toContain(fact)
+})
+
+test("a test run gives its totals first, then every failure with its place and what was expected", () => {
+  const { kind, gist, verdict, facts } = shell("npm test 2>&1 | tail -50", js.jestFail)
+  expect(kind).toBe("test-run")
+  expect(verdict).toBe("fail")
+  expect(gist).toBe(
+    "jest: 1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
+  )
+  expect(facts).toEqual([
+    { type: "verdict", text: "Tests:       1 failed, 12 passed, 13 total" },
+    { type: "error", text: "● login › rejects a bad password", line: 42 },
+    { type: "error", text: "Expected: 200", line: 42 },
+    { type: "error", text: "Received: 401", line: 42 },
+  ])
+})
+
+test("a quote never crosses an escape sequence", () => {
+  const output = "\x1b[31mFAIL\x1b[0m one\n\x1b[1mTests:       1 failed\x1b[22m, 2 total\n"
+  for (const { text } of shell("npx jest", output, 1).facts) expect(output).toContain(text)
+})
+
+test("a tool that ended in an error is told by the error", () => {
+  const { kind, gist, facts } = digest("read", "Error: File not found: /repo/nope.ts", {}, { failed: true })
+  expect({ kind, gist }).toEqual({ kind: "failure", gist: "Error: File not found: /repo/nope.ts" })
+  expect(facts[0]?.type).toBe("error")
+})
+
+test("progress that a terminal would have overwritten is left out", () => {
+  expect(shell("./get", "1%\r50%\r100% done\n").gist).toBe("100% done")
+})
+
+test("a commit is told as a commit even when its hooks printed a passing check", () => {
+  const output =
+    "Checked 3 files in 7ms. No fixes applied.\n[main 0843cd1] feat: sessions\n 3 files changed, 40 insertions(+)\n"
+  const { kind, gist, verdict } = shell("git add -A && git commit -m x", output)
+  expect({ kind, verdict }).toEqual({ kind: "git", verdict: "pass" })
+  expect(gist).toBe("[main 0843cd1] feat: sessions; 3 files changed, 40 insertions(+)")
+})
+
+test("what the host cut off is not part of the output, and where it is kept is a fact", () => {
+  const output = `${tools.glob.split("\n\n")[0]}\n\n...900 lines truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /home/me/tool-output/tool_1\nUse Grep to search the full content or Read with offset/limit to view specific sections.`
+  const { gist, facts } = digest("list", output)
+  expect(gist).toStartWith("7+ paths under /repo: ")
+  expect(facts.at(-1)).toEqual({ type: "path", text: "/home/me/tool-output/tool_1" })
+})
+
+test("a search that shows its first matches only is told by the number of all", () => {
+  const output = `Found 139 matches (showing first 100)\n/repo/a.ts:\n  Line 1: x\n\n(Results truncated: showing 100 of 139 matches (39 hidden).)`
+  expect(digest("search", output).gist).toBe("139 matches in /repo/a.ts: x")
+})
+
+test("numbers in a gist are the output's own or counted from it", () => {
+  for (const { gist, output } of [
+    { gist: shell("npx vitest run", js.vitestFail, 1).gist, output: js.vitestFail },
+    { gist: shell("git log", tools.gitLog).gist, output: `${tools.gitLog} 3` },
+    { gist: digest("search", tools.grep).gist, output: `${tools.grep} 3 2 1` },
+  ]) {
+    for (const [number] of gist.matchAll(/\d+/g)) expect(output).toContain(number)
+  }
+})
