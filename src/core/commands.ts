@@ -1,11 +1,24 @@
 // When two commands are the same attempt: `cd app && CI=1 npm test 2>&1 | tail -20` is `npm test` again, and a run
 // that covers more settles the failures of one that covered less.
 
-/** A command without what only changes where it runs or how its output is shown. */
+/**
+ * A command without what only changes where it runs or how its output is shown. Of a chain that ends in a check the
+ * check is what counts: `npm run format && npm run check` is `npm run check`.
+ */
 export function commandKey(command: string): string {
+  const whole = bare(command)
+  const steps = whole.split(STEP)
+  const check = steps.length > 1 ? steps.map(bare).findLast(isCheck) : undefined
+  return check ?? whole
+}
+
+/** Between the steps of a chain, outside quotes. */
+const STEP = /\s*(?:&&|;)\s*(?=(?:[^"']*(?:"[^"]*"|'[^']*'))*[^"']*$)/
+
+function bare(command: string): string {
   let key = command.replace(/\s+/g, " ").trim()
   for (;;) {
-    const bare = key
+    const less = key
       .replace(/^\(?\s*(?:cd|pushd) (?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*/, "")
       .replace(/^(?:export )?[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s*(?:(?:&&|;)\s*)?(?=\S)/, "")
       .replace(/^(?:timeout(?: -\S+)* \d+\w?|time|nice|env|sudo) (?=\S)/, "")
@@ -16,8 +29,8 @@ export function commandKey(command: string): string {
       .replace(/\s*(?:\d?>&\d|&>\s*\S+|\d?>>?\s*\S+)\s*$/, "")
       .replace(/\s*(?:;|&&|\|\|)\s*(?:echo\b[^;&|]*|true)\s*$/, "")
       .trim()
-    if (bare === key) return key
-    key = bare
+    if (less === key) return key
+    key = less
   }
 }
 

@@ -119,7 +119,7 @@ describe("what the HUD says", () => {
     const signals = noSignals()
     signals.todos = [{ content: "other", status: "in_progress" }]
     expect(hudOf(typical().assistant([tool("todowrite", TODO, "[]", TODO)]).messages, { signals })?.text).toContain(
-      "todo all 1 done",
+      "todo 0 of 1 done, now: other",
     )
   })
 

@@ -1,20 +1,30 @@
 // The demo people are invited to run: that it works, tells the truth and leaves nothing.
 
-import { expect, test } from "bun:test"
-import { readdirSync } from "node:fs"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { runDemo } from "../../src/demo/demo.ts"
 import { findOpencode } from "../../src/demo/host.ts"
 import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
 
-function folders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith("scripted-opencode-"))
-}
+const { TMPDIR } = process.env
+let temporary: string
+
+// A temporary directory of its own, so that everything in it is the demo's.
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), "demo-test-"))
+  process.env.TMPDIR = temporary
+})
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = TMPDIR
+  rmSync(temporary, { recursive: true })
+})
 
 test(
   "the demo shows the HUD call by call, finds the stored session unchanged, and leaves no folder behind",
   async () => {
-    const before = folders()
     let printed = ""
     const exitCode = await runDemo({
       opencode: findOpencode(),
@@ -29,7 +39,7 @@ test(
     expect(printed).toMatch(/requests that changed earlier messages +0 +0/)
     expect(printed).not.toContain("\u001b[")
     expect(exitCode).toBe(0)
-    expect(folders()).toEqual(before)
+    expect(readdirSync(temporary)).toEqual([])
   },
   2 * PATIENCE_MS,
 )
@@ -37,7 +47,6 @@ test(
 test(
   "the demo stopped in the middle says so, ends with 130 and leaves no folder behind",
   async () => {
-    const before = folders()
     const stop = new AbortController()
     let printed = ""
     const exitCode = await runDemo({
@@ -52,7 +61,7 @@ test(
     expect(exitCode).toBe(130)
     expect(printed).toContain("stopped")
     expect(printed).not.toContain("measured")
-    expect(folders()).toEqual(before)
+    expect(readdirSync(temporary)).toEqual([])
   },
   PATIENCE_MS,
 )

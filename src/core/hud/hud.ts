@@ -73,13 +73,14 @@ function hasNews(facts: Facts): boolean {
 const SMALLEST = 100
 const TOKENS_PER_HUD_TOKEN = 300
 
-/** Less right after a compaction and near the limit, where every token brings the next compaction closer. */
+/** Half right after a compaction and near the limit, where every token brings the next compaction closer. */
 function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: number): number {
+  const half = Math.ceil(budgetTokens / 2)
+  // what the model knew is gone, so that a small context is no reason to say less
+  if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
   const tokens = contextNow(facts)?.tokens ?? 0
   const fitting = Math.min(budgetTokens, SMALLEST + Math.round(tokens / TOKENS_PER_HUD_TOKEN))
-  const nearlyFull = contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL
-  const justCompacted = facts.compactions > 0 && facts.callsSinceCompaction === 0
-  return justCompacted || nearlyFull ? Math.ceil(fitting / 2) : fitting
+  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL ? Math.min(fitting, half) : fitting
 }
 
 function sticky(

@@ -62,7 +62,7 @@ function contextSection(facts: Facts, { contextLimit, folded }: Surroundings): S
   const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
   const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
-  if (usage?.cacheRead) said.push(`${Math.round((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
+  if (usage?.cacheRead) said.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
   if (folded?.tokens) said.push(`${amount(folded.tokens)} folded`)
   if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // every call moves the figure a little; a step of a twentieth of the window is news
@@ -72,10 +72,10 @@ function contextSection(facts: Facts, { contextLimit, folded }: Surroundings): S
 
 function taskSection(facts: Facts): Section | undefined {
   const quoted = facts.requests.flatMap((request, i) => {
-    const ago = facts.calls - request.call
+    const swallowed = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
     // what was asked a moment ago stands right above
-    if (ago < 2 && i === facts.requests.length - 1) return []
-    const text = `"${cut(request.text.replaceAll('"', "'"), i === 0 ? 120 : 60)}"`
+    if (facts.calls - request.call < 2 && i === facts.requests.length - 1 && !swallowed) return []
+    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 130 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text }]
   })
   return section("task", "task", quoted, ", ")
@@ -128,13 +128,15 @@ function groupOf(file: FileRecord, signals: Signals): string {
   return file.reads ? "read since edit" : "written"
 }
 
-/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do. */
+/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do, where it is one. */
 function joinFiles(items: readonly Item[]): string {
   const groups = new Map<string, Item[]>()
+  const names = items.map((item) => basename(item.text))
   items.forEach((item, i) => {
     const { group = "" } = item
-    const shown = i < WHOLE_PATHS ? item : { ...item, text: basename(item.text) }
-    groups.set(group, [...(groups.get(group) ?? []), shown])
+    const unique = names.indexOf(names[i] ?? "") === names.lastIndexOf(names[i] ?? "")
+    const text = i < WHOLE_PATHS ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
+    groups.set(group, [...(groups.get(group) ?? []), { ...item, text }])
   })
   return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
 }

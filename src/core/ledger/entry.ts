@@ -28,7 +28,7 @@ export type Entry = {
   created: number
   agent?: string
   model?: { providerID: string; modelID: string }
-  /** what the user asked, one line, redacted, at most 300 characters */
+  /** what the user asked, one line, redacted, at most 303 characters */
   request?: string
   events: ToolEvent[]
   /** the newest todo list this message wrote */
@@ -156,9 +156,16 @@ export function readEntry(message: HostMessage, print: number, calls: number, di
     }
   }
   entry.tokens = tokensOfLength(length)
-  const request = entry.compaction ? "" : cut(redact(line(asked.join(" "))), REQUEST)
+  const request = entry.compaction ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request
   return entry
+}
+
+/** The user's words on one line. Of a long text both ends: pasted material stands before the question or after it. */
+function requestOf(asked: string): string {
+  if (asked.length <= REQUEST) return redact(line(asked))
+  const half = Math.floor(REQUEST / 2)
+  return cut(redact(`${line(asked.slice(0, half))} … ${line(asked.slice(-half))}`), REQUEST + 3)
 }
 
 /** A todo list in any of the shapes OpenCode writes and announces it; undefined when it is none. */

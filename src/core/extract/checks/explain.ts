@@ -14,7 +14,7 @@ const NOISE =
   /^\s*(?:$|[-=_─⎯~^|]{3,}|at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|Error Trace:|STACK:)/i
 const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)/
 const FOREIGN =
-  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|vendor\/bundle|\/gems\//
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
 
 /** What a region of lines says of one failure: its message, where it happened, and the lines that say so. */
 export function explain(region: readonly Line[]): Pick<Failure, "message" | "file" | "line" | "quotes"> {

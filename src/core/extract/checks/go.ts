@@ -49,15 +49,17 @@ export const goTest: Check = {
 function toFailure(lines: readonly Line[], at: number, title: string): Failure {
   const line = lines[at] as Line
   const body = until(lines, at + 1, /^\s*(?:--- |=== )|^(?:FAIL|PASS|ok )\b/)
-  // t.Errorf prints `file_test.go:42: message`; with -v it may stand above the verdict line
-  const above = lines.slice(Math.max(0, at - 20), at).reverse()
-  const end = above.findIndex(({ text }) => /^\s*(?:--- |=== )/.test(text))
-  const region = body.some(({ text }) => /\.go:\d+/.test(text)) ? body : above.slice(0, end < 0 ? 20 : end).reverse()
+  // t.Errorf prints `file_test.go:42: message` below the verdict, but with -v below the line that says it runs
+  const ran = lines.findLastIndex(
+    ({ text }, row) => row < at && /^=== (?:RUN|CONT) +/.test(text) && text.endsWith(` ${title}`),
+  )
+  const said = body.some(({ text }) => /\.go:\d+/.test(text))
+  const region = said || ran < 0 ? body : until(lines, ran + 1, /^\s*(?:--- |=== )/)
   const first = region.find(({ text }) => /^\s+\S+\.go:\d+: \S/.test(text))
   const why = explain(first ? [first, ...region] : region)
   const said =
     first && !/expected.*got/.test(why.message ?? "") ? first.text.replace(/^\s+\S+\.go:\d+: /, "") : why.message
-  return { ...why, title, ...(said ? { message: said } : {}), quotes: [line, ...(first ? [first] : why.quotes)] }
+  return { ...why, title, ...(message ? { message } : {}), quotes: [line, ...(first ? [first] : why.quotes)] }
 }
 
 /** Packages that did not even build or panicked outside a test. */

@@ -52,7 +52,9 @@ function explainTap(body: readonly Line[]): ReturnType<typeof explain> {
   const at = body.find(({ text }) => /^\s*location: /.test(text))
   const place = placeIn(at?.text.replace(/^\s*location: ['"]?/, "") ?? "")
   const said = error.text.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
-  const next = body[body.indexOf(error) + 1]?.text.trim() ?? ""
-  // a block scalar: the text begins on the next line
-  return { ...explain(body), message: /^[|>]-?$/.test(said) ? next : said, ...place, quotes: [error] }
+  // a block scalar: the text begins on a line below
+  const block = /^[|>]-?$/.test(said)
+  const next = block ? body.slice(body.indexOf(error) + 1).find(({ text }) => text.trim() !== "") : undefined
+  const values = block ? explain(body.slice(body.indexOf(error) + 1)).message : undefined
+  return { ...explain(body), message: values ?? next?.text.trim() ?? said, ...place, quotes: [next ?? error] }
 }

@@ -45,7 +45,7 @@ export function failureOf(report: Report): string {
   const count = Math.max(report.counts.failed ?? report.counts.errors ?? 0, report.failures.length)
   if (report.kind !== "tests") return clip(`${describe(first, 130)} (${plural(count, "error")})`)
   const room = Math.max(36, Math.floor(140 / Math.min(report.failures.length, 4)))
-  const each = report.failures.slice(0, 4).map((failure) => describe(failure.title ? named(failure) : failure, room))
+  const each = report.failures.slice(0, 4).map((failure) => brief(failure, room))
   return clip(`${count} failed: ${each.join("; ")}`)
 }
 
@@ -80,9 +80,12 @@ export function shortPath(path: string, max = 48): string {
   return short
 }
 
-/** Of many failures the names say more than the messages. */
-function named({ message: _, ...failure }: Failure): Failure {
-  return failure
+/** Of many failures the names say more than the messages, which follow where there is room. */
+function brief(failure: Failure, room: number): string {
+  const { message, ...named } = failure
+  if (failure.title === "" || !message) return describe(failure, room)
+  const name = describe(named, room)
+  return room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
 }
 
 function describe(failure: Failure, max = 160): string {

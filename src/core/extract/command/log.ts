@@ -6,7 +6,7 @@ import { tellingLine } from "../telling.ts"
 import { clip, type Line, type View } from "../text.ts"
 
 const ERROR =
-  /\b(?:error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
+  /\b(?:\w*error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
 const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
 const WARNING = /\b(?:warn|warning|deprecated)\b|⚠/i
 const STATUS =
@@ -17,10 +17,16 @@ export function digestLog(view: View, failure?: string): Draft {
   const lines = view.lines.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
   const [first] = lines
   if (!first) return { kind: "empty", gist: failure ?? "no output", facts: [] }
+  const line = failure === undefined ? undefined : tellingLine(lines)
+  const telling = line && cite("error", line)
   const whole = lines.length <= 8 ? lines.map(({ text }) => text.trim()).join(" / ") : ""
   if (lines.length <= 3 || (whole !== "" && whole.length <= 150)) {
     const gist = failure ?? whole
-    return { kind: "log", gist, facts: lines.map((line) => cite(isError(line) ? "error" : "symbol", line)) }
+    return {
+      kind: "log",
+      gist,
+      facts: [telling, ...lines.map((line) => cite(isError(line) ? "error" : "symbol", line))],
+    }
   }
   const errors = lines.filter(isError)
   const warnings = lines.filter((line) => WARNING.test(line.text) && !isError(line))
@@ -30,6 +36,7 @@ export function digestLog(view: View, failure?: string): Draft {
     kind: "log",
     gist: failure ?? gistOf(view, lines, errors, warnings, statuses),
     facts: [
+      telling,
       ...distinct(errors)
         .slice(0, 5)
         .map((line) => cite("error", line)),

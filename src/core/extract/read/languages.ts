@@ -2,7 +2,7 @@
 // grammar is parsed, so a declaration spread oddly over lines is missed rather than misread.
 
 /** `rank`: 0 what a file is for (exports, types), 1 top-level, 2 members, 3 the rest. */
-export type Declaration = { readonly name: string; readonly rank: number }
+type Declaration = { readonly name: string; readonly rank: number }
 
 type Pattern = readonly [pattern: RegExp, rank: number]
 export type Language = {

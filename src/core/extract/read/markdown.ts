@@ -4,7 +4,7 @@ import { cite, type Draft, listed } from "../draft.ts"
 import type { Line } from "../text.ts"
 import type { Shown } from "./rows.ts"
 
-export type Heading<Of extends Line = Line> = { level: number; title: string; line: Of }
+type Heading<Of extends Line = Line> = { level: number; title: string; line: Of }
 
 export function digestMarkdown(shown: Shown, extent: string): Draft {
   const headings = headingsIn(shown.rows)
