@@ -1,9 +1,10 @@
-// Writes what the docs say of the options from the options' schema: options.schema.json and the table in README.md.
+// Writes what the docs say of the options and slots from the code: options.schema.json and two tables in README.md.
 // With --check it only says whether they are up to date.
 
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
+import { TABLE } from "../src/core/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
 
 type Property = {
@@ -18,19 +19,17 @@ type Property = {
 }
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const BEGIN = "<!-- options: written by `npm run docs` -->"
-const END = "<!-- /options -->"
 
 const schema = {
   title: "Options of opencode-hud",
   ...z.toJSONSchema(optionsSchema, { io: "input", target: "draft-07" }),
 }
-const readme = await readFile(path("README.md"), "utf8")
-const [before = "", rest = ""] = readme.split(BEGIN)
-const [, after = ""] = rest.split(END)
 const files: Record<string, string> = {
   "options.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
-  "README.md": `${before}${BEGIN}\n${table(schema as Property)}${END}${after}`,
+  "README.md": [
+    ["options", optionTable(schema as Property)],
+    ["slots", slotTable()],
+  ].reduce((text, [name = "", written = ""]) => fill(text, name, written), await readFile(path("README.md"), "utf8")),
 }
 
 for (const [name, wanted] of Object.entries(files)) {
@@ -38,12 +37,27 @@ for (const [name, wanted] of Object.entries(files)) {
   if (found === wanted) continue
   if (!process.argv.includes("--check")) await writeFile(path(name), wanted)
   else {
-    process.stderr.write(`${name} is not what the options' schema says; run: npm run docs\n`)
+    process.stderr.write(`${name} is not what the code says; run: npm run docs\n`)
     process.exitCode = 1
   }
 }
 
-function table(property: Property): string {
+/** The text with what stands between a section's marks replaced. */
+function fill(text: string, name: string, written: string): string {
+  const begin = `<!-- ${name}: written by \`npm run docs\` -->\n`
+  const end = `<!-- /${name} -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`README.md has no marks for ${name}: expected ${begin.trim()} and ${end}`)
+  return text.slice(0, from + begin.length) + written + text.slice(to)
+}
+
+function slotTable(): string {
+  const rows = TABLE.map((row) => `| ${row.models} | \`${row.slot}\` | ${row.reason} |\n`)
+  return `| models | slot | why |\n| --- | --- | --- |\n${rows.join("")}`
+}
+
+function optionTable(property: Property): string {
   return `| option | type | default | what it does |\n| --- | --- | --- | --- |\n${rows(property, "")}`
 }
 

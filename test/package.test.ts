@@ -1,12 +1,12 @@
 // What a user installs: the packed tarball, put in place by the real OpenCode, and the same files under plain Node.
 
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createHost, findOpencode } from "../src/demo/host.ts"
 import { startProvider } from "../src/demo/provider.ts"
 import { hudsOf } from "../src/demo/request.ts"
@@ -20,7 +20,9 @@ let tarball = ""
 let packed: string[] = []
 
 beforeAll(async () => {
-  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], { cwd: root })
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: root,
+  })
   const [pack] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
   tarball = join(folder, pack.filename)
   packed = pack.files.map((file) => file.path)
@@ -31,7 +33,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe("the package", () => {
   test("holds what ships and nothing else", () => {
     const rooms = new Set(packed.map((path) => path.split("/")[0]))
-    expect([...rooms].sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "dist", "opencode.json.example", "options.schema.json", "package.json", "src"])
+    expect([...rooms].sort()).toEqual([
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "dist",
+      "opencode.json.example",
+      "options.schema.json",
+      "package.json",
+      "src",
+    ])
     expect(packed).toContain("dist/plugin.js")
     expect(packed).toContain("dist/cli.js")
     expect(packed).toContain("dist/licenses.txt")
@@ -39,7 +50,11 @@ describe("the package", () => {
 
   test("has no dependencies to install and no install scripts to run", () => {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, unknown>
-    expect([manifest.dependencies, manifest.optionalDependencies, manifest.peerDependencies]).toEqual([undefined, undefined, undefined])
+    expect([manifest.dependencies, manifest.optionalDependencies, manifest.peerDependencies]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
     expect(Object.keys(manifest.scripts as object).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([])
   })
 
@@ -83,8 +98,15 @@ describe("under plain Node, without Bun", () => {
       await hooks.dispose()
       await other.dispose()
       console.log(JSON.stringify({ bun: typeof Bun, last: messages.at(-1).parts[0].text, system: system.system, logged }))`
-    const { stdout, stderr } = await run("node", ["--input-type=module", "-e", program], { env: { PATH: process.env.PATH ?? "", XDG_DATA_HOME: folder } })
-    const { bun, last, system, logged } = JSON.parse(stdout) as { bun: string; last: string; system: string[]; logged: { level: string; message: string }[] }
+    const { stdout, stderr } = await run("node", ["--input-type=module", "-e", program], {
+      env: { PATH: process.env.PATH ?? "", XDG_DATA_HOME: folder },
+    })
+    const { bun, last, system, logged } = JSON.parse(stdout) as {
+      bun: string
+      last: string
+      system: string[]
+      logged: { level: string; message: string }[]
+    }
     expect(stderr).toBe("")
     expect(bun).toBe("undefined")
     expect(last).toContain("files read: a.ts")

@@ -49,7 +49,7 @@ export type ToolEvent = {
   error?: string
   /** exit code of a command; a command that fails is still "completed" for OpenCode */
   exit?: number
-  /** whether the call did what was asked: an error, an exit code other than 0 or a failing check is not ok */
+  /** whether the call is known to have done what was asked; a pipeline that hides an exit code is not known to */
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string

@@ -54,7 +54,8 @@ function begin(key: string, log: Log): Opening {
   void opened.then((store) => {
     opening.store = store
     // a host without SQLite is no trouble with the file, so the store itself has nothing to warn of
-    if (store.state.kind === "memory" && !warned) onWarning(`the store is kept in memory only, and lost at exit: ${store.state.reason}`)
+    if (store.state.kind === "memory" && !warned)
+      onWarning(`the store is kept in memory only, and lost at exit: ${store.state.reason}`)
   })
   return opening
 }

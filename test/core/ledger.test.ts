@@ -145,6 +145,12 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test("a pipeline that hides the exit code and shows no result closes nothing", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run build", "src/a.ts:3 error", 1)])
+    session.assistant([bash("npm run build 2>&1 | tail -1", "> shop@1.0.0 build", 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
+  })
+
   test("a search that finds nothing is no failure", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,

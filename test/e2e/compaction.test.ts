@@ -32,7 +32,7 @@ function work(): Reply[] {
     use(todo(["mend the login", "in_progress"], ["tell the user", "pending"])),
     use(read("alpha.txt"), read("beta.txt")),
     use(edit("beta.txt", "two", `two ${crypto.randomUUID()}`)),
-    use(bash("sh test.sh")),
+    use(bash("sh check")),
   ]
 }
 
@@ -48,7 +48,7 @@ function expectFacts(told: string): void {
   expect(told).toContain(GOAL)
   expect(told).toContain("alpha.txt")
   expect(told).toContain("beta.txt")
-  expect(told).toContain("sh test.sh")
+  expect(told).toContain("sh check")
   expect(told).toContain("expected 200, got 401")
   expect(told).toContain("mend the login")
   expect(told).not.toContain("<hud>")
@@ -65,7 +65,7 @@ test(
     const { requests } = await converse(here, "Go on", [use(read("gamma.txt")), say("Done.")], { session })
     // Right after a compaction it is small, but it is there.
     expect(requests.map((request) => hudsOf(request).length)).toEqual([1, 1])
-    for (const known of ["beta.txt", "gamma.txt", "sh test.sh"])
+    for (const known of ["beta.txt", "gamma.txt", "sh check"])
       expect(hudsOf(requests[1] as ModelRequest)[0]).toContain(known)
   },
   PATIENCE_MS,

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => here.close())
 
 function work(): Reply[] {
-  return [use(read("alpha.txt")), use(bash("sh test.sh")), say("It fails.")]
+  return [use(read("alpha.txt")), use(bash("sh check")), say("It fails.")]
 }
 
 type Worked = { outline: string[]; failed: unknown[] }

@@ -90,7 +90,7 @@ test(
     const session = await client.create()
     const at = client.events.length
     provider.play(
-      [use(read("alpha.txt")), { ...use(bash("sh test.sh")), delayMs: 1_000 }, say("Done."), say("Done.")],
+      [use(read("alpha.txt")), { ...use(bash("sh check")), delayMs: 1_000 }, say("Done."), say("Done.")],
       session,
     )
     await client.promptAsync(session, "Look at alpha")
@@ -112,12 +112,9 @@ test(
     const { client } = here
     const first = await converse(here, "Look at alpha", [use(read("alpha.txt")), say("Done.")])
     const { session } = first
-    const second = await converse(
-      here,
-      "Look at beta",
-      [use(read("beta.txt")), use(bash("sh test.sh")), say("Done.")],
-      { session },
-    )
+    const second = await converse(here, "Look at beta", [use(read("beta.txt")), use(bash("sh check")), say("Done.")], {
+      session,
+    })
     expect(onlyHud(second.requests.at(-1))).toContain("beta.txt")
     const stored = await client.messages(session)
     const message = stored.findLast(({ info }) => info.role === "user")?.info.id as string
@@ -127,7 +124,7 @@ test(
     for (const request of third.requests) {
       expect(onlyHud(request)).toContain("alpha.txt")
       expect(onlyHud(request)).not.toContain("beta.txt")
-      expect(onlyHud(request)).not.toContain("test.sh")
+      expect(onlyHud(request)).not.toContain(check)
     }
     expect(onlyHud(third.requests.at(-1))).toContain("gamma.txt")
   },
@@ -140,13 +137,13 @@ test(
     const { client } = here
     const first = await converse(here, "Look at alpha", [
       use(read("alpha.txt")),
-      use(bash("sh test.sh")),
+      use(bash("sh check")),
       say("It fails."),
     ])
     const fork = await client.fork(first.session)
     const there = await converse(here, "Look at beta", [use(read("beta.txt")), say("Done.")], { session: fork })
     expect(onlyHud(there.requests[0])).toContain("alpha.txt")
-    expect(onlyHud(there.requests[0])).toContain("sh test.sh")
+    expect(onlyHud(there.requests[0])).toContain("sh check")
     expect(onlyHud(there.requests[1])).toContain("beta.txt")
 
     const origin = await converse(here, "Look at gamma", [use(read("gamma.txt")), say("Done.")], {
@@ -164,7 +161,7 @@ test(
     const { host, provider } = here
     const earlier = [
       use(read("alpha.txt"), todo(["mend the login", "in_progress"])),
-      use(bash("sh test.sh")),
+      use(bash("sh check")),
       say("It fails."),
     ]
     provider.play(earlier)
@@ -179,7 +176,7 @@ test(
     expect(requests).toHaveLength(2)
     // `run` quotes a message with spaces
     expect(promptOf(requests[0] as ModelRequest)).toContain("Continue with it")
-    for (const known of ["alpha.txt", "sh test.sh", "expected 200, got 401", "mend the login"]) {
+    for (const known of ["alpha.txt", "sh check", "expected 200, got 401", "mend the login"]) {
       expect(onlyHud(requests[0])).toContain(known)
     }
     expect(onlyHud(requests[1])).toContain("beta.txt")
@@ -193,7 +190,7 @@ test(
     const { client, host, provider } = here
     const { session } = await converse(here, "Look at alpha", [
       use(read("alpha.txt")),
-      use(bash("sh test.sh")),
+      use(bash("sh check")),
       say("It fails."),
     ])
     await client.summarize(session, OPENAI)
@@ -204,7 +201,7 @@ test(
     const resumed = await host.run("Go on", { session })
     expect(resumed.exitCode).toBe(0)
     const request = provider.from("main", session)[before]
-    for (const known of ["alpha.txt", "beta.txt", "sh test.sh"]) expect(onlyHud(request)).toContain(known)
+    for (const known of ["alpha.txt", "beta.txt", "sh check"]) expect(onlyHud(request)).toContain(known)
   },
   2 * PATIENCE_MS,
 )

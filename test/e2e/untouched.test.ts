@@ -37,7 +37,7 @@ function work(): Reply[] {
   return [
     { thinking: "The README first.", text: "I look around.", calls: [read("README.md")] },
     use(read("alpha.txt"), todo(["mend the login", "in_progress"])),
-    use(bash("sh test.sh")),
+    use(bash("sh check")),
     use(edit("alpha.txt", "second", "other")),
     use(read("missing.txt")),
     use(read("README.md")),

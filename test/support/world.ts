@@ -39,7 +39,8 @@ export const FILES: Readonly<Record<string, string>> = {
   "alpha.txt": "first\nsecond\n",
   "beta.txt": "one\ntwo\n",
   "gamma.txt": "uno\ndos\n",
-  "test.sh": 'echo "FAIL login.test.ts: expected 200, got 401"\nexit 1\n',
+  // A name that says it is a check: its failure stays open until it passes.
+  check: 'echo "FAIL login.test.ts: expected 200, got 401"\nexit 1\n',
 }
 
 export type WorldOptions = {

@@ -5,31 +5,40 @@ export type Slot = (typeof SLOTS)[number]
 
 export type ModelName = { providerID: string; modelID: string }
 
-type Row = { slot: Slot; reason: string; matches(model: ModelName): boolean }
+type Row = { slot: Slot /** for the docs */; models: string; reason: string; matches(model: ModelName): boolean }
 
 export const TABLE: readonly Row[] = [
   {
     slot: "tool",
+    models: "GitHub Copilot",
     reason: "GitHub Copilot bills a request whose last message is the user's as a premium request",
     matches: ({ providerID }) => providerID.startsWith("github-copilot"),
   },
   {
     slot: "tool",
+    models: "Mistral's, by provider or name",
     reason: 'OpenCode puts an assistant "Done." between a tool message and a user message for Mistral models',
     matches: ({ providerID, modelID }) =>
       providerID === "mistral" || /mistral|devstral|codestral|pixtral|mixtral|ministral|magistral/i.test(modelID),
   },
   {
     slot: "tool",
+    models: "Gemma",
     reason: "Gemma's chat template demands that user and assistant alternate",
     matches: ({ modelID }) => /gemma/i.test(modelID),
   },
   {
     slot: "sticky",
+    models: "Claude from 5.1 on",
     reason: "Claude from 5.1 on binds thinking to everything before it; a HUD taken away drops the thinking after it",
     matches: ({ modelID }) => bindsThinking(modelID),
   },
-  { slot: "tail", reason: "nothing before the HUD moves, and it is never stale", matches: () => true },
+  {
+    slot: "tail",
+    models: "all others",
+    reason: "nothing before the HUD moves, and it is never stale",
+    matches: () => true,
+  },
 ]
 
 /** The slot for a model; `wanted` is the option, an unknown model gets the tail. */

@@ -57,7 +57,7 @@ function toFailure(lines: readonly Line[], at: number, title: string): Failure {
   const region = said || ran < 0 ? body : until(lines, ran + 1, /^\s*(?:--- |=== )/)
   const first = region.find(({ text }) => /^\s+\S+\.go:\d+: \S/.test(text))
   const why = explain(first ? [first, ...region] : region)
-  const said =
+  const message =
     first && !/expected.*got/.test(why.message ?? "") ? first.text.replace(/^\s+\S+\.go:\d+: /, "") : why.message
   return { ...why, title, ...(message ? { message } : {}), quotes: [line, ...(first ? [first] : why.quotes)] }
 }
