@@ -24,7 +24,7 @@ export function forgetRuntime(env: NodeJS.ProcessEnv = process.env): void {
 }
 
 /** `bun` from PATH, else OpenCode's own binary told to be Bun; undefined when neither is there. */
-export function findRuntime(env: Environment = process.env): Runtime | undefined {
+function findRuntime(env: Environment = process.env): Runtime | undefined {
   const bun = findCommand("bun", env)
   if (bun) return { command: bun, env: {} }
   const opencode = findCommand("opencode", env)

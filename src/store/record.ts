@@ -1,7 +1,8 @@
 // What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
 
-/** One HUD that was sent in the sticky slot. `after` is the id of the message it follows. */
-export type Anchor = { after: string; text: string }
+import type { Anchor } from "../core/hud/place.ts"
+
+export type { Anchor }
 
 /** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
 export type Carried = { compactionID: string; data: string }

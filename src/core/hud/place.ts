@@ -4,7 +4,7 @@
 import type { HostMessage, HostPart, HostToolState } from "../host.ts"
 
 /** Constant ids: other plugins count the ids they meet. */
-export const HUD_ID = "msg_opencode_hud"
+const HUD_ID = "msg_opencode_hud"
 const PART_ID = "prt_opencode_hud"
 
 /** A HUD text that was sent, and the message it was put behind. */

@@ -4,8 +4,8 @@
 import { estimateTokens } from "../tokens.ts"
 import type { Section, SectionName } from "./sections.ts"
 
-export const OPEN = "<hud>"
-export const CLOSE = "</hud>"
+const OPEN = "<hud>"
+const CLOSE = "</hud>"
 
 export type Hud = {
   text: string

@@ -6,7 +6,7 @@ import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { basename, dirname } from "../paths.ts"
 import { cut, cutMiddle, line } from "../text.ts"
 
-export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "waiting", "folded"] as const
+export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
 
 export type Section = {
@@ -22,31 +22,7 @@ export type Section = {
 export type Item = { text: string; key: string; group?: string }
 
 /** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
-export type Surroundings = { contextLimit?: number; folded?: { tokens: number; items: readonly string[] } }
-
-/** A repeat is worth a word while it is recent. */
-const REPEAT_LIFE = 10
-const MAX_REPEATS = 3
-const MAX_FAILURES = 2
-const MAX_FILES = 12
-const WHOLE_PATHS = 6
-const MANY_EDITS = 3
-/** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
-const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
-
-/** All sections that have something to say, in order of worth. */
-export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings): Section[] {
-  return [
-    contextSection(facts, around),
-    taskSection(facts),
-    todoSection(facts, signals),
-    failingSection(facts),
-    filesSection(facts, signals),
-    repeatsSection(facts),
-    waitingSection(facts, signals),
-    foldedSection(around),
-  ].filter((section): section is Section => section !== undefined && section.items.length > 0)
-}
+export type Surroundings = { contextLimit?: number }
 
 /** Tokens in the context now: the last report and an estimate of what came after it. */
 export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
@@ -55,7 +31,7 @@ export function contextNow(facts: Facts): { tokens: number; estimated: boolean }
   return { tokens: Math.round(reported + facts.unreported * facts.ratio), estimated: !facts.usage }
 }
 
-function contextSection(facts: Facts, { contextLimit, folded }: Surroundings): Section | undefined {
+function contextSection(facts: Facts, { contextLimit }: Surroundings): Section | undefined {
   const now = contextNow(facts)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
@@ -63,7 +39,6 @@ function contextSection(facts: Facts, { contextLimit, folded }: Surroundings): S
   const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
   if (usage?.cacheRead) said.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
-  if (folded?.tokens) said.push(`${amount(folded.tokens)} folded`)
   if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // every call moves the figure a little; a step of a twentieth of the window is news
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
@@ -166,15 +141,6 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   )
 }
 
-function foldedSection({ folded }: Surroundings): Section | undefined {
-  return section(
-    "folded",
-    "folded",
-    (folded?.items ?? []).map((text) => ({ text, key: text })),
-    ", ",
-  )
-}
-
 function section(name: SectionName, label: string, items: Item[], join: string | Section["join"] = ", "): Section {
   return {
     name,
@@ -200,7 +166,7 @@ function joinPaths(items: readonly Item[]): string {
 }
 
 /** 950, 8.7k, 87k, 1.2M */
-export function amount(tokens: number): string {
+function amount(tokens: number): string {
   if (tokens < 1000) return String(tokens)
   if (tokens < 10_000) return `${(tokens / 1000).toFixed(1)}k`
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
