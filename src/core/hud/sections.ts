@@ -24,6 +24,29 @@ export type Item = { text: string; key: string; group?: string }
 /** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
 export type Surroundings = { contextLimit?: number }
 
+/** A repeat is worth a word while it is recent. */
+const REPEAT_LIFE = 10
+const MAX_REPEATS = 3
+const MAX_FAILURES = 2
+const MAX_FILES = 12
+const WHOLE_PATHS = 6
+const MANY_EDITS = 3
+/** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
+const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
+
+/** All sections that have something to say, in order of worth. */
+export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings): Section[] {
+  return [
+    contextSection(facts, around),
+    taskSection(facts),
+    todoSection(facts, signals),
+    failingSection(facts),
+    filesSection(facts, signals),
+    repeatsSection(facts),
+    waitingSection(facts, signals),
+  ].filter((section): section is Section => section !== undefined && section.items.length > 0)
+}
+
 /** Tokens in the context now: the last report and an estimate of what came after it. */
 export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
   if (!facts.usage && facts.unreported === 0) return
