@@ -1,7 +1,6 @@
 // The V1 plugin module: wiring only.
 
 import type { PluginModule } from "@opencode-ai/plugin"
-import { readCarried } from "./core/ledger/carry.ts"
 import { createEnv } from "./digest/env.ts"
 import type { HookContext } from "./hooks/context.ts"
 import { learnHelperPrompts } from "./hooks/helpers.ts"
@@ -19,13 +18,7 @@ const server: PluginModule["server"] = async (input, given) => {
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
-  const sessions = createSessions(createEnv(directory), (session) => {
-    const anchors = store.anchors(session.id)
-    if (anchors) session.hud = { ...session.hud, shown: true, anchors }
-    const carried = store.carried(session.id)
-    const facts = carried && readCarried(carried.data)
-    if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
-  })
+  const sessions = createSessions(createEnv(directory))
   const context: HookContext = {
     options,
     log,
@@ -34,6 +27,7 @@ const server: PluginModule["server"] = async (input, given) => {
     store: store.current,
     directory,
     helperPrompts: [],
+    messages: async (sessionID) => (await input.client.session.messages({ path: { id: sessionID } })).data,
   }
   learnHelperPrompts(input.client, context.helperPrompts)
   return createHooks(context, store.release)

@@ -46,7 +46,7 @@ const LOOKS =
 /** Whether a command checks the project: tests, builds, types, lint. Their failures stay open until a run passes. */
 export function isCheck(key: string): boolean {
   if (LOOKS.test(key)) return false
-  return /(?:^|[\s/;&|-])(?:test|tests|check|build|lint|typecheck|tsc|eslint|biome|ruff|mypy|pyright|pytest|unittest|tox|jest|vitest|mocha|ava|playwright|cypress|rspec|phpunit|ctest|make|ninja|cmake|clippy|vet|gradlew?|mvn|javac|gcc|g\+\+|clang|swiftc?|dotnet|compile)(?:$|[\s:;&|-])/.test(
+  return /(?:^|[\s/;&|_-])(?:test|tests|check|build|lint|typecheck|tsc|eslint|biome|ruff|mypy|pyright|pytest|unittest|tox|jest|vitest|mocha|ava|playwright|cypress|rspec|phpunit|ctest|make|ninja|cmake|clippy|vet|gradlew?|mvn|javac|gcc|g\+\+|clang|swiftc?|dotnet|compile)(?:$|[\s:;&|._-])/.test(
     key,
   )
 }

@@ -116,13 +116,10 @@ export function todosOf(part: HostPart): unknown {
   return record(state?.metadata)?.todos ?? record(state?.input)?.todos
 }
 
-/** Arguments in one stable spelling. A command's description says nothing about what it does. */
+/** Arguments in one spelling whatever their order. A command's description says nothing about what it does. */
 function canonical(kind: string, input: Record<string, unknown>): string {
-  const { description, ...rest } = input
-  return JSON.stringify(kind === "command" ? rest : input, (_, value: unknown) => {
-    const object = record(value)
-    return object ? Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) : value
-  })
+  const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
+  return JSON.stringify(names.sort().map((name) => [name, input[name]]))
 }
 
 function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {

@@ -1,17 +1,29 @@
 // experimental.session.compacting: raises the gate for the array that follows and hands the compactor the facts.
 
+import { contextAt } from "../core/context.ts"
 import { brief } from "../core/hud/brief.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
+import { isMessage } from "./messages.ts"
+import { restore } from "./restore.ts"
 
-export function onCompacting(
+export async function onCompacting(
   context: HookContext,
   input: { sessionID: string },
   output: { context: unknown },
-): Commit | undefined {
+): Promise<Commit | undefined> {
   if (typeof input?.sessionID !== "string") return
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
+  if (!context.options.hud.enabled) return
+  // a session resumed only to be compacted: no call has shown its messages yet
+  if (session.ledger.entries.length === 0) {
+    const stored = await context.messages(session.id)
+    if (Array.isArray(stored) && stored.every(isMessage) && session.ledger.entries.length === 0) {
+      restore(context, session)
+      session.ledger.update(contextAt(stored, stored.length))
+    }
+  }
   const facts = brief(session.ledger.facts, session.signals)
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return

@@ -13,6 +13,8 @@ export type HookContext = {
   models: Models
   /** undefined until it is open; a hook does not wait for it */
   store(): Store | undefined
+  /** a session's stored messages, asked of the host; for what no array was handed over for */
+  messages(sessionID: string): Promise<unknown>
   /** the project's folder; the ledger's relative paths are in it */
   directory: string
   /** prompts of OpenCode's own helper agents, as far as it named them */

@@ -4,7 +4,7 @@ import type { Hooks } from "@opencode-ai/plugin"
 import { onCompacting } from "./compacting.ts"
 import type { HookContext } from "./context.ts"
 import { onEvent } from "./event.ts"
-import { guard, type Report } from "./guard.ts"
+import { type Commit, guard, type Report } from "./guard.ts"
 import { onHeaders } from "./headers.ts"
 import { onMessages } from "./messages.ts"
 import { onSystem } from "./system.ts"
@@ -19,28 +19,41 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
     context.log.say("warn", `${hook} ${problem}${why}; the request went out without it`)
   }
   const { deadlineMs } = context.options
-  const guarded = <Args extends unknown[]>(
-    hook: string,
-    body: (...args: Args) => ReturnType<Parameters<typeof guard<Args>>[3]>,
-  ) => guard(hook, deadlineMs, report, body)
-  return {
-    "experimental.chat.messages.transform": guarded("experimental.chat.messages.transform", (_, output) =>
-      bodies.onMessages(context, output),
-    ),
-    "experimental.chat.system.transform": guarded("experimental.chat.system.transform", (input, output) =>
-      bodies.onSystem(context, input, output),
-    ),
-    event: guarded("event", (input) => bodies.onEvent(context, input)),
-    "experimental.session.compacting": guarded("experimental.session.compacting", (input, output) =>
-      bodies.onCompacting(context, input, output),
-    ),
-    "chat.headers": guarded("chat.headers", (input, output) => bodies.onHeaders(context, input, output)),
-    dispose: guard("dispose", DISPOSE_MS, report, async () => {
+  const hooks = {
+    "experimental.chat.messages.transform": (_, output) => bodies.onMessages(context, output),
+    "experimental.chat.system.transform": (input, output) => bodies.onSystem(context, input, output),
+    event: (input) => bodies.onEvent(context, input),
+    "experimental.session.compacting": (input, output) => bodies.onCompacting(context, input, output),
+    "chat.headers": (input, output) => bodies.onHeaders(context, input, output),
+    dispose: async () => {
       await dispose()
       return undefined
-    }),
-  } satisfies Hooks
+    },
+  } satisfies Bodies
+  const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
+    hook,
+    guard(hook, PATIENCE_MS[hook] ?? deadlineMs, report, body),
+  ])
+  return Object.fromEntries(guarded) as Hooks
 }
 
-/** OpenCode awaits dispose at the end of `run`; a store that will not close must not hold the user's shell. */
-const DISPOSE_MS = 2000
+type Body = (...args: unknown[]) => Commit | undefined | Promise<Commit | undefined>
+type Named = Required<
+  Pick<
+    Hooks,
+    | "experimental.chat.messages.transform"
+    | "experimental.chat.system.transform"
+    | "event"
+    | "experimental.session.compacting"
+    | "chat.headers"
+    | "dispose"
+  >
+>
+type Bodies = { [Name in keyof Named]: (...args: Parameters<Named[Name]>) => ReturnType<Body> }
+
+/**
+ * Hooks that may take longer than the rest, in ms. Compacting takes the model many seconds, so a look at the stored
+ * session may take one. OpenCode awaits dispose at the end of `run`, where a store that will not close must not hold
+ * the user's shell.
+ */
+const PATIENCE_MS: Readonly<Record<string, number>> = { "experimental.session.compacting": 1000, dispose: 2000 }

@@ -24,7 +24,8 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     const line = cut(redact(message), LONGEST)
     if (said.has(line) || said.size >= MOST) return false
     said.add(line)
-    send(() => client?.app?.log({ body: { service: "opencode-hud", level, message: line } }))
+    // OpenCode 1.18 leaves the service out of its log file, so the line has to name us itself
+    send(() => client?.app?.log({ body: { service: "opencode-hud", level, message: `opencode-hud: ${line}` } }))
     return true
   }
   return {

@@ -8,6 +8,7 @@ import { writeCarried } from "../core/ledger/carry.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 import { modelOf } from "./models.ts"
+import { restore } from "./restore.ts"
 
 export function onMessages(context: HookContext, output: { messages: unknown }): Commit | undefined {
   if (!Array.isArray(output?.messages)) return
@@ -23,6 +24,7 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
     session.compacting = false
     return
   }
+  restore(context, session)
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
   session.hud.undo?.()
   const update = session.ledger.update(messages)
@@ -53,7 +55,8 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   }
 }
 
-function isMessage(value: unknown): value is HostMessage {
+/** Whether a value has the outline of a message; what is in it is read with care. */
+export function isMessage(value: unknown): value is HostMessage {
   const message = value as Partial<HostMessage> | null | undefined
   return typeof message?.info === "object" && message.info !== null && Array.isArray(message.parts)
 }

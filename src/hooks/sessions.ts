@@ -16,6 +16,8 @@ export type Session = {
   hud: HudState
   /** the model OpenCode last called for the session, and the one its messages named then */
   called?: { named: string; model: ModelName }
+  /** what an earlier process left in the store was looked for */
+  restored: boolean
   /** OpenCode is about to ask for a compaction: the next array is the summariser's */
   compacting: boolean
   /** the account of the turn that runs */
@@ -34,7 +36,7 @@ export type Sessions = {
 /** Sessions kept in memory; the least recently used goes first. Its facts come back from its messages. */
 const MOST = 100
 
-export function createSessions(env: Env, onNew: (session: Session) => void): Sessions {
+export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
   return {
     get(id) {
@@ -49,12 +51,12 @@ export function createSessions(env: Env, onNew: (session: Session) => void): Ses
         ledger: createLedger(env, isHudID),
         signals: noSignals(),
         hud: newHudState(),
+        restored: false,
         compacting: false,
         turn: newTurn(),
       }
       sessions.set(id, session)
       if (sessions.size > MOST) sessions.delete(sessions.keys().next().value as string)
-      onNew(session)
       return session
     },
     peek: (id) => sessions.get(id),

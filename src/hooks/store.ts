@@ -1,16 +1,14 @@
 // One store for all directories and instances of this process: opened in the background by the first, closed by the
-// last. What hooks need of it is read from memory; nothing here makes a request wait.
+// last. Nothing here makes a request wait.
 
 import type { Options } from "../options.ts"
 import { openStore } from "../store/open.ts"
-import type { Anchor, Carried, Store } from "../store/record.ts"
+import type { Store } from "../store/record.ts"
 import type { Log } from "./log.ts"
 
 export type SharedStore = {
   /** undefined until the store is open, and when it is switched off */
   current(): Store | undefined
-  anchors(sessionID: string): Anchor[] | undefined
-  carried(sessionID: string): Carried | undefined
   release(): Promise<void>
 }
 
@@ -19,16 +17,13 @@ type Opening = { users: number; opened: Promise<Store>; store?: Store }
 const openings = new Map<string, Opening>()
 
 export function shareStore({ enabled, path }: Options["store"], log: Log): SharedStore {
-  if (!enabled)
-    return { current: () => undefined, anchors: () => undefined, carried: () => undefined, release: async () => {} }
+  if (!enabled) return { current: () => undefined, release: async () => {} }
   const key = path ?? ""
   const opening = openings.get(key) ?? begin(key, log)
   opening.users++
   let released = false
   return {
     current: () => opening.store,
-    anchors: (sessionID) => opening.store?.loadAnchors().get(sessionID),
-    carried: (sessionID) => opening.store?.loadCarried().get(sessionID),
     async release() {
       if (released) return
       released = true

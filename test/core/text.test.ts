@@ -117,7 +117,7 @@ describe("commands", () => {
     expect(covers("npm test", "npm tester")).toBe(false)
   })
 
-  test.each(["npm test", "npx tsc --noEmit", "cargo build", "./gradlew check", "python -m pytest -q", "make"])(
+  test.each(["npm test", "npx tsc --noEmit", "cargo build", "./gradlew check", "python -m pytest -q", "make", "sh test.sh", "./run_tests.sh", "node --test"])(
     "%s checks the project",
     (command) => expect(isCheck(command)).toBe(true),
   )

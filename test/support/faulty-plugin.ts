@@ -2,13 +2,10 @@
 // like any plugin. Option `fault` says how the bodies fail.
 
 import type { PluginModule } from "@opencode-ai/plugin"
-import { createEnv } from "../../src/digest/env.ts"
 import type { HookContext } from "../../src/hooks/context.ts"
 import type { Commit } from "../../src/hooks/guard.ts"
 import { BODIES, createHooks } from "../../src/hooks/hooks.ts"
 import { createLog } from "../../src/hooks/log.ts"
-import { createModels } from "../../src/hooks/models.ts"
-import { createSessions } from "../../src/hooks/sessions.ts"
 import { readOptions } from "../../src/options.ts"
 
 export const FAULTS = ["throws", "rejects", "hangs", "commits late", "throws in its commit"] as const
@@ -18,15 +15,8 @@ const LATE_MS = 300
 
 const server: PluginModule["server"] = async (input, given) => {
   const fail = failing((given as { fault?: Fault } | undefined)?.fault ?? "throws")
-  const context: HookContext = {
-    options: readOptions({}).options,
-    log: createLog(input.client),
-    sessions: createSessions(createEnv(input.directory), () => {}),
-    models: createModels(),
-    store: () => undefined,
-    directory: input.directory,
-    helperPrompts: [],
-  }
+  // The wiring itself reads no more of the context, and the bodies that do are not there.
+  const context = { options: readOptions({}).options, log: createLog(input.client) } as HookContext
   const bodies = Object.fromEntries(Object.keys(BODIES).map((name) => [name, fail]))
   return createHooks(context, async () => void (await fail()), bodies as unknown as typeof BODIES)
 }
