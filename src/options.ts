@@ -1,56 +1,52 @@
 // The options tuple `["opencode-hud", { … }]`: its schema, its defaults, and what is said when it is wrong. A wrong
 // option never stops the plugin: that one option takes its default and one message says so.
 
-import * as z from "zod"
+import * as z from "zod/mini"
 import { SECTIONS } from "./core/hud/sections.ts"
 import { SLOTS } from "./core/hud/slots.ts"
 
-const hud = z
-  .strictObject({
-    enabled: z.boolean().default(true).describe("Send the HUD. Off, the plugin only watches."),
-    budgetTokens: z
-      .int()
-      .min(60)
-      .max(2000)
-      .default(250)
-      .describe("Upper bound of the HUD's size, in estimated tokens. Most are far smaller."),
-    slot: z
-      .enum(["auto", ...SLOTS])
-      .default("auto")
-      .describe(
-        "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or by provider and model.",
-      ),
-    sections: z
-      .array(z.enum(SECTIONS))
-      .default([...SECTIONS])
-      .describe("Which sections the HUD may have."),
-  })
-  .prefault({})
+const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
+const on = (text: string) => z._default(described(z.boolean(), text), true)
 
-const store = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(true)
-      .describe("Keep state in a SQLite file, so that a resumed session goes on as it was."),
-    path: z.string().min(1).optional().describe("The file; default `opencode-hud/hud.db` in the XDG data folder."),
-  })
-  .prefault({})
+const hud = z.strictObject({
+  enabled: on("Send the HUD. Off, the plugin only watches."),
+  budgetTokens: z._default(
+    described(
+      z.int().check(z.minimum(60), z.maximum(2000)),
+      "Upper bound of the HUD's size, in estimated tokens. Most are far smaller.",
+    ),
+    250,
+  ),
+  slot: z._default(
+    described(
+      z.enum(["auto", ...SLOTS]),
+      "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or by provider and model.",
+    ),
+    "auto",
+  ),
+  sections: z._default(described(z.array(z.enum(SECTIONS)), "Which sections the HUD may have."), [...SECTIONS]),
+})
+
+const store = z.strictObject({
+  enabled: on("Keep state in a SQLite file, so that a resumed session goes on as it was."),
+  path: z.optional(
+    described(z.string().check(z.minLength(1)), "The file; default `opencode-hud/hud.db` in the XDG data folder."),
+  ),
+})
 
 export const optionsSchema = z.strictObject({
-  $schema: z.string().optional().describe("For editors; not read."),
-  enabled: z.boolean().default(true).describe("The whole plugin."),
-  disabledAgents: z.array(z.string()).default([]).describe("Agents that get no HUD, by name, such as `plan`."),
-  hud: hud.describe("The status message."),
-  store: store.describe("The plugin's own state."),
-  deadlineMs: z
-    .int()
-    .min(5)
-    .max(5000)
-    .default(50)
-    .describe(
+  $schema: z.optional(described(z.string(), "For editors; not read.")),
+  enabled: on("The whole plugin."),
+  disabledAgents: z._default(described(z.array(z.string()), "Agents that get no HUD, by name, such as `plan`."), []),
+  hud: z.prefault(described(hud, "The status message."), {}),
+  store: z.prefault(described(store, "The plugin's own state."), {}),
+  deadlineMs: z._default(
+    described(
+      z.int().check(z.minimum(5), z.maximum(5000)),
       "How long a hook may keep a request waiting, in milliseconds; later, the request goes out without the HUD.",
     ),
+    50,
+  ),
 })
 
 export type Options = z.output<typeof optionsSchema>
@@ -103,7 +99,25 @@ function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: u
   if (issue.code === "unrecognized_keys")
     return `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
   const fallback = valueAt(optionsSchema.parse({}), path)
-  return `option ${name}: ${issue.message.replace(/^Invalid (?:input|option): /, "")}, got ${show(value)}; using ${fallback === undefined ? "the default" : show(fallback)}`
+  const used = fallback === undefined ? "the default" : show(fallback)
+  return `option ${name}: expected ${expected(issue)}, got ${show(value)}; using ${used}`
+}
+
+/** What an issue asks for, in words. zod's own sentences would triple the size of what is loaded at start. */
+function expected(issue: z.core.$ZodIssue): string {
+  const where = issue.path.some((key) => typeof key === "number") ? "every entry to be " : ""
+  switch (issue.code) {
+    case "invalid_type":
+      return `${where}${issue.expected}`
+    case "invalid_value":
+      return `${where}one of ${issue.values.map(show).join(", ")}`
+    case "too_small":
+      return issue.origin === "string" ? "a text that is not empty" : `${where}at least ${issue.minimum}`
+    case "too_big":
+      return `${where}at most ${issue.maximum}`
+    default:
+      return "another value"
+  }
 }
 
 function known(path: readonly PropertyKey[]): string[] {

@@ -24,7 +24,7 @@ const server: PluginModule["server"] = async (input, given) => {
     log,
     sessions,
     models: createModels(),
-    store: store.current,
+    store,
     directory,
     helperPrompts: [],
     messages: async (sessionID) => (await input.client.session.messages({ path: { id: sessionID } })).data,

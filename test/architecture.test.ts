@@ -11,11 +11,11 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((n
 /** What each folder may import: other folders, and packages by name. A folder may always import itself. */
 const ALLOWED: Record<string, readonly string[]> = {
   "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
-  "options.ts": ["core", "zod"],
-  core: ["zod", "tokenx"],
+  "options.ts": ["core", "zod/mini"],
+  core: ["zod/mini", "tokenx"],
   digest: ["core", "node:crypto"],
   hooks: ["core", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
-  store: ["core", "zod", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
+  store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
   cli: ["core", "store", "demo", "digest", "options.ts", "citty", "node:*", "package.json"],
 }

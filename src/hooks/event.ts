@@ -52,11 +52,15 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     case "session.error":
       if (sessionID !== undefined) lowerGate(sessions.peek(sessionID))
       return
+    case "session.created":
+      // what is new has left nothing to take back
+      if (sessionID !== undefined) sessions.get(sessionID).restored = true
+      return
     case "session.deleted": {
       const id = sessionID ?? text(record(properties.info)?.id)
       if (id === undefined) return
       sessions.delete(id)
-      context.store()?.deleteSession(id)
+      context.store.use((store) => store.deleteSession(id))
       return
     }
   }
@@ -67,6 +71,7 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   const session = context.sessions.get(sessionID)
   if (status === "busy" || status === "retry") {
     session.signals.status = status
+    if (!session.restored) context.store.open()
     session.turn.startedMs ||= Date.now()
     checkDisk(context.directory, session)
     return
@@ -78,9 +83,10 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   const turn = endTurn(session.turn, sessionID, Date.now())
   session.turn = newTurn()
   if (!turn) return
-  const store = context.store()
-  store?.saveTurn(turn)
-  void store?.flush()
+  context.store.use((store) => {
+    store.saveTurn(turn)
+    void store.flush()
+  })
 }
 
 /** A compaction that failed or had nothing to summarise must not silence the next HUD. */

@@ -28,8 +28,9 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
   session.hud.undo?.()
   const update = session.ledger.update(messages)
-  if (update.carried)
-    context.store()?.saveCarried(sessionID, update.carried.compactionID, writeCarried(update.carried.facts))
+  const { carried } = update
+  if (carried)
+    context.store.use((store) => store.saveCarried(sessionID, carried.compactionID, writeCarried(carried.facts)))
   const { facts } = session.ledger
   const { options } = context
   if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent)))
@@ -51,7 +52,7 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
     session.hud = state
     session.turn.hudTokens += hud?.tokens ?? 0
     if (state.anchors.length !== before.length || state.anchors.at(-1) !== before.at(-1))
-      context.store()?.saveAnchors(sessionID, state.anchors)
+      context.store.use((store) => store.saveAnchors(sessionID, state.anchors))
   }
 }
 

@@ -1,5 +1,5 @@
-// One store for all directories and instances of this process: opened in the background by the first, closed by the
-// last. Nothing here makes a request wait.
+// One store for all directories and instances of this process, opened in the background when it is first needed and
+// closed by the last who uses it. Nothing here makes a request wait.
 
 import type { Options } from "../options.ts"
 import { openStore } from "../store/open.ts"
@@ -9,6 +9,10 @@ import type { Log } from "./log.ts"
 export type SharedStore = {
   /** undefined until the store is open, and when it is switched off */
   current(): Store | undefined
+  /** Starts opening it, off the caller's path; opening it twice is opening it once. */
+  open(): void
+  /** Does something with the store, at once when it is open, else when it is; never when it is switched off. */
+  use(action: (store: Store) => void): void
   release(): Promise<void>
 }
 
@@ -16,18 +20,35 @@ type Opening = { users: number; opened: Promise<Store>; store?: Store }
 
 const openings = new Map<string, Opening>()
 
+const NO_STORE: SharedStore = {
+  current: () => undefined,
+  open: () => {},
+  use: () => {},
+  release: async () => {},
+}
+
 export function shareStore({ enabled, path }: Options["store"], log: Log): SharedStore {
-  if (!enabled) return { current: () => undefined, release: async () => {} }
+  if (!enabled) return NO_STORE
   const key = path ?? ""
-  const opening = openings.get(key) ?? begin(key, log)
-  opening.users++
+  let opening: Opening | undefined
   let released = false
+  const open = () => {
+    if (opening || released) return
+    opening = openings.get(key) ?? begin(key, log)
+    opening.users++
+  }
   return {
-    current: () => opening.store,
+    current: () => opening?.store,
+    open,
+    use(action) {
+      open()
+      if (opening?.store) action(opening.store)
+      else void opening?.opened.then(action)
+    },
     async release() {
       if (released) return
       released = true
-      if (--opening.users > 0) return
+      if (!opening || --opening.users > 0) return
       openings.delete(key)
       await (await opening.opened).close()
     },
@@ -40,7 +61,7 @@ function begin(key: string, log: Log): Opening {
     warned = true
     log.say("warn", message)
   }
-  // loading drizzle takes longer than OpenCode should wait for a plugin
+  // loading drizzle takes longer than a request should wait
   const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() =>
     openStore({ ...(key ? { path: key } : {}), onWarning }),
   )

@@ -1,7 +1,7 @@
 // One open store file: pragmas, migrations, reading it once, writing batches. Synchronous, and throws what SQLite
 // throws; what to do about it is decided in `open.ts`.
 import { asc, eq, lt, sql } from "drizzle-orm"
-import { z } from "zod"
+import * as z from "zod/mini"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newer, prepareFile, refuseNewer } from "./file.ts"
 import { keptSessions } from "./memory.ts"

@@ -1,7 +1,7 @@
 // Reads a session from a file written by `opencode export`. Such files come cut off, empty or mixed up with other JSON
 // more often than not, so most of this is saying which.
 import { readFile, stat } from "node:fs/promises"
-import { z } from "zod"
+import * as z from "zod/mini"
 import { reasonOf, StoreError, type StoreErrorCode } from "./errors.ts"
 import { asMessage, type Recording, sessionShape } from "./recording.ts"
 
@@ -29,8 +29,8 @@ export function parseExport(text: string, name: string): Recording {
   const parsed = exportShape.safeParse(parseJson(json, fail))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    const where = issue?.path.length ? `at ${issue.path.join(".")}` : "at the top"
-    const what = `is no OpenCode export, expected {info, messages} (${where}: ${issue?.message ?? "unknown"})`
+    const where = issue?.path.length ? `${issue.path.join(".")} is missing or of another type` : "it is another value"
+    const what = `is no OpenCode export, expected {info, messages} (${where})`
     throw fail("NOT_AN_EXPORT", `${what}; write one with: ${remedy}`)
   }
   const { info, messages } = parsed.data

@@ -1,6 +1,6 @@
 // A session as OpenCode recorded it, whether read from its database or from an `opencode export` file: the same shape,
 // and the same little that is asked of it. Fields not named here pass through untouched.
-import { z } from "zod"
+import * as z from "zod/mini"
 import type { HostMessage } from "../core/host.ts"
 
 export type RecordedSession = {
@@ -15,18 +15,16 @@ export type RecordedSession = {
 /** `skipped` counts the messages and parts that could not be read. */
 export type Recording = { info: RecordedSession; messages: HostMessage[]; skipped: number }
 
-const optionalText = z.string().optional().catch(undefined)
+const optionalText = z.catch(z.optional(z.string()), undefined)
+const optionalNumber = z.catch(z.optional(z.number()), undefined)
 
 export const sessionShape = z.looseObject({
   id: z.string(),
-  title: z.string().catch("untitled"),
+  title: z.catch(z.string(), "untitled"),
   parentID: optionalText,
   directory: optionalText,
   version: optionalText,
-  time: z
-    .looseObject({ created: z.number().optional().catch(undefined), updated: z.number().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
+  time: z.catch(z.optional(z.looseObject({ created: optionalNumber, updated: optionalNumber })), undefined),
 })
 
 const messageShape = z.looseObject({ role: z.string() })

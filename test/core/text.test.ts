@@ -117,10 +117,17 @@ describe("commands", () => {
     expect(covers("npm test", "npm tester")).toBe(false)
   })
 
-  test.each(["npm test", "npx tsc --noEmit", "cargo build", "./gradlew check", "python -m pytest -q", "make", "sh test.sh", "./run_tests.sh", "node --test"])(
-    "%s checks the project",
-    (command) => expect(isCheck(command)).toBe(true),
-  )
+  test.each([
+    "npm test",
+    "npx tsc --noEmit",
+    "cargo build",
+    "./gradlew check",
+    "python -m pytest -q",
+    "make",
+    "sh test.sh",
+    "./run_tests.sh",
+    "node --test",
+  ])("%s checks the project", (command) => expect(isCheck(command)).toBe(true))
   test.each(["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"])("%s does not", (command) =>
     expect(isCheck(command)).toBe(false),
   )

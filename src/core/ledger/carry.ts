@@ -1,46 +1,46 @@
 // What the ledger carries across a compaction, as JSON: enough for the HUD to go on, and no more.
 
-import * as z from "zod"
+import * as z from "zod/mini"
 import type { Todo } from "./entry.ts"
 import { emptyFacts, type Facts } from "./facts.ts"
 
 const FILES = 200
 const FAILURES = 30
 
-const count = z.number().nonnegative()
+const count = z.number().check(z.nonnegative())
+const short = (max: number) => z.string().check(z.maxLength(max))
+const list = <T extends z.ZodMiniType>(item: T, most: number) => z.array(item).check(z.maxLength(most))
 const schema = z.object({
   calls: count,
   compactions: count,
-  requests: z.array(z.object({ text: z.string().max(400), call: count })).max(2),
-  todos: z.array(z.object({ content: z.string().max(400), status: z.string().max(40) })).max(100),
-  files: z
-    .array(
-      z.object({
-        path: z.string().max(400),
-        reads: count,
-        edits: count,
-        readAt: count,
-        editedAt: count,
-        changedAt: count,
-        usedMs: count,
-        deleted: z.boolean(),
-        heat: count,
-        heatAt: count,
-      }),
-    )
-    .max(FILES),
-  failures: z
-    .array(
-      z.object({
-        key: z.string().max(400),
-        detail: z.string().max(400),
-        kind: z.enum(["check", "command", "tool"]),
-        since: count,
-        last: count,
-        times: count,
-      }),
-    )
-    .max(FAILURES),
+  requests: list(z.object({ text: short(400), call: count }), 2),
+  todos: list(z.object({ content: short(400), status: short(40) }), 100),
+  files: list(
+    z.object({
+      path: short(400),
+      reads: count,
+      edits: count,
+      readAt: count,
+      editedAt: count,
+      changedAt: count,
+      usedMs: count,
+      deleted: z.boolean(),
+      heat: count,
+      heatAt: count,
+    }),
+    FILES,
+  ),
+  failures: list(
+    z.object({
+      key: short(400),
+      detail: short(400),
+      kind: z.enum(["check", "command", "tool"]),
+      since: count,
+      last: count,
+      times: count,
+    }),
+    FAILURES,
+  ),
 })
 
 /** The facts worth carrying, newest kept where there are too many. */

@@ -24,7 +24,7 @@ export type Ledger = {
   readonly entries: readonly Entry[]
   /** Brings the facts up to date with the array. Reads it only; keeps no reference to it. */
   update(messages: readonly HostMessage[]): Update
-  /** Takes back what an earlier process carried across a compaction. Without effect once that compaction is known. */
+  /** Takes back what an earlier process carried across a compaction; without effect when that one was seen here. */
   restore(carried: Carried): void
 }
 
@@ -46,6 +46,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
   let facts = emptyFacts()
   let entries: Entry[] = []
   const carried = new Map<string, Facts>()
+  let outdated = false
 
   function append(message: HostMessage, digest: boolean, known?: Map<string, Entry>): number {
     const print = fingerprint(message)
@@ -74,6 +75,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     const base = headID === undefined ? undefined : carried.get(headID)
     facts = base ? structuredClone(base) : emptyFacts()
     entries = []
+    outdated = false
     let read = 0
     messages.forEach((message, i) => {
       if (isReal(message, ignore)) read += append(message, i >= messages.length - DIGESTED, known)
@@ -89,6 +91,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
       return entries
     },
     update(messages) {
+      if (outdated) return rebuild(messages)
       const newTurn = messages.at(-1)?.info.role === "user"
       let at = 0
       let next = 0
@@ -114,7 +117,9 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
       return { read, rebuilt: false }
     },
     restore({ compactionID, facts: before }) {
-      if (!carried.has(compactionID) && entries.length === 0) carried.set(compactionID, before)
+      if (carried.has(compactionID)) return
+      carried.set(compactionID, before)
+      outdated = entries.length > 0
     },
   }
 }
