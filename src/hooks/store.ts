@@ -37,6 +37,8 @@ export function shareStore({ enabled, path }: Options["store"], log: Log): Share
     opening = openings.get(key) ?? begin(key, log)
     opening.users++
   }
+  // a host without SQLite, which is a host without Bun, should say so when it starts and not in the middle of a session
+  if (!process.versions.bun) open()
   return {
     current: () => opening?.store,
     open,

@@ -62,13 +62,13 @@ describe("what is refused, and how", () => {
   const rows: { name: string; content: string; code: string; says: string }[] = [
     { name: "an empty file", content: " \n", code: "NOT_AN_EXPORT", says: "is empty" },
     { name: "other text", content: "hello", code: "NOT_AN_EXPORT", says: "is not JSON" },
-    { name: "an array", content: "[]", code: "NOT_AN_EXPORT", says: "expected {info, messages} (at the top: " },
-    { name: "other JSON", content: '{"name":"x"}', code: "NOT_AN_EXPORT", says: "(at info: " },
+    { name: "an array", content: "[]", code: "NOT_AN_EXPORT", says: "expected {info, messages} (it is another value)" },
+    { name: "other JSON", content: '{"name":"x"}', code: "NOT_AN_EXPORT", says: "(info is missing" },
     {
       name: "messages that are no list",
       content: '{"info":{"id":"a"},"messages":{}}',
       code: "NOT_AN_EXPORT",
-      says: "at messages",
+      says: "(messages is missing or of another type)",
     },
     {
       name: "no messages",
