@@ -10,7 +10,16 @@ export function tokensOfLength(length: number): number {
   return Math.ceil(length / CHARS_PER_TOKEN)
 }
 
+/** Lines counted before: most of a HUD says what the last one said, and counting is most of what rendering costs. */
+const counted = new Map<string, number>()
+const MOST_COUNTED = 500
+
 /** Estimated tokens of a short text, script and punctuation counted in. Reads all of it: about 65 ns a character. */
 export function estimateTokens(text: string): number {
-  return estimateTokenCount(text)
+  const known = counted.get(text)
+  if (known !== undefined) return known
+  const tokens = estimateTokenCount(text)
+  counted.set(text, tokens)
+  if (counted.size > MOST_COUNTED) counted.delete(counted.keys().next().value as string)
+  return tokens
 }

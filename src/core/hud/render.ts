@@ -9,7 +9,7 @@ const CLOSE = "</hud>"
 
 export type Hud = {
   text: string
-  /** estimated tokens of `text` */
+  /** estimated tokens of `text`, line by line */
   tokens: number
   /** what was said, by `Item.key`: what a sticky slot need not say again */
   said: ReadonlySet<string>
@@ -41,7 +41,7 @@ export function render(
   if (!lines.length) return
   const head = `status by opencode-hud, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
   const text = [OPEN, head, ...lines, CLOSE].join("\n")
-  return { text, tokens: estimateTokens(text), said }
+  return { text, tokens: budgetTokens - left, said }
 }
 
 /** Sections with only the items not in `said`; what is left of a section with nothing new is gone. */
