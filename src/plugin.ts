@@ -14,7 +14,7 @@ import { readOptions } from "./options.ts"
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
   const { options, problems } = readOptions(given)
-  for (const { message } of problems) log.warnUser(`${message} (opencode.json, "plugin", the options of opencode-hud)`)
+  for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hud)`)
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory

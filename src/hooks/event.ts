@@ -69,6 +69,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
   if (sessionID === undefined) return
   const session = context.sessions.get(sessionID)
+  context.log.attend()
   if (status === "busy" || status === "retry") {
     session.signals.status = status
     if (!session.restored) context.store.open()

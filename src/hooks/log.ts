@@ -10,16 +10,22 @@ export type Level = "debug" | "info" | "warn" | "error"
 export type Log = {
   /** One line into OpenCode's log. The same line is said once in the plugin's life. */
   say(level: Level, message: string): void
-  /** A warning in the log and on the screen, once. */
+  /** A warning in the log at once, and on the screen as soon as somebody is there to see it; once. */
   warnUser(message: string): void
+  /** Somebody is there: a session is at work. A toast before that is lost, the screen does not listen yet. */
+  attend(): void
 }
 
 const LONGEST = 1000
 /** Different lines remembered; past it the plugin falls silent rather than grow. */
 const MOST = 500
+const LONGEST_TOAST = 600
+const TOAST_MS = 12_000
 
 export function createLog(client: PluginInput["client"] | undefined): Log {
   const said = new Set<string>()
+  const waiting: string[] = []
+  let attended = false
   const once = (level: Level, message: string): boolean => {
     const line = cut(redact(message), LONGEST)
     if (said.has(line) || said.size >= MOST) return false
@@ -28,15 +34,23 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     send(() => client?.app?.log({ body: { service: "opencode-hud", level, message: `opencode-hud: ${line}` } }))
     return true
   }
+  const toast = () => {
+    // one toast for all: a second one would take the first one's place
+    const message = cut(redact(waiting.splice(0).join("\n")), LONGEST_TOAST)
+    const body = { title: "opencode-hud", message, variant: "warning" as const, duration: TOAST_MS }
+    if (message) send(() => client?.tui?.showToast({ body }))
+  }
   return {
     say: (level, message) => void once(level, message),
     warnUser(message) {
-      if (once("warn", message))
-        send(() =>
-          client?.tui?.showToast({
-            body: { title: "opencode-hud", message: cut(redact(message), 300), variant: "warning" },
-          }),
-        )
+      if (!once("warn", message)) return
+      waiting.push(message)
+      if (attended) toast()
+    },
+    attend() {
+      if (attended) return
+      attended = true
+      toast()
     },
   }
 }

@@ -126,3 +126,21 @@ test(
   },
   PATIENCE_MS,
 )
+
+test(
+  "a wrong option is also a toast, once a session is at work and somebody can see it",
+  async () => {
+    const wrong = await serveWorld({ plugin: [PLUGIN, { hudd: true, hud: { slot: "top" } }] })
+    try {
+      const toast = wrong.client.event((event) => event.type === "tui.toast.show")
+      await converse(wrong, "Hello", [say("Hello.")])
+      const { title, message, variant } = (await toast).properties
+      expect({ title, variant }).toEqual({ title: "opencode-hud", variant: "warning" })
+      expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
+      expect(message).toContain('got "top"; using "auto"')
+    } finally {
+      await wrong.close()
+    }
+  },
+  PATIENCE_MS,
+)
