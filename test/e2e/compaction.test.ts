@@ -85,3 +85,19 @@ test(
   },
   PATIENCE_MS,
 )
+
+test(
+  "a session resumed in a new process only to be compacted hands over its facts too",
+  async () => {
+    const { host, provider } = here
+    const { session } = await converse(here, GOAL, [...work(), say("It still fails.")])
+    const resumed = await host.serve()
+    try {
+      await resumed.summarize(session, OPENAI)
+    } finally {
+      await resumed.close()
+    }
+    expectFacts(besidesTranscript(provider.from("compaction", session)[0]))
+  },
+  2 * PATIENCE_MS,
+)
