@@ -29,7 +29,7 @@ const REPEAT_LIFE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 2
 const MAX_FILES = 12
-const WHOLE_PATHS = 6
+const WHOLE_PATHS = 4
 const MANY_EDITS = 3
 /** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
 const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
