@@ -1,6 +1,7 @@
 // Token estimates. Only reported usage is exact; these fill in where there is no report yet.
 
 import { estimateTokenCount } from "tokenx"
+import { renew } from "./bounded.ts"
 
 /** Characters per token over the wire formats' usual mix of English and code; the running ratio corrects the rest. */
 const CHARS_PER_TOKEN = 4
@@ -19,7 +20,6 @@ export function estimateTokens(text: string): number {
   const known = counted.get(text)
   if (known !== undefined) return known
   const tokens = estimateTokenCount(text)
-  counted.set(text, tokens)
-  if (counted.size > MOST_COUNTED) counted.delete(counted.keys().next().value as string)
+  renew(counted, text, tokens, MOST_COUNTED)
   return tokens
 }

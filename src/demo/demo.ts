@@ -2,12 +2,12 @@
 // by the model's end. Then the same without the plugin, and what the difference was. No account, key or network.
 
 import { setTimeout as delay } from "node:timers/promises"
-import { createHost, type Host, type StoredMessage, writeFiles } from "./host.ts"
+import { createHost, type Host, writeFiles } from "./host.ts"
 import { painter, table } from "./print.ts"
 import { type Provider, startProvider } from "./provider.ts"
 import { canonical, commonPrefix, hudsOf, type ModelRequest, withoutHud } from "./request.ts"
 import { FILES, type Step, TURNS } from "./script.ts"
-import { differences, outlineOf } from "./stored.ts"
+import { differences, outlineOf, type StoredMessage } from "./stored.ts"
 
 const MODEL = { provider: "scripted", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" } as const
 const CHARS_PER_TOKEN = 4

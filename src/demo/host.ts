@@ -17,6 +17,7 @@ import { delimiter, dirname, join } from "node:path"
 import { configFor, environmentFor, type HostOptions } from "./config.ts"
 import { ownChild, ownFolder, removeFolder, stopChild } from "./owned.ts"
 import { type Client, startServer } from "./serve.ts"
+import type { StoredMessage } from "./stored.ts"
 
 export type RunOptions = {
   /** resume this session */
@@ -44,8 +45,6 @@ export type RunResult = {
 }
 
 export type RunEvent = { type: string; sessionID?: string; part?: Record<string, unknown>; error?: unknown }
-
-export type StoredMessage = { info: Record<string, unknown>; parts: Record<string, unknown>[] }
 
 export type Host = {
   /** holds HOME, the XDG folders and the repositories */

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
-import type { StoredMessage } from "./host.ts"
 import { ownChild, stopChild } from "./owned.ts"
+import type { StoredMessage } from "./stored.ts"
 
 const READY_MS = 60_000
 const START_ATTEMPTS = 3

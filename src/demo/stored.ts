@@ -1,7 +1,8 @@
 // What OpenCode stored of a session, brought to a form in which two runs of the same script are equal: without what a
 // clock, a random id, a path or a counter put there. Whatever still differs is a difference in what was said and done.
 
-import type { StoredMessage } from "./host.ts"
+/** A message as OpenCode exports it. */
+export type StoredMessage = { info: Record<string, unknown>; parts: Record<string, unknown>[] }
 
 const UNSTABLE = new Set([
   "id",

@@ -1,6 +1,7 @@
 // Digests in front of whatever writes them, remembered by what they were made of: the same output read twice is
 // digested once. The deterministic backend answers at once; slower ones will stand behind the same call.
 
+import { renew } from "../core/bounded.ts"
 import type { Digest, DigestSource } from "../core/digest.ts"
 import { extract } from "../core/extract/extract.ts"
 
@@ -17,9 +18,7 @@ export function createDigests(write: (source: DigestSource) => Digest = extract)
   return {
     of(key, source) {
       const digest = known.get(key) ?? write(source)
-      known.delete(key)
-      known.set(key, digest)
-      if (known.size > MOST) known.delete(known.keys().next().value as string)
+      renew(known, key, digest, MOST)
       return digest
     },
   }

@@ -1,6 +1,7 @@
 // The models seen: their limits by name, and which one a session really calls. The messages hook is told neither; the
 // system hook, which runs after it, is.
 
+import { renew } from "../core/bounded.ts"
 import type { ModelName } from "../core/hud/slots.ts"
 import { record } from "../core/normalize.ts"
 import type { Session } from "./sessions.ts"
@@ -22,7 +23,7 @@ export function createModels(): Models {
       if (typeof id !== "string" || typeof providerID !== "string") return
       if (session) session.called = { named: nameOf(session.ledger.facts.model), model: { providerID, modelID: id } }
       const context = record(limit)?.context
-      if (typeof context === "number" && context > 0 && limits.size < MOST) limits.set(`${providerID}/${id}`, context)
+      if (typeof context === "number" && context > 0) renew(limits, `${providerID}/${id}`, context, MOST)
     },
     contextLimit: (name) => name && limits.get(nameOf(name)),
   }

@@ -1,6 +1,7 @@
 // The closure state: one record per session, made when a session is first seen and bounded in number. Everything the
 // hooks remember lives here.
 
+import { renew } from "../core/bounded.ts"
 import { type HudState, newHudState } from "../core/hud/hud.ts"
 import { isHudID } from "../core/hud/place.ts"
 import type { ModelName } from "../core/hud/slots.ts"
@@ -30,7 +31,6 @@ export type Sessions = {
   /** The record if there is one. */
   peek(id: string): Session | undefined
   delete(id: string): void
-  readonly size: number
 }
 
 /** Sessions kept in memory; the least recently used goes first. Its facts come back from its messages. */
@@ -38,31 +38,22 @@ const MOST = 100
 
 export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
+  const begin = (id: string): Session => ({
+    id,
+    ledger: createLedger(env, isHudID),
+    signals: noSignals(),
+    hud: newHudState(),
+    restored: false,
+    compacting: false,
+    turn: newTurn(),
+  })
   return {
     get(id) {
-      const known = sessions.get(id)
-      if (known) {
-        sessions.delete(id)
-        sessions.set(id, known)
-        return known
-      }
-      const session: Session = {
-        id,
-        ledger: createLedger(env, isHudID),
-        signals: noSignals(),
-        hud: newHudState(),
-        restored: false,
-        compacting: false,
-        turn: newTurn(),
-      }
-      sessions.set(id, session)
-      if (sessions.size > MOST) sessions.delete(sessions.keys().next().value as string)
+      const session = sessions.get(id) ?? begin(id)
+      renew(sessions, id, session, MOST)
       return session
     },
     peek: (id) => sessions.get(id),
     delete: (id) => void sessions.delete(id),
-    get size() {
-      return sessions.size
-    },
   }
 }

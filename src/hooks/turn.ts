@@ -1,5 +1,6 @@
 // The account of one turn, from the user's message until idle: what its calls used and what the HUD added to them.
 
+import { renew } from "../core/bounded.ts"
 import { record, text } from "../core/normalize.ts"
 import type { Turn } from "../store/record.ts"
 
@@ -35,8 +36,7 @@ export function countCall(turn: TurnCount, message: unknown): void {
     output: count(tokens.output),
   }
   if (call.input + call.cacheRead + call.cacheWrite + call.output === 0) return
-  turn.calls.set(id, call)
-  if (turn.calls.size > MOST_CALLS) turn.calls.delete(turn.calls.keys().next().value as string)
+  renew(turn.calls, id, call, MOST_CALLS)
   turn.providerID = text(info.providerID) ?? turn.providerID
   turn.modelID = text(info.modelID) ?? turn.modelID
 }

@@ -1,8 +1,9 @@
 // What the CLI's tests share: a session recorded by the real OpenCode, and the CLI as a child process.
 import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createHost, findOpencode, type StoredMessage } from "../../src/demo/host.ts"
+import { createHost, findOpencode } from "../../src/demo/host.ts"
 import { startProvider } from "../../src/demo/provider.ts"
+import type { StoredMessage } from "../../src/demo/stored.ts"
 import { root, spawnChild } from "../store/support.ts"
 
 export const source = join(root, "src/cli/main.ts")

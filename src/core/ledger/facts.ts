@@ -1,6 +1,7 @@
 // What follows from the entries, folded one entry at a time: calls, requests, todo, files, failures, repeats, usage.
 // `fold` is the only writer; replaying all entries from an empty `Facts` gives the same as folding them as they came.
 
+import { renew } from "../bounded.ts"
 import { covers, isCheck } from "../commands.ts"
 import type { FileUse, ToolEvent } from "../event.ts"
 import type { Entry, Todo, Usage } from "./entry.ts"
@@ -275,11 +276,4 @@ function foldRepeat(facts: Facts, event: ToolEvent): void {
   renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
   if (repeat.times > 1) renew(facts.repeats, event.inputHash, repeat, MAX_REPEATS)
   else facts.repeats.delete(event.inputHash)
-}
-
-/** Sets the entry as the newest, and drops the oldest when there are too many. */
-function renew<V>(map: Map<string, V>, key: string, value: V, most: number): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size > most) map.delete(map.keys().next().value as string)
 }

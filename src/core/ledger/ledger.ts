@@ -2,6 +2,7 @@
 // costs what is new: messages seen before are only compared. When the array is another one than last time (revert,
 // undo, fork, compaction, import) the facts are folded again from the entries that are still in it.
 
+import { renew } from "../bounded.ts"
 import type { HostMessage } from "../host.ts"
 import type { Env } from "../normalize.ts"
 import { type Entry, fingerprint, readEntry } from "./entry.ts"
@@ -68,9 +69,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     if (swallowing) {
       const before = structuredClone(carried.get(first.id) ?? emptyFacts())
       for (const entry of entries) if (!ids.has(entry.id)) fold(before, entry)
-      carried.set(headID, before)
-      const oldest = carried.keys().next().value
-      if (carried.size > MAX_CARRIED && oldest !== undefined) carried.delete(oldest)
+      renew(carried, headID, before, MAX_CARRIED)
     }
     const base = headID === undefined ? undefined : carried.get(headID)
     facts = base ? structuredClone(base) : emptyFacts()
@@ -118,7 +117,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     },
     restore({ compactionID, facts: before }) {
       if (carried.has(compactionID)) return
-      carried.set(compactionID, before)
+      renew(carried, compactionID, before, MAX_CARRIED)
       outdated = entries.length > 0
     },
   }
