@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import type { Part } from "@opencode-ai/sdk"
+import fc from "fast-check"
 import type { HostMessage } from "../../src/core/host.ts"
 import { isStale } from "../../src/core/ledger/facts.ts"
 import { createLedger } from "../../src/core/ledger/ledger.ts"
@@ -441,4 +443,90 @@ describe("compaction", () => {
     session.messages.at(-1)!.info.error = { name: "APIError" }
     expect(factsOf(session.messages)).toMatchObject({ compactions: 0, usage: facts.usage! })
   })
+})
+
+describe("any history", () => {
+  const step = fc.constantFrom(
+    () => read("a.ts"),
+    () => read("b.ts", "other"),
+    () => edit("a.ts"),
+    () => tool("write", { filePath: `${ROOT}/c.ts`, content: "x" }, "Wrote file successfully."),
+    () => bash("npm test", FAILING, 1),
+    () => bash("npm test", "Tests: 4 passed, 4 total"),
+    () => tool("grep", { pattern: "x" }, "Found 0 matches"),
+    () => failedTool("edit", { filePath: `${ROOT}/a.ts` }, "oldString not found"),
+    () => ({ type: "patch", hash: "h", files: [`${ROOT}/b.ts`] }),
+  )
+  const calls = fc.array(
+    fc.record({ parts: fc.array(step, { maxLength: 3 }), input: fc.nat(90_000), asks: fc.boolean() }),
+    { maxLength: 12 },
+  )
+
+  test("an array that grows, is cut back and grows again ends in the facts of the array it ends as", () => {
+    fc.assert(
+      fc.property(calls, fc.array(fc.nat(30), { maxLength: 8 }), (history, cuts) => {
+        const session = new SessionBuilder().user("make the login test pass on node 22, please")
+        for (const { parts, input, asks } of history) {
+          session.assistant(
+            parts.map((make) => make()),
+            usage(input),
+          )
+          if (asks) session.user("go on")
+        }
+        const ledger = newLedger()
+        for (const cut of cuts) ledger.update(session.fresh().slice(0, cut))
+        ledger.update(session.fresh())
+        expect(structuredClone(ledger.facts)).toEqual(plain(session.messages))
+      }),
+    )
+  })
+
+  test("a compaction loses no file and no open failure, whatever tail it keeps", () => {
+    fc.assert(
+      fc.property(calls, fc.nat(20), (history, kept) => {
+        const session = new SessionBuilder().user("make the login test pass on node 22, please")
+        for (const { parts, input } of history)
+          session.assistant(
+            parts.map((make) => make()),
+            usage(input),
+          )
+        const ledger = newLedger()
+        ledger.update(session.fresh())
+        const before = structuredClone(ledger.facts)
+        const size = session.messages.length
+        session.compaction()
+        const all = session.fresh()
+        // the first message is never part of a tail: when everything fits, OpenCode keeps none
+        const tail = all.slice(Math.max(1, size - kept), size)
+        ledger.update([...all.slice(size), ...tail])
+        expect([...ledger.facts.files.keys()].sort()).toEqual([...before.files.keys()].sort())
+        expect([...ledger.facts.failures.keys()].sort()).toEqual([...before.failures.keys()].sort())
+        expect(ledger.facts).toMatchObject({ calls: before.calls, compactions: 1, requests: before.requests })
+      }),
+    )
+  })
+})
+
+test("every part type of OpenCode's SDK is one the ledger knows", () => {
+  const types = {
+    text: 1,
+    reasoning: 1,
+    tool: 1,
+    file: 1,
+    agent: 1,
+    subtask: 1,
+    "step-start": 1,
+    "step-finish": 1,
+    snapshot: 1,
+    patch: 1,
+    retry: 1,
+    compaction: 1,
+  } satisfies Record<Part["type"], 1>
+  const session = new SessionBuilder().user("go")
+  session.messages[0]!.parts.push(
+    ...Object.keys(types)
+      .filter((type) => type !== "tool")
+      .map((type) => ({ type })),
+  )
+  expect(factsOf(session.messages).skipped).toBe(0)
 })
