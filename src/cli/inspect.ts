@@ -5,7 +5,7 @@ import { hudAtCall, type Inspection } from "../core/inspect.ts"
 import { createEnv } from "../digest/env.ts"
 import { type Options, readOptions } from "../options.ts"
 import { readExport } from "../store/export.ts"
-import type { Recording } from "../store/recording.ts"
+import { type Recording, standing } from "../store/recording.ts"
 import { quote } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import { harmless, oneLine, print, UsageError } from "./terminal.ts"
@@ -38,8 +38,8 @@ export const inspect = defineCommand({
   },
 })
 
-function at({ info, messages }: Recording, call: number | undefined, { hud }: Options): Inspection {
-  const found = hudAtCall(messages, call, hud, createEnv(info.directory))
+function at(recording: Recording, call: number | undefined, { hud }: Options): Inspection {
+  const found = hudAtCall(standing(recording), call, hud, createEnv(recording.info.directory))
   if (call === undefined || call <= found.calls + 1) return found
   throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }

@@ -10,6 +10,8 @@ export const session = sqliteTable("session", {
   directory: text("directory").notNull(),
   title: text("title").notNull(),
   version: text("version").notNull(),
+  /** JSON of what a revert has hidden and the next prompt will delete; null when there is none */
+  revert: text("revert"),
   timeCreated: integer("time_created").notNull(),
   timeUpdated: integer("time_updated").notNull(),
 })

@@ -6,7 +6,7 @@ import { asc, desc, eq, isNull, sql } from "drizzle-orm"
 import { reasonOf, StoreError } from "./errors.ts"
 import { message, part, session } from "./opencode-schema.ts"
 import { type Environment, opencodeFolder } from "./paths.ts"
-import { asMessage, type RecordedSession, type Recording } from "./recording.ts"
+import { asMessage, type RecordedSession, type Recording, readRevert } from "./recording.ts"
 import { loadSqlite, queriesOf } from "./sqlite.ts"
 
 export type OpencodeDatabase = {
@@ -133,9 +133,14 @@ function channelFiles(folder: string): string[] {
 }
 
 function infoOf(row: typeof session.$inferSelect): RecordedSession {
-  const { parentID, timeCreated, timeUpdated, ...rest } = row
+  const { parentID, revert, timeCreated, timeUpdated, ...rest } = row
   const time = { created: timeCreated, updated: timeUpdated }
-  return { ...rest, ...(parentID === null ? {} : { parentID }), time }
+  return {
+    ...rest,
+    ...(parentID === null ? {} : { parentID }),
+    ...(revert === null ? {} : { revert: readRevert(withIds(revert, {})) }),
+    time,
+  }
 }
 
 /** Undefined for a row whose data is not a JSON object. */

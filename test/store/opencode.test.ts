@@ -9,6 +9,7 @@ import type { StoredMessage } from "../../src/demo/stored.ts"
 import { StoreError } from "../../src/store/errors.ts"
 import { findDatabase, openOpencode } from "../../src/store/opencode.ts"
 import { opencodeFolder } from "../../src/store/paths.ts"
+import { standing } from "../../src/store/recording.ts"
 import { root, temporaryFolder } from "./support.ts"
 
 let provider: Provider
@@ -222,3 +223,25 @@ test("no source file of the store names a table with credentials", async () => {
     expect(text).not.toMatch(/from (account|control_account|credential)\b/i)
   }
 })
+
+test("a pending revert hides what OpenCode will delete at the next prompt", async () => {
+  const client = await host.serve()
+  try {
+    provider.play([{ text: "Second." }], session)
+    await client.prompt(session, "And its last line?")
+    const asked = (await client.messages(session)).findLast((message) => message.info.role === "user")
+    await client.revert(session, String(asked?.info.id))
+  } finally {
+    await client.close()
+  }
+  const database = await openOpencode({ path })
+  try {
+    const recording = database.readSession(session)
+    expect(recording.messages).toHaveLength(exported.length + 2)
+    expect(standing(recording).map((message) => message.info.id)).toEqual(
+      exported.map((message) => message.info.id as string),
+    )
+  } finally {
+    database.close()
+  }
+}, 60_000)
