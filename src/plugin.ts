@@ -3,8 +3,8 @@
 import type { PluginModule } from "@opencode-ai/plugin"
 import { createEnv } from "./digest/env.ts"
 import type { HookContext } from "./hooks/context.ts"
-import { learnHelperPrompts } from "./hooks/helpers.ts"
 import { createHooks } from "./hooks/hooks.ts"
+import { learnHelperPrompts, storedMessages } from "./hooks/host.ts"
 import { createLog } from "./hooks/log.ts"
 import { createModels } from "./hooks/models.ts"
 import { createSessions } from "./hooks/sessions.ts"
@@ -18,16 +18,17 @@ const server: PluginModule["server"] = async (input, given) => {
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
-  const sessions = createSessions(createEnv(directory))
+  const env = createEnv(directory)
   const context: HookContext = {
     options,
     log,
-    sessions,
+    env,
+    sessions: createSessions(env),
     models: createModels(),
     store,
     directory,
     helperPrompts: [],
-    messages: async (sessionID) => (await input.client.session.messages({ path: { id: sessionID } })).data,
+    messages: (sessionID) => storedMessages(input.client, sessionID),
   }
   learnHelperPrompts(input.client, context.helperPrompts)
   return createHooks(context, store.release)

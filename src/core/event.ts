@@ -53,7 +53,7 @@ export type ToolEvent = {
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string
-  /** the gist of its digest; only of outputs that were new when the session was near its end */
+  /** the gist of its digest, where it was wanted */
   gist?: string
   files: readonly FileUse[]
   durationMs?: number
@@ -63,4 +63,9 @@ export type ToolEvent = {
   cleared: boolean
   /** the call (1-based, within the session) that made it */
   call: number
+}
+
+/** The call as a reader knows it again: a command as it is, of any other tool the name and the arguments. */
+export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
+  return event.kind === "command" ? event.input : `${event.tool} ${event.input}`.trim()
 }

@@ -22,8 +22,14 @@ export type Env = {
   root?: string
 }
 
-/** Where a part stands: its message, the call that made it, the folder its paths are in; `digest` asks for a gist. */
-export type Place = { messageID: string; call: number; root?: string | undefined; digest: boolean }
+/** Where a part stands: its message, the call that made it, the folder its paths are in. */
+export type Place = {
+  messageID: string
+  call: number
+  root?: string | undefined
+  /** whether the gist of an output is wanted, by the hashes of question and answer */
+  wantsGist(inputHash: string, outputHash: string): boolean
+}
 
 /** Kinds whose output is worth a gist: the others' say no more than their arguments. */
 const GISTS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
@@ -64,7 +70,7 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   const outputHash = done ? env.hash(output) : undefined
   const source = { tool, kind, input, output, failed, ...maybe("exit", exit) }
   const digest =
-    place.digest && outputHash !== undefined && GISTS.has(kind)
+    outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
       ? env.digest(`${inputHash} ${outputHash}`, source)
       : undefined
   return {

@@ -1,6 +1,7 @@
 // experimental.session.compacting: raises the gate for the array that follows and hands the compactor the facts.
 
 import { contextAt } from "../core/context.ts"
+import { findingsOf } from "../core/findings.ts"
 import { brief } from "../core/hud/brief.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
@@ -16,15 +17,14 @@ export async function onCompacting(
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
   if (!context.options.hud.enabled) return
+  const stored = await context.messages(session.id)
+  const messages = Array.isArray(stored) && stored.every(isMessage) ? contextAt(stored, stored.length) : []
   // a session resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
-    const stored = await context.messages(session.id)
-    if (Array.isArray(stored) && stored.every(isMessage) && session.ledger.entries.length === 0) {
-      restore(context, session)
-      session.ledger.update(contextAt(stored, stored.length))
-    }
+    restore(context, session)
+    session.ledger.update(messages)
   }
-  const facts = brief(session.ledger.facts, session.signals)
+  const facts = brief(session.ledger.facts, session.signals, findingsOf(messages, context.env))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
   return () => void lines.push(facts)

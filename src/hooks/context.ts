@@ -1,5 +1,6 @@
 // What every hook is given: the options, the closure state and the ways out. Made once per directory by the plugin.
 
+import type { Env } from "../core/normalize.ts"
 import type { Options } from "../options.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
@@ -8,6 +9,7 @@ import type { SharedStore } from "./store.ts"
 
 export type HookContext = {
   options: Options
+  env: Env
   log: Log
   sessions: Sessions
   models: Models

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { findingsOf } from "../../src/core/findings.ts"
 import type { HostMessage } from "../../src/core/host.ts"
 import { brief } from "../../src/core/hud/brief.ts"
 import { type HudState, newHudState, nextHud } from "../../src/core/hud/hud.ts"
@@ -300,16 +301,17 @@ describe("the brief for the compactor", () => {
     const session = typical().assistant([tool("todowrite", TODO, "[]", TODO)])
     const ledger = createLedger(env, isHudID)
     ledger.update(session.messages)
-    const text = brief(ledger.facts, noSignals())!
+    const text = brief(ledger.facts, noSignals(), findingsOf(session.messages, env))!
     expect(text).toContain('the user asked: "make the login test pass on node 22, please"')
     expect(text).toContain("[in_progress] mend the login")
     expect(text).toContain("`npm test`: ")
+    expect(text).toContain("result of npm test: ")
     expect(text).toContain("files edited: src/login.ts")
     expect(text).toContain("files read: src/session.ts")
   })
 
   test("is absent for a session with nothing to hand over", () => {
     const ledger = createLedger(env, isHudID)
-    expect(brief(ledger.facts, noSignals())).toBeUndefined()
+    expect(brief(ledger.facts, noSignals(), [])).toBeUndefined()
   })
 })

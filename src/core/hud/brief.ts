@@ -1,14 +1,16 @@
 // The ledger's facts for the compactor: what a summary of the session must not lose, as plain lines.
 
+import type { Finding } from "../findings.ts"
 import type { Facts } from "../ledger/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { cut, cutMiddle } from "../text.ts"
 
 const FILES = 30
 const TODOS = 30
+const FAILURES = 10
 
 /** One text for the compaction prompt, or undefined when the session has nothing to hand over. */
-export function brief(facts: Facts, signals: Signals): string | undefined {
+export function brief(facts: Facts, signals: Signals, findings: readonly Finding[]): string | undefined {
   const lines: string[] = []
   for (const request of facts.requests) lines.push(`- the user asked: "${cut(request.text.replaceAll('"', "'"), 300)}"`)
   const todos = todosNow(facts, signals)
@@ -16,10 +18,9 @@ export function brief(facts: Facts, signals: Signals): string | undefined {
     const listed = todos.slice(0, TODOS).map((todo) => `[${todo.status}] ${cut(todo.content, 120)}`)
     lines.push(`- todo list: ${listed.join("; ")}`)
   }
-  for (const failure of facts.failures.values())
+  for (const failure of [...facts.failures.values()].slice(-FAILURES))
     lines.push(`- failing since call ${failure.since}: \`${failure.key}\`: ${failure.detail}`)
-  for (const { what, gist, call } of facts.findings)
-    lines.push(`- found at call ${call}: ${cutMiddle(what, 80)}: ${gist}`)
+  for (const { what, gist } of findings) lines.push(`- result of ${cutMiddle(what, 80)}: ${gist}`)
   const files = [...facts.files.values()].reverse()
   const named = (label: string, paths: string[]) => {
     if (!paths.length) return

@@ -3,7 +3,7 @@
 
 import type { ToolEvent } from "../event.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { type Env, keyOf, normalize, record, stateOf, text, todosOf } from "../normalize.ts"
+import { type Env, keyOf, normalize, type Place, record, stateOf, text, todosOf } from "../normalize.ts"
 import { redact } from "../redact.ts"
 import { cut, line } from "../text.ts"
 import { tokensOfLength } from "../tokens.ts"
@@ -97,10 +97,16 @@ function mix(hash: number, value: number): number {
 }
 
 /**
- * What the ledger keeps of a message. `calls` is the number of calls before it; `digest` asks for the gists of its
- * outputs. Never throws on a part.
+ * What the ledger keeps of a message. `calls` is the number of calls before it; `wantsGist` as in `Place`.
+ * Never throws on a part.
  */
-export function readEntry(message: HostMessage, print: number, calls: number, digest: boolean, env: Env): Entry {
+export function readEntry(
+  message: HostMessage,
+  print: number,
+  calls: number,
+  wantsGist: Place["wantsGist"],
+  env: Env,
+): Entry {
   const { info } = message
   const parts = Array.isArray(message.parts) ? message.parts.filter((part) => part && typeof part === "object") : []
   const assistant = info.role === "assistant"
@@ -111,7 +117,7 @@ export function readEntry(message: HostMessage, print: number, calls: number, di
     messageID: text(info.id) ?? "",
     call: calls + (assistant && info.summary !== true ? 1 : 0),
     root,
-    digest,
+    wantsGist,
   }
   const entry: Entry = {
     id: place.messageID,

@@ -3,7 +3,7 @@
 
 import { renew } from "../bounded.ts"
 import { covers, isCheck } from "../commands.ts"
-import type { FileUse, ToolEvent } from "../event.ts"
+import { type FileUse, nameOf, type ToolEvent } from "../event.ts"
 import type { Entry, Todo, Usage } from "./entry.ts"
 
 export type Request = { text: string; call: number }
@@ -37,9 +37,6 @@ export type Failure = {
 
 export type Repeat = { what: string; gist?: string; outputHash: string; times: number; last: number }
 
-/** What a call found out, in one line. */
-export type Finding = { what: string; gist: string; call: number }
-
 export type Facts = {
   calls: number
   compactions: number
@@ -58,8 +55,6 @@ export type Facts = {
   results: Map<string, Repeat>
   /** those of them that came again lately, oldest first */
   repeats: Map<string, Repeat>
-  /** what the newest calls found out, oldest first */
-  findings: Finding[]
   /** the call of the last edit of any file */
   editedAt: number
   running: ToolEvent[]
@@ -77,7 +72,6 @@ const MAX_FILES = 1000
 const MAX_FAILURES = 100
 const MAX_RESULTS = 2000
 const MAX_REPEATS = 20
-const MAX_FINDINGS = 12
 /** Calls after which a failure that is no check is history: the agent went another way. */
 const FAILURE_LIFE = 6
 /**
@@ -100,7 +94,6 @@ export function emptyFacts(): Facts {
     failures: new Map(),
     results: new Map(),
     repeats: new Map(),
-    findings: [],
     editedAt: 0,
     running: [],
     unreported: 0,
@@ -188,16 +181,6 @@ function foldEvent(facts: Facts, event: ToolEvent): void {
   for (const use of event.files) foldFile(facts, use, event)
   foldFailure(facts, event)
   foldRepeat(facts, event)
-  if (event.gist !== undefined)
-    facts.findings = [
-      ...facts.findings.slice(1 - MAX_FINDINGS),
-      { what: nameOf(event), gist: event.gist, call: event.call },
-    ]
-}
-
-/** The call as a reader knows it again: a command as it is, any other tool by its name. */
-function nameOf(event: ToolEvent): string {
-  return event.kind === "command" ? event.input : `${event.tool} ${event.input}`.trim()
 }
 
 function isWrite(file: FileUse): boolean {

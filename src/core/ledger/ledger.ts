@@ -36,9 +36,6 @@ export type Ledger = {
  */
 const RECENT = 100
 
-/** The newest messages, whose outputs are digested; of a long session seen for the first time, all would take too long. */
-const DIGESTED = 50
-
 /** Compactions whose carried facts are kept, so that a revert past the newest one finds the one before. */
 const MAX_CARRIED = 8
 
@@ -49,11 +46,14 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
   const carried = new Map<string, Facts>()
   let outdated = false
 
-  function append(message: HostMessage, digest: boolean, known?: Map<string, Entry>): number {
+  // a repeat is worth the answer's gist; digesting every output would be most of what a call costs
+  const isRepeat = (inputHash: string, outputHash: string) => facts.results.get(inputHash)?.outputHash === outputHash
+
+  function append(message: HostMessage, known?: Map<string, Entry>): number {
     const print = fingerprint(message)
     const old = known?.get(message.info.id ?? "")
     const same = old !== undefined && old.fingerprint === print
-    const entry = same ? old : readEntry(message, print, facts.calls, digest, env)
+    const entry = same ? old : readEntry(message, print, facts.calls, isRepeat, env)
     entries.push(entry)
     fold(facts, entry)
     return same ? 0 : 1
@@ -76,9 +76,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     entries = []
     outdated = false
     let read = 0
-    messages.forEach((message, i) => {
-      if (isReal(message, ignore)) read += append(message, i >= messages.length - DIGESTED, known)
-    })
+    for (const message of messages) if (isReal(message, ignore)) read += append(message, known)
     return { read, rebuilt: true, ...(swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}) }
   }
 
@@ -111,7 +109,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
       let read = 0
       for (; next < messages.length; next++) {
         const message = messages[next] as HostMessage
-        if (isReal(message, ignore)) read += append(message, next >= messages.length - DIGESTED)
+        if (isReal(message, ignore)) read += append(message)
       }
       return { read, rebuilt: false }
     },

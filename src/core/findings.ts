@@ -1,0 +1,24 @@
+// What the newest tool calls found out, a line each: for who will not see their outputs again.
+
+import { nameOf } from "./event.ts"
+import type { HostMessage } from "./host.ts"
+import { type Env, normalize } from "./normalize.ts"
+
+/** `what` is the call as a reader knows it again, `gist` its answer's digest in a line. */
+export type Finding = { what: string; gist: string }
+
+const MOST = 12
+
+/** Findings of the newest calls whose output says more than their arguments, newest first. Reads the messages only. */
+export function findingsOf(messages: readonly HostMessage[], env: Env): Finding[] {
+  const found: Finding[] = []
+  for (const { info, parts } of messages.toReversed()) {
+    for (const part of parts.toReversed()) {
+      if (part?.type !== "tool") continue
+      const event = normalize(part, { messageID: info.id ?? "", call: 0, root: env.root, wantsGist: () => true }, env)
+      if (event?.gist) found.push({ what: nameOf(event), gist: event.gist })
+      if (found.length === MOST) return found
+    }
+  }
+  return found
+}
