@@ -1,7 +1,7 @@
 // Part → tool event. Reads every shape of a tool part that OpenCode has written, and what it cannot read it leaves
 // out: it never throws on a part.
 
-import { commandKey } from "./commands.ts"
+import { commandKey, hidesExit } from "./commands.ts"
 import type { Digest, DigestSource } from "./digest.ts"
 import type { FileUse, ToolEvent, ToolKind, ToolStatus } from "./event.ts"
 import { verdictOf } from "./extract/verdict.ts"
@@ -51,6 +51,7 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   if (!STATUSES.includes(status)) return
   const input = record(state.input) ?? {}
   const kind = kindOf(tool)
+  const command = text(input.command) ?? ""
   const metadata = record(state.metadata)
   const failed = status === "error"
   const done = failed || status === "completed"
@@ -81,17 +82,15 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     kind,
     status: status as ToolStatus,
     input: summary,
-    attempt: cut(
-      kind === "command" ? redact(commandKey(line(text(input.command) ?? ""))) : `${tool} ${summary}`,
-      ATTEMPT,
-    ),
+    attempt: cut(kind === "command" ? redact(line(commandKey(command))) : `${tool} ${summary}`, ATTEMPT),
     inputHash,
     ...maybe("outputHash", outputHash),
     ...(digest ? { gist: cut(redact(line(digest.gist)), FAILURE) } : {}),
     outputTokens: tokensOfLength(output.length),
     ...(failed ? { error: cut(redact(line(output)), FAILURE) } : {}),
     ...maybe("exit", exit),
-    ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !isMasked(kind, input)),
+    ok:
+      done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
     ...(failure ? { failure: cut(redact(line(failure)), FAILURE) } : {}),
     files: done && !failed ? filesOf(kind, input, metadata, place.root) : [],
     ...(typeof start === "number" && typeof end === "number" ? { durationMs: Math.max(0, end - start) } : {}),
@@ -99,11 +98,6 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     cleared: time?.compacted !== undefined,
     call: place.call,
   }
-}
-
-/** A pipeline exits with the code of its last command: `npm test | tail` says nothing of the tests by exiting 0. */
-function isMasked(kind: ToolKind, input: Record<string, unknown>): boolean {
-  return kind === "command" && /(?<!\|)\|(?!\|)/.test((text(input.command) ?? "").replace(/"[^"]*"|'[^']*'/g, ""))
 }
 
 /** Test runners name files by their full path; in the project the short one says as much. */

@@ -2,9 +2,9 @@
 // through `tail` exits 0 whatever happened. Reads the tail of the output only.
 
 import type { DigestSource } from "../digest.ts"
+import { isViewer, type Program, programsOf } from "../shell.ts"
 import { reportsIn, verdictAmong } from "./checks/checks.ts"
 import { failureOf, type Report } from "./checks/report.ts"
-import { type Program, programsOf } from "./shell.ts"
 import { hostNote, tellingLine } from "./telling.ts"
 import { clip, type Line, lookAtTail, textOf } from "./text.ts"
 
@@ -13,22 +13,11 @@ export type JudgedSource = Pick<DigestSource, "tool" | "kind" | "input" | "outpu
 
 const TAIL_CHARS = 16 * 1024
 
-const VIEWERS = new Set(
-  (
-    "cat bat head tail less more sed awk gawk grep egrep fgrep rg ag ack find fd ls eza tree wc sort uniq cut tr echo " +
-    "printf cd pushd popd pwd which type file stat du df jq yq xxd od nl tac column date env export unset source . " +
-    "basename dirname realpath readlink mkdir rmdir touch chmod chown cp mv rm ln tee true sleep set diff cmp xargs " +
-    "test [ [[ whoami uname hostname ps kill pgrep history clear read exit"
-  ).split(" "),
-)
 /** Programs whose exit code 1 is an answer (no match, different, absent), not a failure. */
 const ANSWERS = new Set(
   "grep egrep fgrep rg ag ack zgrep diff cmp test [ [[ which type command pgrep pidof expr false colordiff fc lsof".split(
     " ",
   ),
-)
-const GIT_LOOKS = new Set(
-  "log show diff status blame grep ls-files branch tag remote stash shortlog reflog cat-file config".split(" "),
 )
 /** Checkers that say nothing when all is well. */
 const SILENT = new Set(
@@ -78,11 +67,6 @@ export function judge(
   }
   if (report) return { judgement: { verdict: "pass" }, report }
   return { judgement: passesSilently(programs, exit, lines) ? { verdict: "pass" } : {} }
-}
-
-/** A program that shows what others wrote: what looks like a test report in its output is somebody's text. */
-function isViewer({ name, args }: Program): boolean {
-  return VIEWERS.has(name) || (name === "git" && GIT_LOOKS.has(args.find((word) => !word.startsWith("-")) ?? ""))
 }
 
 /** An exit code told in the output itself, as some hosts do in place of a field. */

@@ -1,13 +1,13 @@
 // A shell command: judged first, then told by what the program that matters prints.
 
 import type { DigestSource } from "../../digest.ts"
+import { type Program, programsOf } from "../../shell.ts"
 import type { Report } from "../checks/report.ts"
 import { cite, type Draft } from "../draft.ts"
 import { digestJson } from "../other/json.ts"
 import { digestFile } from "../read/read.ts"
 import { digestMatches } from "../search/matches.ts"
 import { digestPaths } from "../search/paths.ts"
-import { type Program, programsOf } from "../shell.ts"
 import { tellingLine } from "../telling.ts"
 import { type Line, textOf, type View } from "../text.ts"
 import { judge, statedExit } from "../verdict.ts"

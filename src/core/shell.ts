@@ -27,6 +27,18 @@ const RUNNERS: Readonly<Record<string, readonly string[]>> = {
 }
 const NO_PROGRAM = new Set(["for", "case", "fi", "done", "esac", "}", "function", "select", ""])
 
+const VIEWERS = new Set(
+  (
+    "cat bat head tail less more sed awk gawk grep egrep fgrep rg ag ack find fd ls eza tree wc sort uniq cut tr echo " +
+    "printf cd pushd popd pwd which type file stat du df jq yq xxd od nl tac column date env export unset source . " +
+    "basename dirname realpath readlink mkdir rmdir touch chmod chown cp mv rm ln tee true sleep set diff cmp xargs " +
+    "test [ [[ whoami uname hostname ps kill pgrep history clear read exit"
+  ).split(" "),
+)
+const GIT_LOOKS = new Set(
+  "log show diff status blame grep ls-files branch tag remote stash shortlog reflog cat-file config".split(" "),
+)
+
 /** The programs of a command in order; empty for an empty or unreadable one. */
 export function programsOf(command: string): Program[] {
   const programs: Program[] = []
@@ -103,6 +115,11 @@ export function programsOf(command: string): Program[] {
   }
   endProgram(false)
   return programs
+}
+
+/** A program that shows what others wrote: what looks like a test report in its output is somebody's text. */
+export function isViewer({ name, args }: Program): boolean {
+  return VIEWERS.has(name) || (name === "git" && GIT_LOOKS.has(args.find((word) => !word.startsWith("-")) ?? ""))
 }
 
 function toProgram(words: readonly string[], piped: boolean): Program | undefined {
