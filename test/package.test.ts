@@ -116,3 +116,24 @@ describe("under plain Node, without Bun", () => {
     expect(logged[0]).toMatchObject({ level: "warn", message: expect.stringContaining("memory") })
   }, 30_000)
 })
+
+describe("a checkout", () => {
+  test.each([
+    ["its folder", root],
+    ["its source", join(root, "src/plugin.ts")],
+  ])(
+    "loads by %s",
+    async (_, plugin) => {
+      const provider = await startProvider([use(read("README.md")), say("done")])
+      const host = createHost({ opencode: findOpencode(), url: provider.url, plugin })
+      try {
+        expect((await host.run("read the readme")).exitCode).toBe(0)
+        expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
+      } finally {
+        await host.close()
+        await provider.close()
+      }
+    },
+    60_000,
+  )
+})
