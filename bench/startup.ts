@@ -1,7 +1,7 @@
-// What the plugin adds to `opencode run`, measured in pairs: the same one-answer session without and with it, in turn
-// and in changing order, after one pair to warm up. Prints the medians, and the median of the pairs' differences, of the
-// time on the wall and of processor time, which other programs disturb less.
-// `bun bench/startup.ts [PAIRS]`, 20 pairs unless told otherwise. Build first: the built plugin is what is measured.
+// What the plugin adds to `opencode run`: the same one-answer session without and with it, in blocks of four runs (without,
+// with, with, without), so that neither drift nor the order of a pair counts, after one block to warm up. Prints the
+// medians, and the median of the blocks' differences, of the time on the wall and of processor time.
+// `bun bench/startup.ts [BLOCKS]`, 10 unless told otherwise. Build first: the built plugin is what is measured.
 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ import { startProvider } from "../src/demo/provider.ts"
 
 type Sample = { wallMs: number; cpuMs: number }
 
-const pairs = Number(process.argv[2] ?? 20)
+const blocks = Number(process.argv[2] ?? 10)
 const opencode = findOpencode()
 const provider = await startProvider(() => ({ text: "done" }))
 const plugin = fileURLToPath(new URL("../dist/plugin.js", import.meta.url))
@@ -34,13 +34,13 @@ async function sample({ root, project }: Host): Promise<Sample> {
   return { wallMs, cpuMs: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000 }
 }
 
-const samples: [Sample, Sample][] = []
+type Block = { bare: Sample[]; loaded: Sample[] }
+const measured: Block[] = []
 try {
-  for (let pair = -1; pair < pairs; pair++) {
-    const first = pair % 2 === 0 ? await sample(without) : undefined
-    const loaded = await sample(with_)
-    const bare = first ?? (await sample(without))
-    if (pair >= 0) samples.push([bare, loaded])
+  for (let n = -1; n < blocks; n++) {
+    const first = await sample(without)
+    const loaded = [await sample(with_), await sample(with_)]
+    if (n >= 0) measured.push({ bare: [first, await sample(without)], loaded })
   }
 } finally {
   await Promise.all([without.close(), with_.close()])
@@ -48,14 +48,15 @@ try {
 }
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const mean = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / values.length
 for (const [name, key] of [
   ["wall", "wallMs"],
   ["processor", "cpuMs"],
 ] as const) {
-  const [bare, loaded, added] = [
-    samples.map(([sample]) => sample[key]),
-    samples.map(([, sample]) => sample[key]),
-    samples.map(([one, other]) => other[key] - one[key]),
-  ].map((values) => `${median(values).toFixed(0)} ms`)
-  process.stdout.write(`opencode run, ${pairs} pairs, ${name} time: without ${bare}, with ${loaded}, added ${added}\n`)
+  const times = (samples: readonly Sample[]) => samples.map((sample) => sample[key])
+  const without = median(measured.flatMap(({ bare }) => times(bare)))
+  const with_ = median(measured.flatMap(({ loaded }) => times(loaded)))
+  const added = median(measured.map(({ bare, loaded }) => mean(times(loaded)) - mean(times(bare))))
+  const [a, b, c] = [without, with_, added].map((ms) => `${ms.toFixed(0)} ms`)
+  process.stdout.write(`opencode run, ${blocks} blocks, ${name} time: without ${a}, with ${b}, added ${c}\n`)
 }
