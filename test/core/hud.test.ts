@@ -280,6 +280,22 @@ describe("slots", () => {
     expect(huds.filter((message) => !message.parts[0]!.text!.includes("changes since"))).toHaveLength(1)
   })
 
+  test("sticky: what was told and is so no more is told again: a check that passes, a file read and edited anew", () => {
+    const session = typical()
+      .assistant([bash("npm test", "Tests: 4 passed, 4 total")], usage(1000, 14_000))
+      .assistant([edit("src/login.ts"), ...[1, 2, 3, 4, 5].map((n) => read(`src/${n}.ts`))], usage(1000, 15_000))
+    const texts = play(session, "sticky")
+      .at(-1)!
+      .filter((message) => isHudID(message.info.id!))
+      .map((message) => message.parts[0]!.text!)
+    const told = texts.findIndex((text) => text.includes("failing `npm test` at call 3"))
+    const settled = texts.findIndex((text) => text.includes("no longer failing `npm test`"))
+    expect(told).toBeGreaterThanOrEqual(0)
+    expect(settled).toBeGreaterThan(told)
+    expect(texts.slice(settled + 1).join()).not.toContain("failing")
+    expect(texts.filter((text) => /edited since read: src\/login\.ts/.test(text))).toHaveLength(2)
+  })
+
   test("sticky: after a revert that took the first one away, a whole one is sent", () => {
     const session = typical()
     const ledger = createLedger(env, isHudID)

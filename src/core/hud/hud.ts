@@ -5,7 +5,14 @@ import type { Facts } from "../ledger/facts.ts"
 import type { Signals } from "../ledger/signals.ts"
 import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
 import { type Hud, onlyNew, pick, render } from "./render.ts"
-import { contextNow, type Section, type SectionName, type Surroundings, sectionsOf } from "./sections.ts"
+import {
+  contextNow,
+  type Section,
+  type SectionName,
+  type Surroundings,
+  sectionsOf,
+  settledSection,
+} from "./sections.ts"
 import type { Slot } from "./slots.ts"
 
 export type HudOptions = {
@@ -20,7 +27,7 @@ export type HudState = {
   shown: boolean
   /** sticky slot only: what was sent and where, and what it said */
   anchors: Anchor[]
-  said: Set<string>
+  said: ReadonlyMap<string, string>
   lastSent: number
   /** takes the HUD back out of the array it was put in, should the same array come again */
   undo?: Commit
@@ -29,7 +36,7 @@ export type HudState = {
 export type HudCall = { hud: Hud | undefined; reason?: string; commit: Commit; state: HudState }
 
 export function newHudState(): HudState {
-  return { shown: false, anchors: [], said: new Set(), lastSent: 0 }
+  return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
 }
 
 /** From this share of the context window on, the HUD makes itself small. */
@@ -97,10 +104,12 @@ function sticky(
   const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
   const kept = whole ? anchors : []
   const lost = kept.length < state.anchors.length
-  const said = lost ? new Set<string>() : state.said
-  const fresh = kept.length ? onlyNew(sections, said) : sections
+  const said: ReadonlyMap<string, string> = lost ? new Map() : state.said
+  const fresh = kept.length ? onlyNew([settledSection(facts, said), ...sections], said) : sections
   const worthIt = kept.length ? isWorthSending(fresh) : state.shown || hasNews(facts)
-  const hud = worthIt ? render(fresh, budgetTokens, call, kept.length && !lost ? state.lastSent : undefined) : undefined
+  const hud = worthIt
+    ? render(fresh, budgetTokens, call, kept.length && said.size ? state.lastSent : undefined)
+    : undefined
   const after = messages.at(-1)?.info.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   return {
@@ -112,7 +121,7 @@ function sticky(
     state: {
       shown: next.length > 0,
       anchors: next,
-      said: hud ? new Set([...said, ...hud.said]) : said,
+      said: hud ? new Map([...said, ...hud.said]) : said,
       lastSent: hud ? call : state.lastSent,
     },
   }

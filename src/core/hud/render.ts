@@ -2,7 +2,7 @@
 // or dropped whole; the order of worth is the order of the sections.
 
 import { estimateTokens } from "../tokens.ts"
-import type { Section, SectionName } from "./sections.ts"
+import type { Item, Section, SectionName } from "./sections.ts"
 
 const OPEN = "<hud>"
 const CLOSE = "</hud>"
@@ -11,8 +11,8 @@ export type Hud = {
   text: string
   /** estimated tokens of `text`, line by line */
   tokens: number
-  /** what was said, by `Item.key`: what a sticky slot need not say again */
-  said: ReadonlySet<string>
+  /** what was said of what, see `saying`: a sticky slot need not say it again */
+  said: ReadonlyMap<string, string>
 }
 
 /** Tokens of the frame: tags, attribution, line breaks. */
@@ -30,13 +30,13 @@ export function render(
 ): Hud | undefined {
   let left = budgetTokens - FRAME
   const lines: string[] = []
-  const said = new Set<string>()
+  const said = new Map<string, string>()
   for (const section of sections) {
     const fitted = fit(section, left)
     if (!fitted) continue
     left -= fitted.tokens
     lines.push(fitted.line)
-    for (const item of section.items.slice(0, fitted.count)) said.add(item.key)
+    for (const item of section.items.slice(0, fitted.count)) said.set(saying(section, item), item.state)
   }
   if (!lines.length) return
   const head = `status by opencode-hud, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
@@ -44,10 +44,18 @@ export function render(
   return { text, tokens: budgetTokens - left, said }
 }
 
-/** Sections with only the items not in `said`; what is left of a section with nothing new is gone. */
-export function onlyNew(sections: readonly Section[], said: ReadonlySet<string>): Section[] {
+/** What an item is about, unlike any other of another section. */
+function saying(section: Section, item: Item): string {
+  return `${section.name} ${item.key}`
+}
+
+/** Sections with only the items that say something else than was said; a section without any is gone. */
+export function onlyNew(sections: readonly Section[], said: ReadonlyMap<string, string>): Section[] {
   return sections
-    .map((section) => ({ ...section, items: section.items.filter((item) => !said.has(item.key)) }))
+    .map((section) => ({
+      ...section,
+      items: section.items.filter((item) => said.get(saying(section, item)) !== item.state),
+    }))
     .filter((section) => section.items.length > 0)
 }
 

@@ -18,8 +18,8 @@ export type Section = {
   join(items: readonly Item[]): string
 }
 
-/** `key` stays the same while an item says nothing that is worth saying again. */
-export type Item = { text: string; key: string; group?: string }
+/** `key` is what the item is about, `state` what it says of it: one that was sent is worth sending again in another. */
+export type Item = { text: string; key: string; state: string }
 
 /** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
 export type Surroundings = { contextLimit?: number }
@@ -65,7 +65,7 @@ function contextSection(facts: Facts, { contextLimit }: Surroundings): Section |
   if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // every call moves the figure a little; a step of a twentieth of the window is news
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
-  return section("context", "context", [{ text: said.join(", "), key: `context ${step} ${facts.compactions}` }])
+  return section("context", "context", [{ text: said.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
 function taskSection(facts: Facts): Section | undefined {
@@ -74,7 +74,7 @@ function taskSection(facts: Facts): Section | undefined {
     // what was asked a moment ago stands right above
     if (facts.calls - request.call < 2 && i === facts.requests.length - 1 && !swallowed) return []
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 130 : 60)}"`
-    return [{ text: i === 0 ? text : `then ${text}`, key: request.text }]
+    return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
   return section("task", "task", quoted, ", ")
 }
@@ -88,7 +88,7 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
   const next = todos.find((todo) => todo.status === "pending")
   const said = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
   const text = `${done} of ${todos.length} done${said}`
-  return section("todo", "todo", [{ text, key: text }])
+  return section("todo", "todo", [{ text, key: "", state: text }])
 }
 
 function failingSection(facts: Facts): Section | undefined {
@@ -100,10 +100,19 @@ function failingSection(facts: Facts): Section | undefined {
       failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
     return {
       text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`,
-      key: `${failure.key} ${failure.detail}`,
+      key: failure.key,
+      state: failure.detail,
     }
   })
   return section("failing", "failing", items, "; ")
+}
+
+/** Of failures that were told, those that are open no more: who was told must hear that too. */
+export function settledSection(facts: Facts, said: ReadonlyMap<string, string>): Section {
+  const told = [...said.keys()].filter((key) => key.startsWith("failing ")).map((key) => key.slice("failing ".length))
+  const settled = told.filter((key) => !facts.failures.has(key))
+  const items = settled.map((key) => ({ text: `\`${cutMiddle(key, 60)}\``, key, state: "settled" }))
+  return section("failing", "no longer failing", items)
 }
 
 /** The files the agent is likely to touch next, told apart by whether it has seen what is in them now. */
@@ -113,7 +122,7 @@ function filesSection(facts: Facts, signals: Signals): Section {
   const items = hottest.map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MANY_EDITS ? ` ${file.edits}x` : ""
-    return { text: `${line(file.path)}${times}`, group, key: `${file.path} ${group}` }
+    return { text: `${line(file.path)}${times}`, key: file.path, state: group }
   })
   return { name: "files", label: "files", items, join: joinFiles }
 }
@@ -131,10 +140,9 @@ function joinFiles(items: readonly Item[]): string {
   const groups = new Map<string, Item[]>()
   const names = items.map((item) => basename(item.text))
   items.forEach((item, i) => {
-    const { group = "" } = item
     const unique = names.indexOf(names[i] ?? "") === names.lastIndexOf(names[i] ?? "")
     const text = i < WHOLE_PATHS ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
-    groups.set(group, [...(groups.get(group) ?? []), { ...item, text }])
+    groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
   })
   return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
 }
@@ -146,7 +154,11 @@ function repeatsSection(facts: Facts): Section {
     .slice(0, MAX_REPEATS)
     .map((repeat) => {
       const text = `${cutMiddle(repeat.what, 70)} ${repeat.times}x`
-      return { text: repeat.gist ? `${text} (${cut(repeat.gist, 80)})` : text, key: text }
+      return {
+        text: repeat.gist ? `${text} (${cut(repeat.gist, 80)})` : text,
+        key: repeat.what,
+        state: String(repeat.times),
+      }
     })
   return section("repeats", "same result again", items, "; ")
 }
@@ -159,7 +171,7 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   return section(
     "waiting",
     "waiting",
-    items.slice(0, 3).map((text) => ({ text, key: text })),
+    items.slice(0, 3).map((text) => ({ text, key: text, state: "" })),
     "; ",
   )
 }
@@ -173,7 +185,7 @@ function section(name: SectionName, label: string, items: Item[], join: string |
   }
 }
 
-/** Paths of one folder share it, `src/{a.ts edited, b.ts}`; folders and files keep the order of their first. */
+/** Paths of one folder share it, `src/{a.ts 3x, b.ts}`; folders and files keep the order of their first. */
 function joinPaths(items: readonly Item[]): string {
   const folders = new Map<string, string[]>()
   for (const { text } of items) {
