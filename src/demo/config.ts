@@ -32,7 +32,7 @@ export type HostOptions = {
 
 type Entry = { npm: string; name: string; options: object; models: Record<string, unknown> }
 
-export const MODELS: readonly ModelSpec[] = [
+const MODELS: readonly ModelSpec[] = [
   { provider: "scripted", id: "scripted-1", npm: "@ai-sdk/openai-compatible" },
   { provider: "scripted-anthropic", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" },
 ]

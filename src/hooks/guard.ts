@@ -23,10 +23,10 @@ export function guard<Args extends unknown[]>(
     try {
       const result = body(...args)
       const commit = result instanceof Promise ? await within(result, deadlineMs) : result
-      if (commit === LATE) return report(hook, `gave up after ${deadlineMs} ms`)
+      if (commit === LATE) return report(hook, `was not done after ${deadlineMs} ms; OpenCode went on without it`)
       commit?.()
     } catch (cause) {
-      return report(hook, "failed", cause)
+      return report(hook, "failed; OpenCode went on without it", cause)
     }
     const elapsedMs = performance.now() - started
     if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms`)

@@ -16,7 +16,7 @@ export const BODIES = { onMessages, onSystem, onEvent, onCompacting, onHeaders }
 export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
   const report: Report = (hook, problem, cause) => {
     const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
-    context.log.say("warn", `${hook} ${problem}${why}; OpenCode went on without it`)
+    context.log.say("warn", `${hook} ${problem}${why}`)
   }
   const { deadlineMs } = context.options
   const hooks = {

@@ -3,7 +3,6 @@ import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createHost, findOpencode } from "../../src/demo/host.ts"
 import { startProvider } from "../../src/demo/provider.ts"
-import type { StoredMessage } from "../../src/demo/stored.ts"
 import { root, spawnChild } from "../store/support.ts"
 
 export const source = join(root, "src/cli/main.ts")
@@ -79,5 +78,3 @@ export function linkCommands(folder: string, commands: Record<string, string>): 
   for (const [name, target] of Object.entries(commands)) symlinkSync(realpathSync(target), join(folder, name))
   return folder
 }
-
-export type { StoredMessage }

@@ -33,7 +33,7 @@ test.each([
 ])("resolves when the body %s, and says so once", async (_, body) => {
   const { reports, report } = watch()
   await guard("h", 50, report, body as never)()
-  expect(reports).toEqual(["h failed"])
+  expect(reports).toEqual(["h failed; OpenCode went on without it"])
 })
 
 test("gives up at the deadline on a body that hangs, and never runs its late commit", async () => {
@@ -46,7 +46,7 @@ test("gives up at the deadline on a body that hangs, and never runs its late com
   })
   await late.promise
   expect(committed).toBe(false)
-  expect(reports).toEqual(["h gave up after 10 ms"])
+  expect(reports).toEqual(["h was not done after 10 ms; OpenCode went on without it"])
 })
 
 test("a body that rejects after the deadline makes no noise", async () => {

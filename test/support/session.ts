@@ -3,7 +3,7 @@
 import type { HostMessage, HostPart, HostUsage } from "../../src/core/host.ts"
 
 export const ROOT = "/home/dev/shop"
-export const SESSION = "ses_test"
+const SESSION = "ses_test"
 const START = Date.parse("2026-11-01T09:00:00Z")
 
 /** Builds one session message by message; ids, times and part ids come by themselves. */

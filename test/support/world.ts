@@ -126,10 +126,6 @@ export function edit(filePath: string, oldString: string, newString: string): To
   return { name: "edit", arguments: { filePath, oldString, newString } }
 }
 
-export function write(filePath: string, content: string): ToolCall {
-  return { name: "write", arguments: { filePath, content } }
-}
-
 export function bash(command: string): ToolCall {
   return { name: "bash", arguments: { command, description: "Runs a command" } }
 }
