@@ -1,0 +1,171 @@
+// The hooks as OpenCode calls them, without OpenCode: switches, gates and what each leaves alone.
+
+import { describe, expect, test } from "bun:test"
+import type { HostMessage } from "../../src/core/host.ts"
+import plugin from "../../src/plugin.ts"
+import { bash, read, SessionBuilder, usage } from "../support/session.ts"
+
+type Call = (input: object, output: object) => Promise<void>
+
+const AGENTS = [{ name: "title", prompt: "Name this chat. You are terse." }, { name: "build" }]
+
+async function load(options: object = {}) {
+  const client = { app: { log: async () => {}, agents: async () => ({ data: AGENTS }) }, tui: {} }
+  const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
+  const hooks = await plugin.server(input as never, { store: { enabled: false }, ...options })
+  // the prompts of the helper agents are asked for in the background
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
+  return {
+    hooks,
+    transform: async (messages: HostMessage[]) => {
+      await call("experimental.chat.messages.transform")({}, { messages })
+      return messages
+    },
+    system: async (text: string, sessionID?: string) => {
+      const output = { system: [text, "second"] }
+      await call("experimental.chat.system.transform")({ sessionID, model: MODEL }, output)
+      return output.system
+    },
+    compacting: async () => {
+      const output: { context: string[] } = { context: [] }
+      await call("experimental.session.compacting")({ sessionID: "ses_test" }, output)
+      return output.context
+    },
+    headers: async (agent: string, providerID: string) => {
+      const output: { headers: Record<string, string> } = { headers: {} }
+      await call("chat.headers")({ sessionID: "ses_test", agent, model: { providerID } }, output)
+      return output.headers
+    },
+    event: (type: string, properties: object) => call("event")({ event: { type, properties } }, {}),
+  }
+}
+
+const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { context: 100_000 } }
+
+const worked = () =>
+  new SessionBuilder()
+    .user("make the login test pass on node 22, please")
+    .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(20_000))
+
+const hudOf = (messages: HostMessage[]) => JSON.stringify(messages.at(-1)).match(/<hud>.*<\/hud>/)?.[0]
+
+describe("switches", () => {
+  test("the plugin off registers nothing", async () => {
+    expect((await load({ enabled: false })).hooks).toEqual({})
+  })
+
+  test("the HUD off, nothing is added anywhere", async () => {
+    const { transform, system, compacting } = await load({ hud: { enabled: false } })
+    const session = worked()
+    expect(await transform(session.fresh())).toEqual(session.messages)
+    expect(await system("You are OpenCode.", "ses_test")).toEqual(["You are OpenCode.", "second"])
+    expect(await compacting()).toEqual([])
+  })
+
+  test("a disabled agent gets no HUD, the next agent of the same session does", async () => {
+    const { transform } = await load({ disabledAgents: ["plan"] })
+    const session = worked()
+    for (const message of session.messages) message.info.agent = "plan"
+    expect(hudOf(await transform(session.fresh()))).toBeUndefined()
+    session.user("now build it")
+    expect(hudOf(await transform(session.fresh()))).toBeDefined()
+  })
+})
+
+describe("the system prompt", () => {
+  test("gets the paragraph at the end of its last element, once", async () => {
+    const { system } = await load()
+    const [first, last] = await system("You are OpenCode.", "ses_test")
+    expect(first).toBe("You are OpenCode.")
+    expect(last).toMatch(/^second\n\nSome requests carry a block between <hud> and <\/hud>/)
+  })
+
+  test.each([
+    ["a title's", "You are a title generator. You output ONLY a title."],
+    ["a compaction's", "You are a context summarization agent."],
+    ["a title's in the user's own words", "Name this chat. You are terse. Today is Monday."],
+  ])("is left alone when it is %s", async (_, prompt) => {
+    expect(await (await load()).system(prompt, "ses_test")).toEqual([prompt, "second"])
+  })
+
+  test("is left alone without a session", async () => {
+    expect(await (await load()).system("Write an agent.")).toEqual(["Write an agent.", "second"])
+  })
+
+  test("tells how large the context is, from the next call on", async () => {
+    const { system, transform } = await load()
+    await transform(worked().fresh())
+    await system("You are OpenCode.", "ses_test")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 20k of 100k (20%)")
+  })
+})
+
+describe("compaction", () => {
+  test("gets the facts, and its array no HUD; the call after it has one again", async () => {
+    const { transform, compacting } = await load()
+    const session = worked()
+    await transform(session.fresh())
+    expect((await compacting()).join()).toContain("failing since call 1: `npm test`")
+    expect(await transform(session.fresh())).toEqual(session.messages)
+    expect(hudOf(await transform(session.fresh()))).toBeDefined()
+  })
+
+  test.each(["session.error", "session.compacted", "session.idle"])(
+    "one that %s ended silences nothing",
+    async (type) => {
+      const { transform, compacting, event } = await load()
+      await compacting()
+      await transform([])
+      await event(type, { sessionID: "ses_test" })
+      expect(hudOf(await transform(worked().fresh()))).toBeDefined()
+    },
+  )
+})
+
+describe("what events tell", () => {
+  test("todos and permissions are in the next HUD, and gone when they are", async () => {
+    const { transform, event } = await load()
+    await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
+    await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
+    const hud = hudOf(await transform(worked().fresh()))
+    expect(hud).toContain("todo 0 of 1 done, now: mend it")
+    expect(hud).toContain("waiting permission for bash rm -rf x")
+    await event("permission.replied", { sessionID: "ses_test", requestID: "per_1", reply: "once" })
+    expect(hudOf(await transform(worked().fresh()))).not.toContain("waiting")
+  })
+
+  test("a deleted session is forgotten", async () => {
+    const { transform, event } = await load()
+    await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
+    await event("session.deleted", { sessionID: "ses_test" })
+    expect(hudOf(await transform(worked().fresh()))).not.toContain("todo")
+  })
+})
+
+describe("GitHub Copilot's header", () => {
+  test("says agent inside a tool loop, and nothing for a prompt, another agent or another provider", async () => {
+    const { transform, headers } = await load()
+    await transform(worked().fresh())
+    expect(await headers("build", "github-copilot")).toEqual({ "x-initiator": "agent" })
+    expect(await headers("title", "github-copilot")).toEqual({})
+    expect(await headers("build", "openai")).toEqual({})
+    await transform(worked().user("and now?").fresh())
+    expect(await headers("build", "github-copilot")).toEqual({})
+  })
+})
+
+test("two instances of the plugin make one HUD and one paragraph", async () => {
+  const one = await load()
+  const other = await load()
+  const messages = await other.transform(await one.transform(worked().fresh()))
+  expect(JSON.stringify(messages).match(/<hud>/g)).toHaveLength(1)
+})
+
+test("sessions interleaved keep to themselves", async () => {
+  const { transform } = await load()
+  const second = new SessionBuilder("ses_other").user("other work entirely, please").assistant([read("z.ts")])
+  await transform(worked().fresh())
+  expect(hudOf(await transform(second.fresh()))).not.toContain("npm test")
+  expect(hudOf(await transform(worked().fresh()))).not.toContain("z.ts")
+})
