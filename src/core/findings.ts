@@ -9,16 +9,20 @@ export type Finding = { what: string; gist: string }
 
 const MOST = 12
 
-/** Findings of the newest calls whose output says more than their arguments, newest first. Reads the messages only. */
+/**
+ * Findings of the newest calls whose output says more than their arguments, newest first; of tries at the same thing the
+ * last. Reads the messages only.
+ */
 export function findingsOf(messages: readonly HostMessage[], env: Env): Finding[] {
-  const found: Finding[] = []
+  const found = new Map<string, Finding>()
   for (const { info, parts } of messages.toReversed()) {
     for (const part of parts.toReversed()) {
       if (part?.type !== "tool") continue
       const event = normalize(part, { messageID: info.id ?? "", call: 0, root: env.root, wantsGist: () => true }, env)
-      if (event?.gist) found.push({ what: nameOf(event), gist: event.gist })
-      if (found.length === MOST) return found
+      if (!event?.gist || found.has(event.attempt)) continue
+      found.set(event.attempt, { what: nameOf(event), gist: event.gist })
+      if (found.size === MOST) return [...found.values()]
     }
   }
-  return found
+  return [...found.values()]
 }

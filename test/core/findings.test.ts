@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test"
+import { findingsOf } from "../../src/core/findings.ts"
+import { createEnv } from "../../src/digest/env.ts"
+import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+
+const env = createEnv(ROOT)
+
+test("the newest results come first, and of tries at the same thing only the last", () => {
+  const session = new SessionBuilder()
+    .user("go")
+    .assistant([bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1), read("a.ts"), edit("a.ts")])
+    .assistant([
+      tool("grep", { pattern: "cookie", path: "src" }, "Found 0 matches"),
+      bash("npm test 2>&1 | tail -3", "Tests: 4 passed, 4 total"),
+    ])
+  const found = findingsOf(session.messages, env)
+  expect(found.map(({ what }) => what)).toEqual(["npm test 2>&1 | tail -3", 'grep "cookie" in src'])
+  expect(found[0]?.gist).toContain("4 passed")
+})
+
+test("a long session hands over a dozen", () => {
+  const session = new SessionBuilder().user("go")
+  for (let i = 0; i < 40; i++) session.assistant([bash(`node step-${i}.js`, `step ${i} done\n`)])
+  const found = findingsOf(session.messages, env)
+  expect(found).toHaveLength(12)
+  expect(found[0]?.what).toBe("node step-39.js")
+})
