@@ -6,7 +6,7 @@ import plugin from "../src/plugin.ts"
 import { syntheticSession } from "./sessions.ts"
 
 const SIZES = [100, 1_000, 10_000]
-const CALLS = 200
+const CALLS = 500
 
 const percentile = (sorted: readonly number[], q: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0

@@ -1,7 +1,7 @@
 // The HUD's sections: what each has to say of a session, as short items. Which of them are sent is `render.ts`'s
 // business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in.
 
-import { contextTokens, type Facts, type Failure, type FileRecord, heatOf, isStale } from "../ledger/facts.ts"
+import { contextTokens, type Facts, type Failure, type FileRecord, heatRank, isStale } from "../ledger/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { basename, dirname } from "../paths.ts"
 import { cut, cutMiddle, line } from "../text.ts"
@@ -117,14 +117,26 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 
 /** The files the agent is likely to touch next, told apart by whether it has seen what is in them now. */
 function filesSection(facts: Facts, signals: Signals): Section {
-  const heat = new Map([...facts.files.values()].map((file) => [file, heatOf(file, facts.calls)]))
-  const hottest = [...heat.keys()].sort((a, b) => (heat.get(b) ?? 0) - (heat.get(a) ?? 0)).slice(0, MAX_FILES)
+  const hottest = highest(facts.files.values(), MAX_FILES, heatRank)
   const items = hottest.map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MANY_EDITS ? ` ${file.edits}x` : ""
     return { text: `${line(file.path)}${times}`, key: file.path, state: group }
   })
   return { name: "files", label: "files", items, join: joinFiles }
+}
+
+/** The few of many with the highest rank, highest first; of equals the later. */
+function highest<T>(all: Iterable<T>, most: number, rankOf: (one: T) => number): T[] {
+  const kept: { one: T; rank: number }[] = []
+  for (const one of all) {
+    const rank = rankOf(one)
+    if (kept.length === most && rank < (kept.at(-1)?.rank ?? 0)) continue
+    const at = kept.findIndex((other) => rank >= other.rank)
+    kept.splice(at < 0 ? kept.length : at, 0, { one, rank })
+    if (kept.length > most) kept.pop()
+  }
+  return kept.map(({ one }) => one)
 }
 
 function groupOf(file: FileRecord, signals: Signals): string {

@@ -139,9 +139,12 @@ export function isStale(file: FileRecord): boolean {
   return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
 }
 
-/** How likely the file is to be touched next: its uses, the newer the heavier. */
-export function heatOf(file: FileRecord, call: number): number {
-  return file.heat * 0.5 ** ((call - file.heatAt) / HEAT_HALF_LIFE)
+/**
+ * How likely the file is to be touched next: its uses, the newer the heavier. The logarithm of the heat at any one time
+ * plus a constant, so that files can be compared without cooling them all down to now.
+ */
+export function heatRank(file: FileRecord): number {
+  return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE
 }
 
 function foldRequest(facts: Facts, text: string): void {
@@ -200,7 +203,7 @@ function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
     heat: 0,
     heatAt: event.call,
   }
-  file.heat = heatOf(file, event.call) + 1
+  file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE) + 1
   file.heatAt = event.call
   renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedAt ?? file.usedMs
