@@ -74,10 +74,7 @@ const MAX_RESULTS = 2000
 const MAX_REPEATS = 20
 /** Calls after which a failure that is no check is history: the agent went another way. */
 const FAILURE_LIFE = 6
-/**
- * Calls after which a use of a file counts half. Over recorded sessions the 12 hottest files hold 97 % of the files
- * touched next, against 94 % for the 12 newest; 20 and 40 do equally well, 5 and 80 worse.
- */
+/** Calls after which a use of a file counts half; see docs/decisions/003. */
 const HEAT_HALF_LIFE = 20
 /** A request shorter than this ("yes", "go on") does not stand for the task. */
 const TERSE = 40
