@@ -32,7 +32,7 @@ export type Ledger = {
 /**
  * Messages compared part by part at every call. Older ones are compared so at the first call of a turn, the only time
  * OpenCode changes them (pruning); within a turn their id and number of parts must do, which keeps a call of a session
- * with 10,000 tool parts under a millisecond.
+ * with 10,000 tool parts short.
  */
 const RECENT = 100
 
