@@ -38,10 +38,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
-      permissions.set(id, {
-        id,
-        what: cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100),
-      })
+      permissions.set(id, cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100))
       return
     }
     case "permission.replied":
@@ -71,14 +68,12 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   const session = context.sessions.get(sessionID)
   context.log.attend()
   if (status === "busy" || status === "retry") {
-    session.signals.status = status
     if (!session.restored) context.store.open()
     session.turn.startedMs ||= Date.now()
     checkDisk(context.directory, session)
     return
   }
   if (status !== "idle") return
-  session.signals.status = "idle"
   session.signals.permissions.clear()
   lowerGate(session)
   const turn = endTurn(session.turn, sessionID, Date.now())

@@ -2,7 +2,7 @@
 
 import type { HostMessage } from "../core/host.ts"
 import { nextHud } from "../core/hud/hud.ts"
-import { isHudID, remove } from "../core/hud/place.ts"
+import { isHudID, remove, takeOut } from "../core/hud/place.ts"
 import { slotFor } from "../core/hud/slots.ts"
 import { writeCarried } from "../core/ledger/carry.ts"
 import type { HookContext } from "./context.ts"
@@ -26,7 +26,7 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   }
   restore(context, session)
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
-  session.hud.undo?.()
+  if (session.hud.placed !== undefined) takeOut(messages, session.hud.placed)
   const update = session.ledger.update(messages)
   const { carried } = update
   if (carried)

@@ -3,7 +3,7 @@ import { findingsOf } from "../../src/core/findings.ts"
 import type { HostMessage } from "../../src/core/host.ts"
 import { brief } from "../../src/core/hud/brief.ts"
 import { type HudState, newHudState, nextHud } from "../../src/core/hud/hud.ts"
-import { isHudID } from "../../src/core/hud/place.ts"
+import { isHudID, takeOut } from "../../src/core/hud/place.ts"
 import { SECTIONS } from "../../src/core/hud/sections.ts"
 import type { Slot } from "../../src/core/hud/slots.ts"
 import { createLedger } from "../../src/core/ledger/ledger.ts"
@@ -108,7 +108,7 @@ describe("what the HUD says", () => {
       usage(9000, 20_000),
     )
     const signals = noSignals()
-    signals.permissions.set("per_1", { id: "per_1", what: "bash rm -rf build" })
+    signals.permissions.set("per_1", "bash rm -rf build")
     signals.modified.set("a.ts", Date.parse("2026-12-01"))
     const text = hudOf(session.messages, { signals })?.text
     expect(text).toContain('same result again grep "cookie" in src 2x')
@@ -127,6 +127,21 @@ describe("what the HUD says", () => {
   test("a todo list that is done is not mentioned", () => {
     const done = { todos: TODO.todos.map((todo) => ({ ...todo, status: "completed" })) }
     expect(hudOf(typical().assistant([tool("todowrite", done, "[]", done)]).messages)?.text).not.toContain("todo")
+  })
+
+  test("once there it stays, as a bare frame when nothing is left to say", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test", "Tests: 1 failed", 1)])
+    const sections = ["failing"] as never
+    const ledger = createLedger(env, isHudID)
+    const next = (state: HudState) => {
+      const messages = session.fresh()
+      ledger.update(messages)
+      return nextHud(messages, ledger.facts, noSignals(), {}, "tail", { ...OPTIONS, sections }, state)
+    }
+    const first = next(newHudState())
+    expect(first.hud?.text).toContain("failing")
+    session.assistant([bash("npm test", "Tests: 1 passed, 1 total")])
+    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by opencode-hud, call 3\n</hud>")
   })
 
   test("only the sections that are wanted", () => {
@@ -260,7 +275,7 @@ describe("slots", () => {
     const call = nextHud(messages, ledger.facts, noSignals(), {}, "tool", OPTIONS, newHudState())
     call.commit()
     expect(JSON.stringify(messages)).not.toBe(before)
-    call.state.undo?.()
+    takeOut(messages, call.state.placed!)
     expect(JSON.stringify(messages)).toBe(before)
   })
 

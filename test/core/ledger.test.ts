@@ -358,6 +358,11 @@ describe("another array than last time", () => {
     expect(ledger.facts.running).toHaveLength(0)
   })
 
+  test("a tool that an abort left running is not running when the next message is there", () => {
+    const running = { type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "x" } } }
+    expect(factsOf(new SessionBuilder().user("go").assistant([running]).user("and now?").messages).running).toEqual([])
+  })
+
   test("pruning at the end of a turn is seen, deep in the session too", () => {
     const session = new SessionBuilder()
     for (let i = 0; i < 150; i++) session.user("go").assistant([read(`f${i}.ts`)])

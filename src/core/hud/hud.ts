@@ -4,7 +4,7 @@ import type { HostMessage } from "../host.ts"
 import type { Facts } from "../ledger/facts.ts"
 import type { Signals } from "../ledger/signals.ts"
 import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
-import { type Hud, onlyNew, pick, render } from "./render.ts"
+import { frame, type Hud, onlyNew, render } from "./render.ts"
 import {
   contextNow,
   type Section,
@@ -29,8 +29,8 @@ export type HudState = {
   anchors: Anchor[]
   said: ReadonlyMap<string, string>
   lastSent: number
-  /** takes the HUD back out of the array it was put in, should the same array come again */
-  undo?: Commit
+  /** tool slot only: the text put behind a tool's result, to be taken out should the same array come again */
+  placed?: string
 }
 
 export type HudCall = { hud: Hud | undefined; reason?: string; commit: Commit; state: HudState }
@@ -39,6 +39,7 @@ export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
 }
 
+const NOTHING_YET = "nothing to say yet: no tool has been used"
 /** From this share of the context window on, the HUD makes itself small. */
 const NEARLY_FULL = 0.9
 /** New file names that are worth a sticky HUD of their own. */
@@ -59,16 +60,16 @@ export function nextHud(
   state: HudState,
 ): HudCall {
   const call = facts.calls + 1
-  const sections = pick(sectionsOf(facts, signals, around), options.sections)
+  const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
   const budgetTokens = budget(facts, around, options.budgetTokens)
   if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, state)
   const wanted = state.shown || hasNews(facts)
-  const hud = wanted ? render(sections, budgetTokens, call) : undefined
-  const next: HudState = { ...newHudState(), shown: state.shown || hud !== undefined }
-  const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : "nothing to say yet: no tool has been used" }
-  if (slot === "tail") return { hud, ...reason, commit: planTail(messages, hud?.text), state: next }
-  const { commit, undo } = planTool(messages, hud?.text)
-  return { hud, ...reason, commit, state: { ...next, undo } }
+  // one that was there and has nothing left to say stays, as its frame
+  const hud = wanted ? (render(sections, budgetTokens, call) ?? (state.shown ? frame(call) : undefined)) : undefined
+  const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
+  const commit = slot === "tail" ? planTail(messages, hud?.text) : planTool(messages, hud?.text)
+  const placed = hud && slot === "tool" ? { placed: hud.text } : {}
+  return { hud, ...reason, commit, state: { ...newHudState(), shown: hud !== undefined, ...placed } }
 }
 
 /** Something worth a HUD: a tool was used, or the session has a past that the model no longer sees. */
@@ -114,9 +115,7 @@ function sticky(
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   return {
     hud,
-    ...(hud
-      ? {}
-      : { reason: kept.length ? "nothing new since the last one" : "nothing to say yet: no tool has been used" }),
+    ...(hud ? {} : { reason: kept.length ? "nothing new since the last one" : NOTHING_YET }),
     commit: planSticky(messages, next),
     state: {
       shown: next.length > 0,

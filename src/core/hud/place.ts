@@ -6,6 +6,8 @@ import type { HostMessage, HostPart, HostToolState } from "../host.ts"
 /** Constant ids: other plugins count the ids they meet. */
 const HUD_ID = "msg_opencode_hud"
 const PART_ID = "prt_opencode_hud"
+/** Between a tool's result and the HUD behind it. */
+const GAP = "\n\n"
 
 /** A HUD text that was sent, and the message it was put behind. */
 export type Anchor = { after: string; text: string }
@@ -27,40 +29,40 @@ export function planTail(messages: HostMessage[], text: string | undefined): Com
 }
 
 /**
- * Tool slot: behind the output of the last completed tool call, when the array ends with one; at the start of a turn,
- * where it ends with the user's message, as one more text part of that message. Returns also how to take it back.
+ * Tool slot: behind the last tool result, when the array ends with one; at the start of a turn, where it ends with the
+ * user's message, as one more text part of that message. `takeOut` undoes it.
  */
-export function planTool(messages: HostMessage[], text: string | undefined): { commit: Commit; undo: Commit } {
+export function planTool(messages: HostMessage[], text: string | undefined): Commit {
   const last = messages.findLast((message) => !isHudID(message.info.id ?? ""))
-  const result = last && text !== undefined && last.info.role === "assistant" ? lastResult(last) : undefined
-  if (result && text !== undefined) {
-    const { state, field } = result
-    const before = state[field] as string
-    const after = `${before}\n\n${text}`
-    return {
-      commit: () => {
-        remove(messages)
-        state[field] = after
-      },
-      undo: () => {
-        if (state[field] === after) state[field] = before
-      },
-    }
-  }
-  if (last && text !== undefined && last.info.role === "user") {
+  if (!last || text === undefined) return planTail(messages, text)
+  if (last.info.role === "user") {
     const part = hudPart(last, text)
-    return {
-      commit: () => {
-        remove(messages)
-        last.parts.push(part)
-      },
-      undo: () => {
-        const at = last.parts.indexOf(part)
-        if (at >= 0) last.parts.splice(at, 1)
-      },
+    return () => {
+      remove(messages)
+      last.parts.push(part)
     }
   }
-  return { commit: planTail(messages, text), undo: () => remove(messages) }
+  const result = last.info.role === "assistant" ? lastResult(last) : undefined
+  if (!result) return planTail(messages, text)
+  const { state, field } = result
+  const after = state[field] + GAP + text
+  return () => {
+    remove(messages)
+    state[field] = after
+  }
+}
+
+/**
+ * Takes a HUD that the tool slot put into this very array back out, should the same array come again. OpenCode reads
+ * the messages anew for every call, so it would be at the end; the text is asked for, so that nothing else is cut.
+ */
+export function takeOut(messages: HostMessage[], text: string): void {
+  const last = messages.findLast((message) => !isHudID(message.info.id ?? ""))
+  if (!last) return
+  const own = last.parts.findLastIndex((part) => part?.id === PART_ID)
+  if (own >= 0) last.parts.splice(own, 1)
+  const { state, field } = lastResult(last) ?? {}
+  if (state && field && state[field]?.endsWith(GAP + text)) state[field] = state[field].slice(0, -(GAP + text).length)
 }
 
 /** Sticky slot: every anchor behind the message it was sent behind, in the order they were sent. */

@@ -2,7 +2,7 @@
 // or dropped whole; the order of worth is the order of the sections.
 
 import { estimateTokens } from "../tokens.ts"
-import type { Item, Section, SectionName } from "./sections.ts"
+import type { Item, Section } from "./sections.ts"
 
 const OPEN = "<hud>"
 const CLOSE = "</hud>"
@@ -39,9 +39,17 @@ export function render(
     for (const item of section.items.slice(0, fitted.count)) said.set(saying(section, item), item.state)
   }
   if (!lines.length) return
+  return { text: block(lines, call, since), tokens: budgetTokens - left, said }
+}
+
+/** A HUD with nothing to say. */
+export function frame(call: number): Hud {
+  return { text: block([], call), tokens: FRAME, said: new Map() }
+}
+
+function block(lines: readonly string[], call: number, since?: number): string {
   const head = `status by opencode-hud, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
-  const text = [OPEN, head, ...lines, CLOSE].join("\n")
-  return { text, tokens: budgetTokens - left, said }
+  return [OPEN, head, ...lines, CLOSE].join("\n")
 }
 
 /** What an item is about, unlike any other of another section. */
@@ -76,9 +84,4 @@ function fit(section: Section, budgetTokens: number): { line: string; tokens: nu
     else high = middle - 1
   }
   return low > 0 ? measure(low) : undefined
-}
-
-/** Names of the sections in the order they are given up, for those who choose among them. */
-export function pick(sections: readonly Section[], wanted: readonly SectionName[]): Section[] {
-  return sections.filter((section) => wanted.includes(section.name))
 }

@@ -178,7 +178,7 @@ function repeatsSection(facts: Facts): Section {
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   const items = [
     ...facts.running.map((event) => `${event.tool} ${cutMiddle(event.input, 50)} running`),
-    ...[...signals.permissions.values()].map((permission) => `permission for ${cutMiddle(permission.what, 50)}`),
+    ...[...signals.permissions.values()].map((what) => `permission for ${cutMiddle(what, 50)}`),
   ]
   return section(
     "waiting",

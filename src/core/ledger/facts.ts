@@ -57,6 +57,7 @@ export type Facts = {
   repeats: Map<string, Repeat>
   /** the call of the last edit of any file */
   editedAt: number
+  /** tools of the last message that are not done */
   running: ToolEvent[]
   /** the last reported usage */
   usage?: Usage
@@ -119,7 +120,8 @@ export function fold(facts: Facts, entry: Entry): void {
   }
   if (entry.request) foldRequest(facts, entry.request)
   foldUsage(facts, entry)
-  facts.running = facts.running.filter((event) => !entry.events.some((other) => other.callID === event.callID))
+  // what an earlier message left running was interrupted: the next message comes when all tools are done
+  facts.running = []
   for (const event of entry.events) foldEvent(facts, event)
   const wrote = new Set(entry.events.flatMap((event) => event.files.filter(isWrite).map((file) => file.path)))
   for (const path of entry.changed) {

@@ -11,7 +11,7 @@ import { emptyFacts, type Facts, fold } from "./facts.ts"
 export type Update = {
   /** entries read anew */
   read: number
-  /** the array did not merely grow */
+  /** the facts were folded anew: the first array, or one that did not merely grow */
   rebuilt: boolean
   /** set when this update saw a compaction happen: what it swallowed, worth keeping across a restart */
   carried?: Carried
@@ -88,7 +88,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
       return entries
     },
     update(messages) {
-      if (outdated) return rebuild(messages)
+      if (outdated || entries.length === 0) return rebuild(messages)
       const newTurn = messages.at(-1)?.info.role === "user"
       let at = 0
       let next = 0
@@ -101,11 +101,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
           return rebuild(messages)
         at++
       }
-      if (
-        at < entries.length ||
-        (entries.length === 0 && messages.some((message) => isReal(message, ignore) && isCompaction(message)))
-      )
-        return rebuild(messages)
+      if (at < entries.length) return rebuild(messages)
       let read = 0
       for (; next < messages.length; next++) {
         const message = messages[next] as HostMessage

@@ -4,20 +4,17 @@
 import type { Todo } from "./entry.ts"
 import type { Facts, FileRecord } from "./facts.ts"
 
-export type Permission = { id: string; what: string }
-
 export type Signals = {
-  status: "idle" | "busy" | "retry"
   /** the todo list as OpenCode last announced it */
   todos?: Todo[]
-  /** permissions asked and not yet answered, by request id */
-  permissions: Map<string, Permission>
+  /** what permissions asked and not yet answered are for, by request id */
+  permissions: Map<string, string>
   /** modification times of files in use, epoch ms, by the ledger's path */
   modified: Map<string, number>
 }
 
 export function noSignals(): Signals {
-  return { status: "idle", permissions: new Map(), modified: new Map() }
+  return { permissions: new Map(), modified: new Map() }
 }
 
 /** File systems and clocks differ by this much; a write of the agent's own is not an outside change. */
