@@ -169,3 +169,17 @@ test("sessions interleaved keep to themselves", async () => {
   expect(hudOf(await transform(second.fresh()))).not.toContain("npm test")
   expect(hudOf(await transform(worked().fresh()))).not.toContain("z.ts")
 })
+
+test.each(["tail", "tool", "sticky"])("no message is kept alive between calls in the %s slot", async (slot) => {
+  const { transform } = await load({ hud: { slot } })
+  const seen: WeakRef<HostMessage>[] = []
+  for (let i = 0; i < 50; i++) {
+    const session = new SessionBuilder(`ses_${i}`).user("mend it").assistant([read(`f${i}.ts`)])
+    seen.push(...(await transform(session.fresh())).map((message) => new WeakRef(message)))
+  }
+  // a weak reference holds until the turn of the event loop ends; the collector may miss a few on the stack
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  Bun.gc(true)
+  const alive = seen.filter((reference) => reference.deref() !== undefined)
+  expect(alive.length).toBeLessThan(seen.length / 5)
+})
