@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import type { Session } from "./sessions.ts"
 
-/** Files asked for at once: the newest, which are the ones the HUD names. */
+/** Files asked for at once, the newest: more than the HUD names. */
 const MOST = 40
 
 /** Starts the look and returns; the answers land in the session's signals. */

@@ -1,6 +1,7 @@
 // The account of one turn, from the user's message until idle: what its calls used and what the HUD added to them.
 
 import { renew } from "../core/bounded.ts"
+import { readUsage, type Usage } from "../core/ledger/entry.ts"
 import { record, text } from "../core/normalize.ts"
 import type { Turn } from "../store/record.ts"
 
@@ -9,7 +10,7 @@ export type TurnCount = {
   startedMs: number
   hudTokens: number
   /** the last report of each call, by message id: OpenCode announces a message many times over */
-  calls: Map<string, { input: number; cacheRead: number; cacheWrite: number; output: number }>
+  calls: Map<string, Usage>
   providerID: string
   modelID: string
 }
@@ -25,18 +26,9 @@ export function newTurn(): TurnCount {
 export function countCall(turn: TurnCount, message: unknown): void {
   const info = record(message)
   const id = text(info?.id)
-  const tokens = record(info?.tokens)
-  const cache = record(tokens?.cache)
-  if (info?.role !== "assistant" || info.summary === true || id === undefined || !tokens) return
-  const count = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0)
-  const call = {
-    input: count(tokens.input),
-    cacheRead: count(cache?.read),
-    cacheWrite: count(cache?.write),
-    output: count(tokens.output),
-  }
-  if (call.input + call.cacheRead + call.cacheWrite + call.output === 0) return
-  renew(turn.calls, id, call, MOST_CALLS)
+  const usage = readUsage(info?.tokens)
+  if (info?.role !== "assistant" || info.summary === true || id === undefined || !usage) return
+  renew(turn.calls, id, usage, MOST_CALLS)
   turn.providerID = text(info.providerID) ?? turn.providerID
   turn.modelID = text(info.modelID) ?? turn.modelID
 }
@@ -45,8 +37,7 @@ export function countCall(turn: TurnCount, message: unknown): void {
 export function endTurn(turn: TurnCount, sessionID: string, nowMs: number): Turn | undefined {
   if (!turn.calls.size) return
   const calls = [...turn.calls.values()]
-  const sum = (key: "input" | "cacheRead" | "cacheWrite" | "output") =>
-    calls.reduce((total, call) => total + call[key], 0)
+  const sum = (key: keyof Usage) => calls.reduce((total, call) => total + call[key], 0)
   const startedAt = turn.startedMs || nowMs
   return {
     sessionID,

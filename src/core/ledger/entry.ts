@@ -137,7 +137,7 @@ export function readEntry(
   if (agent) entry.agent = agent
   const model = modelOf(message)
   if (model) entry.model = model
-  const usage = assistant ? usageOf(message) : undefined
+  const usage = assistant ? readUsage(info.tokens) : undefined
   if (usage) entry.usage = usage
   const asked: string[] = []
   let length = 0
@@ -189,13 +189,16 @@ function modelOf({ info }: HostMessage): Entry["model"] {
   return providerID && modelID ? { providerID, modelID } : undefined
 }
 
-function usageOf({ info }: HostMessage): Usage | undefined {
+/** Usage as OpenCode reports it in a message; undefined while nothing is reported. */
+export function readUsage(value: unknown): Usage | undefined {
+  const tokens = record(value)
+  const cache = record(tokens?.cache)
   const count = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0)
   const usage = {
-    input: count(info.tokens?.input),
-    cacheRead: count(info.tokens?.cache?.read),
-    cacheWrite: count(info.tokens?.cache?.write),
-    output: count(info.tokens?.output),
+    input: count(tokens?.input),
+    cacheRead: count(cache?.read),
+    cacheWrite: count(cache?.write),
+    output: count(tokens?.output),
   }
   return usage.input + usage.cacheRead + usage.cacheWrite > 0 ? usage : undefined
 }
