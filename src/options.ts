@@ -4,6 +4,7 @@
 import * as z from "zod/mini"
 import { SECTIONS } from "./core/hud/sections.ts"
 import { SLOTS } from "./core/hud/slots.ts"
+import { GPUS } from "./protocol/messages.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const on = (text: string) => z._default(described(z.boolean(), text), true)
@@ -34,12 +35,76 @@ const store = z.strictObject({
   ),
 })
 
+const openai = z.strictObject({
+  url: z._default(
+    described(
+      z.string().check(z.minLength(1)),
+      "Base URL of an OpenAI-compatible server: Ollama (the default), LM Studio, llama-server.",
+    ),
+    "http://127.0.0.1:11434/v1",
+  ),
+  model: z.optional(described(z.string().check(z.minLength(1)), "Its name there; default: the first one it lists.")),
+  apiKey: z.optional(described(z.string(), "Sent as a bearer token; most local servers want none.")),
+  timeoutMs: z._default(
+    described(z.int().check(z.minimum(1000), z.maximum(600_000)), "How long one digest may take, in milliseconds."),
+    60_000,
+  ),
+  allowRemote: z._default(
+    described(z.boolean(), "Allow an address that is not this machine. Tool outputs are sent there."),
+    false,
+  ),
+})
+
+const digest = z.strictObject({
+  backend: z._default(
+    described(
+      z.enum(["auto", "llama", "openai", "extract"]),
+      "Who writes digests: `llama` (the local model that `opencode-hud setup` installs), `openai` (a local server), `extract` (no model), or `auto`: `llama` where it is set up, else `extract`.",
+    ),
+    "auto",
+  ),
+  model: z.optional(
+    described(
+      z.string().check(z.minLength(1)),
+      "Path of a GGUF file; default: the one `opencode-hud model use` chose.",
+    ),
+  ),
+  gpu: z._default(
+    described(z.enum(["auto", "off", ...GPUS]), "Where the model runs: the best GPU that works, none, or one by name."),
+    "auto",
+  ),
+  threads: z._default(
+    described(z.int().check(z.minimum(0), z.maximum(64)), "Processor threads; 0: fewer than there are free cores."),
+    0,
+  ),
+  memoryMB: z._default(
+    described(
+      z.int().check(z.minimum(0), z.maximum(1_000_000)),
+      "A model that needs more memory is refused, in MB; 0: three quarters of what is free.",
+    ),
+    0,
+  ),
+  idleMinutes: z._default(
+    described(z.number().check(z.minimum(0.05), z.maximum(1440)), "After how long without work the model is unloaded."),
+    5,
+  ),
+  runtime: z._default(
+    described(
+      z.enum(["auto", "opencode", "bun", "node"]),
+      "What runs the sidecar; `auto`: OpenCode's own binary, else bun, else node.",
+    ),
+    "auto",
+  ),
+  openai: z.prefault(described(openai, "The server of the `openai` backend."), {}),
+})
+
 export const optionsSchema = z.strictObject({
   $schema: z.optional(described(z.string(), "For editors; not read.")),
   enabled: on("The whole plugin."),
   disabledAgents: z._default(described(z.array(z.string()), "Agents that get no HUD, by name, such as `plan`."), []),
   hud: z.prefault(described(hud, "The status message."), {}),
   store: z.prefault(described(store, "The plugin's own state."), {}),
+  digest: z.prefault(described(digest, "Who writes short accounts of tool outputs, and how."), {}),
   deadlineMs: z._default(
     described(
       z.int().check(z.minimum(5), z.maximum(5000)),
@@ -120,10 +185,16 @@ function expected(issue: z.core.$ZodIssue): string {
   }
 }
 
+/** The names a level of the options has. */
 function known(path: readonly PropertyKey[]): string[] {
-  const here = valueAt(optionsSchema.parse({}), path)
-  const names = Object.keys(here as object)
-  return path.length ? [...names, ...(path[0] === "store" ? ["path"] : [])] : names
+  let schema: z.core.$ZodType = optionsSchema
+  for (const key of path) schema = unwrap(schema)._zod.def.shape[String(key)] ?? schema
+  return Object.keys(unwrap(schema)._zod.def.shape).filter((name) => name !== "$schema")
+}
+
+function unwrap(schema: z.core.$ZodType): z.core.$ZodObject {
+  const { innerType } = schema._zod.def as { innerType?: z.core.$ZodType }
+  return innerType ? unwrap(innerType) : (schema as z.core.$ZodObject)
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

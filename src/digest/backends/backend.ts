@@ -1,0 +1,79 @@
+// The seam every writer of digests by a model stands behind. A backend turns a prompt into a draft and knows nothing of
+// ledgers, queues or grounding; one conformance suite runs over all of them.
+
+/** What a model is asked. `core/prompt.ts` makes it; the instruction is the same for every request of a version. */
+export type Prompt = {
+  /** kind of the tool output; for logs */
+  kind: string
+  instruction: string
+  /** the document: tool, arguments and output, cut to the budget */
+  text: string
+  /** JSON schema of the answer */
+  schema: Record<string, unknown>
+  /** upper bound of the answer */
+  maxTokens: number
+}
+
+/** A model's answer, parsed but not believed: nothing in it is grounded yet. */
+export type Written = {
+  /** the parsed answer, `null` when it is not of the form asked for, after repair */
+  structured: unknown
+  schemaOk: boolean
+  usage: { promptTokens: number; outputTokens: number }
+  elapsedMs: number
+}
+
+/** Speeds as measured, in tokens per second. */
+export type Speed = { prefill: number; decode: number }
+
+export type BackendState =
+  /** nothing has been asked of it yet, or it was unloaded */
+  | { kind: "idle" }
+  | { kind: "starting" }
+  | { kind: "ready" }
+  /** it failed and will be tried again */
+  | { kind: "degraded"; reason: string }
+  /** it will not be tried again in this process */
+  | { kind: "off"; reason: string }
+
+export type Backend = {
+  /** what wrote a digest, as the store names it: `llama/SmolLM2-135M-Instruct-Q8_0` */
+  readonly id: string
+  readonly state: BackendState
+  /** undefined until measured */
+  readonly speed: Speed | undefined
+  /** whether it works on the processor that local tools run on */
+  readonly sharesProcessor: boolean
+  /** longest document it takes, in tokens */
+  readonly mostTokens: number
+  /**
+   * Writes one draft; one at a time. Starts or loads what it needs first. Rejects with a `BackendError`, or with the
+   * signal's reason when it was aborted; never leaves work behind then.
+   */
+  write(prompt: Prompt, signal: AbortSignal): Promise<Written>
+  /** Stops working at the next possible place, or goes on. Without effect where it cannot. */
+  pause(paused: boolean): void
+  /** Gives memory back; the next write loads again. */
+  unload(): Promise<void>
+  /** Ends it for good; idempotent. A write that runs is rejected. */
+  close(): Promise<void>
+}
+
+/**
+ * - `UNAVAILABLE`: it could not be reached or started; may be tried again later
+ * - `OFF`: it cannot work here, and why is in the message; not to be tried again
+ * - `TIMEOUT`: no answer in time
+ * - `BAD_ANSWER`: it answered something that is no answer
+ */
+export type BackendErrorCode = "UNAVAILABLE" | "OFF" | "TIMEOUT" | "BAD_ANSWER"
+
+export class BackendError extends Error {
+  override readonly name = "BackendError"
+  constructor(
+    readonly code: BackendErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
