@@ -49,14 +49,11 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   if (part.type !== "tool" || !state || !tool) return
   const status = text(state.status) ?? ""
   if (!STATUSES.includes(status)) return
-  const input = record(state.input) ?? {}
-  const kind = kindOf(tool)
+  const source = sourceOf(part)
+  const { kind, input, output, failed, exit } = source
   const command = text(input.command) ?? ""
   const metadata = record(state.metadata)
-  const failed = status === "error"
   const done = failed || status === "completed"
-  const output = done ? wellFormed((failed ? text(state.error) : text(state.output)) ?? "") : ""
-  const exit = typeof metadata?.exit === "number" ? metadata.exit : undefined
   // a command that OpenCode could not finish has no exit code; what it printed may still say how it went
   const judged =
     done && kind === "command"
@@ -69,10 +66,9 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   const end = time?.end
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done ? env.hash(output) : undefined
-  const source = { tool, kind, input, output, failed, ...maybe("exit", exit) }
   const digest =
     outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
-      ? env.digest(`${inputHash} ${outputHash}`, source)
+      ? env.digest(digestKey(inputHash, outputHash), source)
       : undefined
   return {
     callID: text(part.callID) ?? text(part.id) ?? "",
@@ -98,6 +94,28 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     cleared: time?.compacted !== undefined,
     call: place.call,
   }
+}
+
+/** What a digest of a tool part is made from; the output is empty while the tool runs. */
+export function sourceOf(part: HostPart): DigestSource {
+  const state = stateOf(part)
+  const tool = text(part.tool) ?? text(part.name) ?? ""
+  const failed = state?.status === "error"
+  const output = failed ? text(state?.error) : state?.status === "completed" ? text(state.output) : undefined
+  const exit = record(state?.metadata)?.exit
+  return {
+    tool,
+    kind: kindOf(tool),
+    input: record(state?.input) ?? {},
+    output: wellFormed(output ?? ""),
+    failed,
+    ...(typeof exit === "number" ? { exit } : {}),
+  }
+}
+
+/** Equal for equal questions with equal answers. */
+export function digestKey(inputHash: string, outputHash: string): string {
+  return `${inputHash} ${outputHash}`
 }
 
 /** Test runners name files by their full path; in the project the short one says as much. */

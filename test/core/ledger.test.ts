@@ -314,15 +314,23 @@ describe("another array than last time", () => {
     const { messages } = build()
     const ledger = newLedger()
     ledger.update(structuredClone(messages.slice(0, 4)))
-    expect(ledger.update(structuredClone(messages))).toMatchObject({ read: 1, rebuilt: false })
-    expect(ledger.update(structuredClone(messages))).toMatchObject({ read: 0, rebuilt: false })
+    expect(ledger.update(structuredClone(messages))).toMatchObject({
+      fresh: [{ id: messages.at(-1)?.info.id }],
+      gone: [],
+      rebuilt: false,
+    })
+    expect(ledger.update(structuredClone(messages))).toMatchObject({ fresh: [], gone: [], rebuilt: false })
   })
 
   test("a revert takes back what the removed messages said", () => {
     const { messages } = build()
     const ledger = newLedger()
     ledger.update(structuredClone(messages))
-    expect(ledger.update(structuredClone(messages.slice(0, 3)))).toMatchObject({ read: 0, rebuilt: true })
+    expect(ledger.update(structuredClone(messages.slice(0, 3)))).toMatchObject({
+      fresh: [],
+      gone: messages.slice(3).map(({ info }) => info.id),
+      rebuilt: true,
+    })
     expect(structuredClone(ledger.facts)).toEqual(plain(messages.slice(0, 3)))
   })
 

@@ -9,8 +9,10 @@ import { type Entry, fingerprint, readEntry } from "./entry.ts"
 import { emptyFacts, type Facts, fold } from "./facts.ts"
 
 export type Update = {
-  /** entries read anew */
-  read: number
+  /** entries read anew, oldest first */
+  fresh: readonly Entry[]
+  /** ids of messages that were there at the last update and are no more */
+  gone: readonly string[]
   /** the facts were folded anew: the first array, or one that did not merely grow */
   rebuilt: boolean
   /** set when this update saw a compaction happen: what it swallowed, worth keeping across a restart */
@@ -49,14 +51,15 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
   // a repeat is worth the answer's gist; digesting every output would be most of what a call costs
   const isRepeat = (inputHash: string, outputHash: string) => facts.results.get(inputHash)?.outputHash === outputHash
 
-  function append(message: HostMessage, known?: Map<string, Entry>): number {
+  /** The entry when it was read anew. */
+  function append(message: HostMessage, known?: Map<string, Entry>): Entry[] {
     const print = fingerprint(message)
     const old = known?.get(message.info.id ?? "")
     const same = old !== undefined && old.fingerprint === print
     const entry = same ? old : readEntry(message, print, facts.calls, isRepeat, env)
     entries.push(entry)
     fold(facts, entry)
-    return same ? 0 : 1
+    return same ? [] : [entry]
   }
 
   function rebuild(messages: readonly HostMessage[]): Update {
@@ -75,9 +78,10 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     facts = base ? structuredClone(base) : emptyFacts()
     entries = []
     outdated = false
-    let read = 0
-    for (const message of messages) if (isReal(message, ignore)) read += append(message, known)
-    return { read, rebuilt: true, ...(swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}) }
+    const fresh = messages.flatMap((message) => (isReal(message, ignore) ? append(message, known) : []))
+    const gone = [...known.keys()].filter((id) => !ids.has(id))
+    const carrying = swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}
+    return { fresh, gone, rebuilt: true, ...carrying }
   }
 
   return {
@@ -102,12 +106,8 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
         at++
       }
       if (at < entries.length) return rebuild(messages)
-      let read = 0
-      for (; next < messages.length; next++) {
-        const message = messages[next] as HostMessage
-        if (isReal(message, ignore)) read += append(message)
-      }
-      return { read, rebuilt: false }
+      const fresh = messages.slice(next).flatMap((message) => (isReal(message, ignore) ? append(message) : []))
+      return { fresh, gone: [], rebuilt: false }
     },
     restore({ compactionID, facts: before }) {
       if (carried.has(compactionID)) return
