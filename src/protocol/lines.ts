@@ -8,9 +8,13 @@ import { AbstractMessageReader, AbstractMessageWriter, type DataCallback, type M
 /** Longest line read, in characters. A digest's document is capped far below it. */
 const LONGEST_LINE = 4_000_000
 
+/** Of a line that is no message, what is handed on. */
+const NOISE_SHOWN = 500
+
 /**
- * Reads messages from a stream that may carry other text too. A line that is no JSON-RPC message is handed to `onNoise`,
- * at most its first 500 characters. Not node:readline, which also ends lines at U+2028, legal inside JSON.
+ * Reads messages from a stream that may carry other text too. A line that is no JSON-RPC message, or one too long, is
+ * handed to `onNoise`, at most its first 500 characters. Not node:readline, which also ends lines at U+2028, legal
+ * inside JSON.
  */
 export class LineReader extends AbstractMessageReader {
   private decoder = new StringDecoder("utf8")
@@ -35,22 +39,27 @@ export class LineReader extends AbstractMessageReader {
         else this.take(line, callback)
       }
       this.rest += last
-      if (this.rest.length > LONGEST_LINE) {
-        if (!this.skipping) this.onNoise(this.rest.slice(0, 500))
-        this.rest = ""
-        this.skipping = true
-      }
+      if (this.rest.length <= LONGEST_LINE) return
+      if (!this.skipping) this.take(this.rest, callback)
+      this.rest = ""
+      this.skipping = true
+    }
+    const onEnd = () => {
+      // a process that died in the middle of a line has often said why in it
+      if (!this.skipping) this.take(this.rest, callback)
+      this.rest = ""
+      this.fireClose()
     }
     const onClose = () => this.fireClose()
     const onError = (error: Error) => this.fireError(error)
     this.input.on("data", onData)
-    this.input.on("end", onClose)
+    this.input.on("end", onEnd)
     this.input.on("close", onClose)
     this.input.on("error", onError)
     return {
       dispose: () => {
         this.input.off("data", onData)
-        this.input.off("end", onClose)
+        this.input.off("end", onEnd)
         this.input.off("close", onClose)
         this.input.off("error", onError)
       },
@@ -59,9 +68,21 @@ export class LineReader extends AbstractMessageReader {
 
   private take(line: string, callback: DataCallback): void {
     if (line.trim() === "") return
-    const message = parseMessage(line)
-    if (message) callback(message)
-    else this.onNoise(line.slice(0, 500))
+    const message = line.length > LONGEST_LINE ? undefined : parseMessage(line)
+    if (!message || !handOver(message, callback)) this.onNoise(line.slice(0, NOISE_SHOWN))
+  }
+}
+
+/**
+ * vscode-jsonrpc throws at a request without an id and at a cancellation without parameters. Out of a stream's event
+ * that would end the process.
+ */
+function handOver(message: Message, callback: DataCallback): boolean {
+  try {
+    callback(message)
+    return true
+  } catch {
+    return false
   }
 }
 
