@@ -1,10 +1,11 @@
 // Getting at SQLite: the CLI runs on Node, OpenCode's database is read with Bun's SQLite. Where a command needs it, the
 // CLI runs itself once more on Bun, which is at hand wherever OpenCode is: its binary is one.
 import { spawn } from "node:child_process"
-import { accessSync, constants, realpathSync, statSync } from "node:fs"
+import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { findCommand } from "../sidecar/find.ts"
 import { StoreError } from "../store/errors.ts"
 import type { Environment } from "../store/paths.ts"
 
@@ -74,24 +75,4 @@ function absolute(env: Environment): Environment {
     return value ? [[name, resolve(value)] as const] : []
   })
   return { ...env, ...Object.fromEntries(folders) }
-}
-
-/** An executable on PATH. Relative entries are passed over: they mean whatever folder one happens to stand in. */
-function findCommand(name: string, env: Environment): string | undefined {
-  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
-  // npm puts a .cmd there on Windows, which cannot be started without a shell; the binary lies below it.
-  const files =
-    process.platform === "win32"
-      ? [`${name}.exe`, join("node_modules", name === "opencode" ? "opencode-ai" : name, "bin", `${name}.exe`)]
-      : [name]
-  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isExecutable)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
 }

@@ -1,0 +1,130 @@
+// The backend over sidecars that are fixtures: when there is none and why, what the plugin may ask of it, and what is
+// shared between the directories of a process.
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
+import { openLlama } from "../../src/digest/backends/llama.ts"
+import { optionsSchema } from "../../src/options.ts"
+import { shareSidecar } from "../../src/sidecar/share.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { type Planted, plantSidecar } from "../support/sidecar.ts"
+import { errorOf, fixture, fixtures, LOAD, NO_LEASE, never, writing } from "./host.ts"
+
+// processes are started, on a machine that may be busy
+setDefaultTimeout(60_000)
+
+const prompt = writing("a log")
+
+/** The backend over the sidecar of this name, in a data folder of its own that may be spoiled first. */
+async function open(name: string, { options = {}, spoil = (_: Planted) => {} } = {}) {
+  const home = temporaryFolder()
+  const planted = plantSidecar(home.path, {
+    program: join(fixtures, `${name}.ts`),
+    model: "/models/Some-Model-Q8_0.gguf",
+  })
+  spoil(planted)
+  const { digest } = optionsSchema.parse({ digest: options })
+  const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
+  return {
+    backend,
+    async [Symbol.asyncDispose]() {
+      if (!("off" in backend)) await backend.close()
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+test.each([
+  [
+    "nothing is set up",
+    { spoil: ({ engineRecord }: Planted) => rmSync(engineRecord) },
+    "the local model is not set up; run `npx opencode-hud setup`",
+  ],
+  [
+    "what is set up is of another version",
+    {
+      spoil: ({ engineRecord }: Planted) =>
+        writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
+    },
+    "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hud setup` again",
+  ],
+  [
+    "the record of it is broken",
+    { spoil: ({ engineRecord }: Planted) => writeFileSync(engineRecord, '{"engine":') },
+    "the local model is not set up; run `npx opencode-hud setup`",
+  ],
+  [
+    "no model is chosen",
+    { spoil: ({ modelRecord }: Planted) => rmSync(modelRecord) },
+    "no model is chosen; run `npx opencode-hud setup`",
+  ],
+  [
+    "the model's path is relative",
+    { options: { model: "models/mine.gguf" } },
+    'option digest.model: expected the absolute path of a GGUF file, got "models/mine.gguf"',
+  ],
+])("there is none when %s, and it is said what to do", async (_, given, reason) => {
+  await using opened = await open("plain", given)
+  expect(opened.backend).toEqual({ off: reason })
+})
+
+test("a model given by its path needs no record, and names the backend", async () => {
+  await using opened = await open("plain", {
+    options: { model: "/models/Mine.Q4.GGUF" },
+    spoil: ({ modelRecord }) => rmSync(modelRecord),
+  })
+  expect(opened.backend).toMatchObject({ id: "llama/Mine.Q4", state: { kind: "idle" } })
+})
+
+test("on a GPU it does not share the processor, and takes what the model's context has room for", async () => {
+  await using opened = await open("tells-of-pauses")
+  if ("off" in opened.backend) throw new Error(opened.backend.off)
+  expect([opened.backend.id, opened.backend.sharesProcessor]).toEqual(["llama/Some-Model-Q8_0", true])
+  const written = await opened.backend.write(prompt, never)
+  expect(written).toEqual({
+    structured: { text: "A LOG" },
+    schemaOk: true,
+    usage: { promptTokens: 1, outputTokens: 1 },
+    elapsedMs: 1,
+  })
+  expect([opened.backend.sharesProcessor, opened.backend.mostTokens]).toEqual([false, 1143])
+  expect(opened.backend.speed).toEqual({ prefill: 10_000, decode: 1_000 })
+})
+
+test.each([
+  ["exits", "UNAVAILABLE"],
+  ["broken-engine", "UNAVAILABLE"],
+  ["bad-replies", "BAD_ANSWER"],
+  ["wrong-version", "OFF"],
+  ["crawls", "OFF"],
+] satisfies [string, BackendErrorCode][])("a sidecar that is %s is %s to the queue", async (name, code) => {
+  await using opened = await open(name)
+  if ("off" in opened.backend) throw new Error(opened.backend.off)
+  const error = await errorOf(opened.backend.write(prompt, never))
+  expect([error instanceof BackendError, error.code]).toEqual([true, code])
+})
+
+test("shared, it is paused while any of its users pauses it, one that left not counted", async () => {
+  const reports: string[] = []
+  const report = (_: string, message: string) => reports.push(message)
+  const config = { spec: fixture("tells-of-pauses"), load: LOAD, version: "0", lease: NO_LEASE, idleMs: 60_000, report }
+  const [first, second] = [shareSidecar(config), shareSidecar(config)]
+  await first.write(prompt, never)
+  const told = () => reports.filter((line) => line.startsWith("sidecar: paused"))
+  for (const [user, paused] of [
+    [first, true],
+    [second, true],
+    [first, false],
+    [second, false],
+    [first, true],
+  ] as const)
+    user.pause(paused)
+  await first.close()
+  await until(() => told().length === 4)
+  expect(told()).toEqual([true, false, true, false].map((paused) => `sidecar: paused: ${paused}`))
+  expect(second.state.kind).toBe("ready")
+  await second.close()
+  expect(second.state.kind).toBe("off")
+})

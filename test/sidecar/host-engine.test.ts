@@ -1,0 +1,192 @@
+// The plugin's end and the real sidecar with the real engine, on a model of half a megabyte: what becomes of the process
+// when it is stopped, killed or idle, and when its host is.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { type Backend, BackendError } from "../../src/digest/backends/backend.ts"
+import { type LlamaConfig, openLlama } from "../../src/digest/backends/llama.ts"
+import { optionsSchema } from "../../src/options.ts"
+import { opencode, root, temporaryFolder, until } from "../store/support.ts"
+import { writeTinyModel } from "../support/gguf.ts"
+import { plantSidecar, running } from "../support/sidecar.ts"
+import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
+
+// processes are started, on a machine that may be busy
+setDefaultTimeout(60_000)
+
+const program = join(root, "sidecar/main.ts")
+const engine = existsSync(join(root, "sidecar/node_modules/node-llama-cpp"))
+const real = engine ? test : test.skip
+const why = engine ? "" : " (skipped: npm ci in sidecar/ was not run)"
+
+const models = temporaryFolder()
+const model = join(models.path, "tiny.gguf")
+beforeAll(() => writeTinyModel(model))
+afterAll(() => {
+  models[Symbol.dispose]()
+  expect(children().filter(({ command }) => command.includes("main.js"))).toEqual([])
+})
+
+const prompt = {
+  kind: "bash",
+  instruction: "Say in one line what this is.",
+  text: "FAIL login.test.ts: expected 200, got 401",
+  schema: { type: "object", properties: { gist: { type: "string", maxLength: 20 } }, required: ["gist"] },
+  maxTokens: 60,
+}
+
+/** A backend over the real engine in a data folder of its own. */
+async function open(over: Partial<LlamaConfig> = {}, options: object = {}) {
+  const home = temporaryFolder()
+  const planted = plantSidecar(home.path, { program, model })
+  const reports: string[] = []
+  const backend = await openLlama({
+    dataFolder: planted.folder,
+    options: optionsSchema.parse({ digest: { gpu: "off", threads: 1, ...options } }).digest,
+    report: (level, message) => reports.push(`${level} ${message}`),
+    ...over,
+    times: { restsMs: [0, 0, 0], ...over.times },
+  })
+  if ("off" in backend) throw new Error(backend.off)
+  return {
+    backend,
+    reports,
+    ...planted,
+    pids: () => running(planted.main).map(({ pid }) => pid),
+    async [Symbol.asyncDispose]() {
+      await backend.close()
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+describe(`the backend${why}`, () => {
+  real("knows its name before anything runs, and its speed and limits when it has written", async () => {
+    await using opened = await open()
+    const { backend, pids } = opened
+    expect([backend.id, backend.state.kind, backend.speed, pids()]).toEqual(["llama/tiny", "idle", undefined, []])
+    expect([backend.sharesProcessor, backend.mostTokens]).toEqual([true, 2986])
+    const written = await backend.write(prompt, never)
+    expect(written).toMatchObject({ schemaOk: true, structured: { gist: expect.any(String) } })
+    expect(written.usage.promptTokens).toBeGreaterThan(10)
+    expect(backend.state.kind).toBe("ready")
+    expect(backend.speed?.prefill).toBeGreaterThan(1)
+    expect(backend.sharesProcessor).toBe(true)
+    expect(pids()).toHaveLength(1)
+  })
+
+  real("is not disturbed by a write that was given up: the next one is answered as the first", async () => {
+    await using opened = await open()
+    const first = await opened.backend.write(prompt, never)
+    const abort = new AbortController()
+    const failed = errorOf(opened.backend.write({ ...prompt, text: "word ".repeat(2000) }, abort.signal))
+    abort.abort(new Error("reverted"))
+    expect((await failed).message).toBe("reverted")
+    expect((await opened.backend.write(prompt, never)).structured).toEqual(first.structured)
+  })
+
+  real("stopped by SIGSTOP and then asked to write, it is gone when closed, and the write rejected", async () => {
+    await using opened = await open()
+    await opened.backend.write(prompt, never)
+    for (const pid of opened.pids()) process.kill(pid, "SIGSTOP")
+    const failed = errorOf(opened.backend.write(prompt, never))
+    await opened.backend.close()
+    const error = await failed
+    expect([error instanceof BackendError, error.code]).toEqual([true, "UNAVAILABLE"])
+    expect(opened.pids()).toEqual([])
+  })
+
+  real("killed from outside, it is started again by the next write", async () => {
+    await using opened = await open()
+    await opened.backend.write(prompt, never)
+    for (const pid of opened.pids()) process.kill(pid, "SIGKILL")
+    await until(() => opened.backend.state.kind !== "ready")
+    expect((await opened.backend.write(prompt, never)).schemaOk).toBe(true)
+  })
+
+  real("is gone when idle, and back on demand with the same answer", async () => {
+    await using opened = await open({}, { idleMinutes: 0.05 })
+    const first = await opened.backend.write(prompt, never)
+    await until(() => opened.pids().length === 0)
+    expect(opened.backend.state.kind).toBe("idle")
+    expect((await opened.backend.write(prompt, never)).structured).toEqual(first.structured)
+  })
+
+  real("with a model that is not there is off, and says so", async () => {
+    await using opened = await open({}, { model: "/nowhere/none.gguf" })
+    expect(opened.backend.id).toBe("llama/none")
+    expect((await errorOf(opened.backend.write(prompt, never))).code).toBe("OFF")
+    expect(opened.backend.state.kind).toBe("off")
+    expect(opened.reports).toHaveLength(1)
+    expect(opened.reports[0]).toMatch(/^warn .*none\.gguf/)
+  })
+
+  real("two directories share one process, until the last of them closes", async () => {
+    await using first = await open()
+    const config: LlamaConfig = {
+      dataFolder: first.folder,
+      options: optionsSchema.parse({ digest: { gpu: "off", threads: 1 } }).digest,
+      report: () => {},
+    }
+    const second = (await openLlama(config)) as Backend
+    await Promise.all([first.backend.write(prompt, never), second.write(prompt, never)])
+    expect(first.pids()).toHaveLength(1)
+    await first.backend.close()
+    await first.backend.close()
+    expect((await second.write(prompt, never)).schemaOk).toBe(true)
+    await second.close()
+    expect(first.pids()).toEqual([])
+    // whoever comes right after starts another
+    const third = (await openLlama(config)) as Backend
+    expect((await third.write(prompt, never)).schemaOk).toBe(true)
+    await third.close()
+  })
+})
+
+const BUSY = "another OpenCode process has the model; here digests are made without it as long as it does"
+const HOSTS = [
+  ["bun", {}, process.execPath],
+  ["OpenCode's binary", { BUN_BE_BUN: "1" }, opencode],
+] as const
+
+describe.each(HOSTS)(`a host on %s${why}`, (_, env, command) => {
+  const start = (folder: string, mode = "") => startHost([command, join(fixtures, "host.ts"), folder, mode], env)
+
+  real("that is killed leaves no sidecar behind", async () => {
+    using home = temporaryFolder()
+    const { folder, main } = plantSidecar(home.path, { program, model })
+    {
+      using host = start(folder)
+      await host.said("written")
+      expect(running(main)).toHaveLength(1)
+    }
+    await until(() => running(main).length === 0, 5_000)
+  })
+
+  real("that has nothing to do but an idle sidecar ends, and that with it", async () => {
+    using home = temporaryFolder()
+    const { folder, main } = plantSidecar(home.path, { program, model })
+    using host = start(folder, "idle")
+    await host.said("written")
+    expect(await host.exited).toBe(0)
+    await until(() => running(main).length === 0, 5_000)
+  })
+
+  real("does without the model while another one has it, and takes over when that is killed", async () => {
+    using home = temporaryFolder()
+    const { folder, main } = plantSidecar(home.path, { program, model })
+    const started: Host[] = []
+    using _ = { [Symbol.dispose]: () => started.at(-1)?.[Symbol.dispose]() }
+    {
+      using first = start(folder)
+      await first.said("written")
+      started.push(start(folder))
+      await started[0]?.said(BUSY)
+      expect(running(main)).toHaveLength(1)
+    }
+    // the first one is killed by now, and its lock the system's to give back
+    await started[0]?.said("written")
+    await until(() => running(main).length === 1)
+  })
+})

@@ -1,0 +1,88 @@
+// The lease between processes: who may load the model.
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createLease } from "../../src/sidecar/lease.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { fixtures, startHost } from "./host.ts"
+
+// processes are started, on a machine that may be busy
+setDefaultTimeout(60_000)
+
+const holder = (folder: string) => startHost([process.execPath, join(fixtures, "holds-lease.ts"), folder])
+
+test("one of two has it, in one process too, and the other after it is given back", async () => {
+  using folder = temporaryFolder()
+  const [first, second] = [createLease(folder.path), createLease(folder.path)]
+  expect([await first.acquire(), await second.acquire(), await first.acquire()]).toEqual(["held", "busy", "held"])
+  first.release()
+  first.release()
+  expect([await second.acquire(), await first.acquire()]).toEqual(["held", "busy"])
+  second.release()
+})
+
+test("another process has it until it is killed, and leaves nothing behind", async () => {
+  using folder = temporaryFolder()
+  const lease = createLease(folder.path)
+  {
+    using other = holder(folder.path)
+    await other.said("held")
+    expect(await lease.acquire()).toBe("busy")
+  }
+  // disposing it was a SIGKILL
+  const acquired: unknown[] = []
+  await until(() => {
+    void lease.acquire().then((answer) => acquired.push(answer))
+    return acquired.includes("held")
+  })
+  expect(readdirSync(folder.path)).toEqual(["sidecar.lease"])
+  lease.release()
+})
+
+test("one that asks in vain does not take the holder's lock away from it", async () => {
+  using folder = temporaryFolder()
+  const [first, second] = [createLease(folder.path), createLease(folder.path)]
+  await first.acquire()
+  // in this process: closing a descriptor of a file gives up all the locks a process has on it
+  expect(await second.acquire()).toBe("busy")
+  using other = holder(folder.path)
+  await other.said("busy")
+  first.release()
+})
+
+test("folder and file are for their owner alone", async () => {
+  using folder = temporaryFolder()
+  const inner = join(folder.path, "opencode-hud")
+  const lease = createLease(inner)
+  await lease.acquire()
+  lease.release()
+  expect(statSync(inner).mode & 0o777).toBe(0o700)
+  expect(statSync(join(inner, "sidecar.lease")).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  ["the folder is a file", (path: string) => writeFileSync(path, "")],
+  ["the lease is a folder", (path: string) => mkdirSync(join(path, "sidecar.lease"), { recursive: true })],
+])("where there can be none because %s, that is said", async (_, spoil) => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "data")
+  spoil(path)
+  expect(await createLease(path).acquire()).toEqual({ unavailable: expect.any(String) })
+})
+
+test("a host without SQLite goes without", async () => {
+  using folder = temporaryFolder()
+  const built = await Bun.build({
+    entrypoints: [join(import.meta.dir, "../../src/sidecar/lease.ts")],
+    target: "node",
+    external: ["bun:sqlite"],
+    outdir: folder.path,
+    naming: "lease.mjs",
+  })
+  expect(built.success).toBe(true)
+  const code = `import("./lease.mjs").then(async ({ createLease }) => console.log(JSON.stringify(await createLease("data").acquire())))`
+  const ran = Bun.spawnSync([Bun.which("node") ?? "node", "-e", code], { cwd: folder.path })
+  expect(ran.stdout.toString()).toBe('{"unavailable":"the host has no SQLite"}\n')
+  expect(existsSync(join(folder.path, "data"))).toBe(false)
+})

@@ -1,0 +1,115 @@
+// What the tests of the sidecar's host side share: sidecars on the fixtures beside this file, ended when the test is,
+// and a look at what is running.
+
+import { execFileSync } from "node:child_process"
+import { join } from "node:path"
+import type { Write } from "../../src/protocol/messages.ts"
+import { type LaunchSpec, launchSpec } from "../../src/sidecar/launch.ts"
+import type { Lease } from "../../src/sidecar/lease.ts"
+import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/sidecar/sidecar.ts"
+import { until } from "../store/support.ts"
+
+export const fixtures = join(import.meta.dir, "fixtures")
+export const never = new AbortController().signal
+
+/** How the plugin would start this file. */
+export function specOf(main: string, ...args: string[]): LaunchSpec {
+  const { execPath, env, platform } = process
+  const spec = launchSpec({ runtime: "auto", execPath, hostIsBun: true, main, env, platform, find: () => undefined })
+  if ("reason" in spec) throw new Error(spec.reason)
+  return { ...spec, args: [...spec.args, ...args] }
+}
+
+export const fixture = (name: string, ...args: string[]): LaunchSpec => specOf(join(fixtures, `${name}.ts`), ...args)
+
+export const LOAD: SidecarConfig["load"] = {
+  modelPath: "/models/any.gguf",
+  gpu: "auto",
+  contextTokens: 2048,
+  threads: 1,
+  memoryBytes: 0,
+}
+
+export const writing = (text: string): Write => ({
+  kind: "bash",
+  instruction: "Sum up.",
+  text,
+  schema: { type: "object" },
+  maxTokens: 8,
+})
+
+export type Opened = { sidecar: Sidecar; reports: string[]; [Symbol.asyncDispose](): Promise<void> }
+
+/** A sidecar on a launch spec, closed when disposed. Rests after failures last no time, unless given. */
+export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {}): Opened {
+  const reports: string[] = []
+  const sidecar = createSidecar({
+    spec,
+    load: LOAD,
+    version: "0",
+    lease: NO_LEASE,
+    idleMs: 600_000,
+    report: (level, message) => reports.push(`${level} ${message}`),
+    ...over,
+    times: { restsMs: [0, 0, 0], ...over.times },
+  })
+  return { sidecar, reports, [Symbol.asyncDispose]: () => sidecar.close() }
+}
+
+/** Everybody's and nobody's. */
+export const NO_LEASE: Lease = { acquire: async () => "held", release: () => {} }
+
+/** The pid of the one process whose command line names the file of this spec and whose parent is this one. */
+export function childOf(spec: LaunchSpec): number | undefined {
+  return children().find(({ state, command }) => !state.startsWith("Z") && command.includes(spec.args[1] ?? ""))?.pid
+}
+
+/** Processes this one started and has not reaped, zombies among them. Unix only. */
+export function children(): { pid: number; state: string; command: string }[] {
+  const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,state=,args="], { encoding: "utf8" }).split("\n")
+  return lines.flatMap((line) => {
+    const [, pid, parent, state = "", command = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    // ps itself is a child as well
+    return Number(parent) === process.pid && !/^ps /.test(command) ? [{ pid: Number(pid), state, command }] : []
+  })
+}
+
+export type Host = {
+  /** Resolves when it has printed this line; rejects when it ends without. */
+  said(line: string): Promise<void>
+  readonly exited: Promise<number>
+  [Symbol.dispose](): void
+}
+
+/** A program of its own, killed when disposed. */
+export function startHost(command: readonly string[], env: Record<string, string> = {}): Host {
+  const host = Bun.spawn([...command], { env: { ...process.env, ...env }, stdin: "pipe", stdout: "pipe" })
+  let printed = ""
+  const ended = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of host.stdout) printed += decoder.decode(chunk, { stream: true })
+  })()
+  let over = false
+  void ended.then(() => {
+    over = true
+  })
+  return {
+    async said(line) {
+      const has = () => printed.split("\n").includes(line)
+      await until(() => has() || over, 50_000)
+      if (!has()) throw new Error(`expected the line "${line}", got ${JSON.stringify(printed)}`)
+    },
+    exited: host.exited,
+    [Symbol.dispose]: () => host.kill("SIGKILL"),
+  }
+}
+
+/** The error a promise rejects with. */
+export async function errorOf(promise: Promise<unknown>): Promise<Error & { code?: string; wire?: string }> {
+  try {
+    await promise
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error("expected a rejection, and it resolved")
+}
