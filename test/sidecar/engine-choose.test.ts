@@ -1,0 +1,118 @@
+// Which device is taken, over every way a GPU can turn out.
+
+import { describe, expect, test } from "bun:test"
+import { chooseDevice, type Opened } from "../../sidecar/choose.ts"
+import { threadsFor } from "../../sidecar/device.ts"
+import type { GpuChoice } from "../../src/protocol/messages.ts"
+
+const QUICK = { prefill: 5000, decode: 100 }
+const MIDDLING = { prefill: 200, decode: 30 }
+const SLOW = { prefill: 3, decode: 0.2 }
+
+/** A machine by what opening on it gives: a speed, or a reason why it fails. */
+function machine(gpu: Opened["speed"] | string | undefined, processor: Opened["speed"] | string) {
+  const signal = new AbortController()
+  const opened: string[] = []
+  let now = 0
+  const open = async (choice: GpuChoice) => {
+    const on = choice === "off" || (choice === "auto" && gpu === undefined) ? "off" : "vulkan"
+    opened.push(on)
+    const result = on === "off" ? processor : gpu
+    if (typeof result !== "object") throw new Error(result ?? "there is none here")
+    // never two at once
+    expect(++now).toBe(1)
+    return { gpu: on, speed: result, close: async () => void now-- } satisfies Opened as Opened
+  }
+  return {
+    opened,
+    signal,
+    choose: (asked: GpuChoice) => chooseDevice(asked, open, signal.signal),
+  }
+}
+
+test("a quick GPU is taken without a look at the processor", async () => {
+  const { choose, opened } = machine(QUICK, MIDDLING)
+  expect(await choose("auto")).toMatchObject({ opened: { gpu: "vulkan" } })
+  expect(opened).toEqual(["vulkan"])
+})
+
+test("with auto, a GPU slower than the processor is not used, and the speeds are said", async () => {
+  const { choose, opened } = machine(SLOW, MIDDLING)
+  const { opened: chosen, fallback } = await choose("auto")
+  expect(chosen.gpu).toBe("off")
+  expect(fallback).toBe(
+    "vulkan is not used: it reads 3 and writes 0.2 tokens a second, the processor reads 200 and writes 30 tokens a second",
+  )
+  expect(opened).toEqual(["vulkan", "off"])
+})
+
+test("with auto, a slow GPU is kept where the processor is slower still, or cannot hold the model", async () => {
+  for (const processor of [SLOW, "too large"]) {
+    const { choose, opened } = machine(MIDDLING, processor)
+    const chosen = await choose("auto")
+    expect(chosen).toMatchObject({ opened: { gpu: "vulkan" } })
+    expect(chosen.fallback).toBeUndefined()
+    expect(opened).toEqual(["vulkan", "off", "vulkan"])
+  }
+})
+
+test("one asked for by name is kept, however slow", async () => {
+  const { choose, opened } = machine(SLOW, QUICK)
+  expect(await choose("vulkan")).toMatchObject({ opened: { gpu: "vulkan" } })
+  expect(opened).toEqual(["vulkan"])
+})
+
+test("one that fails leads to the processor, with the reason", async () => {
+  expect(await machine("no driver", MIDDLING).choose("auto")).toMatchObject({
+    opened: { gpu: "off" },
+    fallback: "the GPU is not used: no driver",
+  })
+  expect(await machine(undefined, MIDDLING).choose("vulkan")).toMatchObject({
+    opened: { gpu: "off" },
+    fallback: "vulkan is not used: there is none here",
+  })
+})
+
+test("where there is none, auto is the processor, and there is nothing to say", async () => {
+  const { choose, opened } = machine(undefined, MIDDLING)
+  const chosen = await choose("auto")
+  expect(chosen.opened.gpu).toBe("off")
+  expect(chosen.fallback).toBeUndefined()
+  expect(opened).toEqual(["off"])
+})
+
+test("with off no GPU is touched", async () => {
+  const { choose, opened } = machine(QUICK, MIDDLING)
+  expect(await choose("off")).toMatchObject({ opened: { gpu: "off" } })
+  expect(opened).toEqual(["off"])
+})
+
+test("when neither works, the processor's reason is the error", () => {
+  expect(machine("no driver", "no memory").choose("auto")).rejects.toThrow("no memory")
+})
+
+test("a cancelled load does not go on to the processor", () => {
+  const { choose, signal, opened } = machine("no driver", MIDDLING)
+  signal.abort(new Error("cancelled"))
+  expect(choose("auto")).rejects.toThrow("cancelled")
+  expect(opened).toEqual(["vulkan"])
+})
+
+describe("threads, by math cores and by what may be used", () => {
+  const rows: [asked: number, cores: number, available: number, threads: number][] = [
+    [0, 1, 1, 1],
+    [0, 2, 2, 1],
+    [0, 3, 3, 1],
+    [0, 4, 8, 2],
+    [0, 8, 16, 4],
+    [0, 64, 128, 6],
+    [0, 64, 2, 1],
+    [4, 8, 16, 4],
+    [16, 2, 2, 2],
+  ]
+  for (const [asked, cores, available, threads] of rows) {
+    test(`${asked || "none"} asked for, ${cores} and ${available}: ${threads}`, () => {
+      expect(threadsFor(asked, cores, available)).toBe(threads)
+    })
+  }
+})

@@ -1,0 +1,83 @@
+// The cutting of documents, with tokenizers made of letters and words.
+
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { fitDocument } from "../../sidecar/fit.ts"
+
+type Model = Parameters<typeof fitDocument>[3]
+type Token = ReturnType<Model["tokenize"]>[number]
+
+/** Cuts a text by a pattern; its tokens are numbers for the pieces. */
+function tokenizer(pattern: RegExp): Model {
+  const ids = new Map<string, number>()
+  const pieces: string[] = []
+  return {
+    tokenize(text: string) {
+      return (text.match(pattern) ?? []).map((piece) => {
+        const id = ids.get(piece) ?? pieces.push(piece) - 1
+        ids.set(piece, id)
+        return id as Token
+      })
+    },
+    detokenize: (tokens: readonly Token[]) => tokens.map((token) => pieces[token]).join(""),
+  }
+}
+const LETTERS = /./gsu
+/** Several letters are one token, as with a real one, so that a cut changes the tokens beside it. */
+const WORDS = /\s+|\w{1,6}|[^\w\s]{1,3}/gu
+
+const fit = (text: string, room: number, pattern = LETTERS) => {
+  const model = tokenizer(pattern)
+  const fitted = fitDocument(text, room, (part) => model.tokenize(`[${part}]`), model)
+  return fitted && { ...fitted, shown: model.detokenize(fitted.prompt) }
+}
+const GAP = "\n[… left out …]\n"
+
+test("a document that fits is left as it is", () => {
+  const text = "one\ntwo\n".repeat(10)
+  expect(fit(text, text.length + 2)).toMatchObject({ shown: `[${text}]`, cutTokens: 0 })
+})
+
+test("of one that does not, head and tail are kept, at line ends", () => {
+  const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`)
+  const fitted = fit(lines.join("\n"), 200)
+  const [head, tail] = fitted?.shown.slice(1, -1).split(GAP) ?? []
+  const kept = [...(head ?? "").split("\n"), ...(tail ?? "").split("\n")]
+  expect(kept).toEqual([...lines.slice(0, 12), ...lines.slice(-11)])
+  expect(fitted?.cutTokens).toBe(lines.join("\n").length - (head?.length ?? 0) - (tail?.length ?? 0))
+})
+
+test("with room for next to nothing there is no prompt", () => {
+  expect(fit("x".repeat(100), GAP.length + 10)).toBeUndefined()
+  expect(fit("x", 2)).toBeUndefined()
+  expect(fit("x", 3)).toMatchObject({ shown: "[x]" })
+})
+
+test("whatever the document, the prompt fits, begins as it begins and ends as it ends", () => {
+  const line = fc.oneof(fc.string({ unit: "binary" }), fc.lorem(), fc.constantFrom("", " ".repeat(200), "=".repeat(99)))
+  const text = fc.array(line, { maxLength: 60 }).map((lines) => lines.join("\n"))
+  fc.assert(
+    fc.property(text, fc.integer({ min: 60, max: 400 }), fc.constantFrom(LETTERS, WORDS), (whole, room, pattern) => {
+      const fitted = fit(whole, room, pattern)
+      if (!fitted) throw new Error("no prompt")
+      expect(fitted.prompt.length).toBeLessThanOrEqual(room)
+      const shown = fitted.shown.slice(1, -1)
+      if (fitted.cutTokens === 0) return expect(shown).toBe(whole)
+      const at = shown.indexOf(GAP)
+      expect(whole).toStartWith(shown.slice(0, at))
+      expect(whole).toEndWith(shown.slice(at + GAP.length))
+      expect(shown.isWellFormed() || !whole.isWellFormed()).toBe(true)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test("what fits is not wasted: of a plain document at least four fifths of the room are used", () => {
+  for (const [pattern, size] of [
+    [LETTERS, 50_000],
+    [WORDS, 50_000],
+  ] as const) {
+    const fitted = fit("the quick brown fox jumps over a lazy dog\n".repeat(size / 40), 1000, pattern)
+    expect(fitted?.prompt.length).toBeGreaterThan(800)
+  }
+})

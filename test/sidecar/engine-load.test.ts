@@ -1,0 +1,139 @@
+// Loading a model: what the engine then declares, what it says of a file that is no model, and where it runs.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+import type { TinyModel } from "../support/gguf.ts"
+import {
+  cleanUp,
+  documentOf,
+  failureOf,
+  loadOf,
+  type Sidecar,
+  startSidecar,
+  TEST_GPU,
+  tinyModel,
+  workFolder,
+  writeOf,
+} from "./support.ts"
+
+let sidecar: Sidecar
+beforeAll(async () => {
+  sidecar = await startSidecar()
+})
+afterAll(cleanUp)
+
+test("it declares what it can do", async () => {
+  const modelPath = await tinyModel()
+  const capabilities = await sidecar.request("engine/load", loadOf(modelPath))
+  expect(capabilities).toEqual({
+    gpu: TEST_GPU,
+    devices: TEST_GPU === "off" ? [] : [expect.any(String)],
+    model: { name: "Tiny", sizeBytes: (await stat(modelPath)).size, parameters: expect.any(Number) },
+    contextTokens: 2048,
+    threads: expect.any(Number),
+    grammar: true,
+    sequences: 1,
+    prefillTokensPerSecond: expect.any(Number),
+    decodeTokensPerSecond: expect.any(Number),
+    loadMs: expect.any(Number),
+    rssBytes: expect.any(Number),
+  })
+  expect(capabilities.model.parameters).toBeGreaterThan(100_000)
+  expect(capabilities.prefillTokensPerSecond).toBeGreaterThan(1)
+  expect(capabilities.decodeTokensPerSecond).toBeGreaterThan(1)
+  expect(capabilities.rssBytes).toBeGreaterThan(10_000_000)
+  expect(capabilities.threads).toBeGreaterThan(0)
+})
+
+test("the context is what was asked for, within what the model was trained for and no smaller than can be used", async () => {
+  const contextOf = async (contextTokens: number) =>
+    (await sidecar.request("engine/load", loadOf(await tinyModel(), { contextTokens }))).contextTokens
+  expect(await contextOf(3000)).toBe(3072)
+  expect(await contextOf(0)).toBe(512)
+  expect(await contextOf(50_000_000)).toBe(8192)
+})
+
+for (const template of ["chatml", "gemma", "own", "none"] as const) {
+  test(`a model with the chat template "${template}" gets the instruction as a constant beginning and answers in form`, async () => {
+    await sidecar.request("engine/load", loadOf(await tinyModel({ template })))
+    const { schemaOk, usage } = await sidecar.request("digest/write", writeOf(documentOf(300)))
+    expect(schemaOk).toBe(true)
+    expect(usage.evaluatedTokens).toBeLessThan(usage.promptTokens - 50)
+  })
+}
+
+describe("a file that is no model is refused in words, and the process lives", () => {
+  const faults: [NonNullable<TinyModel["fault"]>, RegExp][] = [
+    ["magic", /does not begin with GGUF/],
+    ["html", /web page/],
+    ["empty", /empty/],
+    ["version", /version is 99/],
+    ["header", /failed to read/],
+    ["truncated", /not within the file bounds/],
+    ["nan", /invalid data/],
+  ]
+  for (const [fault, words] of faults) {
+    test(fault, async () => {
+      const failure = await failureOf(sidecar.request("engine/load", loadOf(await tinyModel({ fault }))))
+      expect(failure).toEqual({ code: "MODEL_INVALID", message: expect.stringMatching(words) })
+      expect(failure.message).toContain("fetch it again or choose another")
+    })
+  }
+
+  test("a folder", async () => {
+    const folder = join(await workFolder(), "folder.gguf")
+    await mkdir(folder)
+    expect((await failureOf(sidecar.request("engine/load", loadOf(folder)))).code).toBe("MODEL_INVALID")
+  })
+
+  test("a file that is not there", async () => {
+    const failure = await failureOf(sidecar.request("engine/load", loadOf(join(await workFolder(), "nowhere.gguf"))))
+    expect(failure).toEqual({ code: "MODEL_MISSING", message: expect.stringContaining("nowhere.gguf") })
+  })
+
+  test("one that needs more memory than it may", async () => {
+    const load = loadOf(await tinyModel(), { memoryBytes: 100_000_000, gpu: "off" })
+    const failure = await failureOf(sidecar.request("engine/load", load))
+    expect(failure).toEqual({ code: "MODEL_TOO_LARGE", message: expect.stringMatching(/needs \d+ MB.* 100 MB/) })
+  })
+
+  test("an instruction that fills the context", async () => {
+    const load = loadOf(await tinyModel(), { contextTokens: 512, instruction: documentOf(400) })
+    const failure = await failureOf(sidecar.request("engine/load", load))
+    expect(failure).toEqual({ code: "BAD_REQUEST", message: expect.stringMatching(/instruction has \d+ tokens/) })
+  })
+
+  test("after all of them nothing is loaded, and a good one can be", async () => {
+    expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+    await sidecar.request("engine/load", loadOf(await tinyModel()))
+    expect((await sidecar.request("digest/write", writeOf("x"))).schemaOk).toBe(true)
+  })
+})
+
+test("a load that is cancelled leaves nothing loaded", async () => {
+  await sidecar.request("engine/unload", {})
+  const cancel = new AbortController()
+  const load = sidecar.request("engine/load", loadOf(await tinyModel()), cancel.signal)
+  cancel.abort()
+  expect(load).rejects.toMatchObject({ code: -32800 })
+  expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+})
+
+test("a GPU whose load fails leads to the processor, said once", async () => {
+  // without the Vulkan engine this fails for want of it, with it for want of a device
+  const filtered = await startSidecar({ env: { GGML_VK_VISIBLE_DEVICES: "99" } })
+  const said: unknown[] = []
+  filtered.connection.onNotification("engine/log", (line: { message: string }) => {
+    if (line.message.includes("is not used")) said.push(line)
+  })
+  const load = loadOf(await tinyModel(), { gpu: "vulkan" })
+  const first = await filtered.request("engine/load", load)
+  expect(first.gpu).toBe("off")
+  expect(first.fallback).toMatch(/^vulkan is not used: ./)
+  const second = await filtered.request("engine/load", load)
+  expect(second.fallback).toBe(first.fallback as string)
+  expect(said).toEqual([{ level: "warn", message: first.fallback }])
+  expect((await filtered.request("digest/write", writeOf("x"))).schemaOk).toBe(true)
+  await filtered.end()
+})

@@ -1,0 +1,148 @@
+// The sidecar as a process: its first words, its manners on the wire, and how it ends.
+
+import { afterAll, expect, test } from "bun:test"
+import { readdir, readFile } from "node:fs/promises"
+import { PROTOCOL } from "../../src/protocol/version.ts"
+import {
+  cleanUp,
+  documentOf,
+  failureOf,
+  LONG_SCHEMA,
+  loadOf,
+  RUNTIMES,
+  type Sidecar,
+  SLOW,
+  startSidecar,
+  tinyModel,
+  workFolder,
+  writeOf,
+} from "./support.ts"
+
+afterAll(cleanUp)
+
+test("it says hello where no engine is installed, and that setup is needed when a model is to be loaded", async () => {
+  const bare = await workFolder()
+  await Bun.write(`${bare}/main.js`, Bun.file(`${(await startSidecar()).child.spawnargs[1]}`))
+  const sidecar = await startSidecar({ folder: bare, runtime: "node" })
+  const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
+  expect(hello).toEqual({
+    protocol: PROTOCOL,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    runtime: expect.stringMatching(/^node \d+/),
+    pid: sidecar.child.pid as number,
+  })
+  const failure = await failureOf(sidecar.request("engine/load", loadOf(await tinyModel())))
+  expect(failure).toEqual({ code: "NO_ENGINE", message: expect.stringContaining("opencode-hud setup") })
+  expect(await sidecar.end()).toEqual({ code: 0, signal: null })
+})
+
+test("it answers what it does not know and what is wrong with an error, and goes on", async () => {
+  const sidecar = await startSidecar()
+  expect(sidecar.connection.sendRequest("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
+  const wrong: [string, unknown, RegExp][] = [
+    ["engine/hello", {}, /protocol/],
+    ["engine/hello", undefined, /expected object/],
+    ["engine/load", { ...loadOf("/x"), gpu: "abacus" }, /gpu.*"vulkan"/],
+    ["engine/load", { ...loadOf("/x"), contextTokens: -1 }, /contextTokens/],
+    ["digest/write", { ...writeOf("x"), schema: "{}" }, /schema/],
+    ["engine/unload", [1], /engine\/unload/],
+  ]
+  for (const [name, params, words] of wrong) {
+    const failure = await failureOf(sidecar.connection.sendRequest(name, params))
+    expect(failure).toEqual({ code: "BAD_REQUEST", message: expect.stringMatching(words) })
+  }
+  expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+  sidecar.child.stdin.write('{"jsonrpc":"2.0"\nnot a message at all\n')
+  const log = sidecar.next("engine/log")
+  await sidecar.connection.sendNotification("engine/pause", { paused: "perhaps" })
+  expect(await log).toMatchObject({ level: "warn" })
+  expect((await sidecar.request("engine/unload", {})) as object).toEqual({})
+  await sidecar.end()
+})
+
+test("whatever it prints, stdout carries messages only", async () => {
+  const sidecar = await startSidecar()
+  await sidecar.request("engine/load", loadOf(await tinyModel()))
+  // a grammar llama.cpp cannot read, and a model it refuses, make it print
+  await failureOf(sidecar.request("engine/load", loadOf(await tinyModel({ fault: "nan" }))))
+  await failureOf(sidecar.request("engine/load", loadOf(await tinyModel({ fault: "truncated" }))))
+  expect(sidecar.noise).toEqual([])
+  await sidecar.end()
+})
+
+for (const runtime of Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[]) {
+  test(`on ${runtime} it loads, writes, unloads, loads again, and ends with stdin`, async () => {
+    const sidecar = await startSidecar({ runtime })
+    const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
+    expect(hello.runtime).toMatch(runtime === "node" ? /^node / : /^bun /)
+    const load = loadOf(await tinyModel())
+    await sidecar.request("engine/load", load)
+    const reply = await sidecar.request("digest/write", writeOf(documentOf(300)))
+    expect(reply.schemaOk).toBe(true)
+    await sidecar.request("engine/unload", {})
+    expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+    await sidecar.request("engine/load", load)
+    expect((await sidecar.request("digest/write", writeOf(documentOf(300)))).text).toBe(reply.text)
+    expect(await sidecar.end()).toEqual({ code: 0, signal: null })
+  })
+}
+
+/** At work on an answer of half a minute. */
+async function busySidecar(): Promise<Sidecar> {
+  const sidecar = await startSidecar()
+  await sidecar.request("engine/load", loadOf(await tinyModel(SLOW), { contextTokens: 16_384 }))
+  const alive = sidecar.next("engine/alive")
+  void sidecar.request("digest/write", writeOf(documentOf(12_000))).catch(() => {})
+  expect(await alive).toEqual({ busy: true, rssBytes: expect.any(Number) })
+  return sidecar
+}
+
+const ends: Record<string, (sidecar: Sidecar) => void> = {
+  "stdin ends": ({ child }) => child.stdin.end(),
+  "stdin and stdout are closed at once": ({ child }) => {
+    child.stdin.destroy()
+    child.stdout.destroy()
+  },
+  "SIGTERM comes": ({ child }) => child.kill("SIGTERM"),
+  "SIGINT comes": ({ child }) => child.kill("SIGINT"),
+  "SIGHUP comes": ({ child }) => child.kill("SIGHUP"),
+}
+for (const [how, end] of Object.entries(ends)) {
+  test(`it leaves within two seconds while it works, when ${how}`, async () => {
+    const sidecar = await busySidecar()
+    const start = performance.now()
+    end(sidecar)
+    await sidecar.exited
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+}
+
+test("it leaves properly while it writes an answer", async () => {
+  const sidecar = await startSidecar()
+  await sidecar.request("engine/load", loadOf(await tinyModel(SLOW)))
+  const alive = sidecar.next("engine/alive")
+  const cut = failureOf(sidecar.request("digest/write", writeOf("x", { schema: LONG_SCHEMA, maxTokens: 1000 })))
+  await alive
+  sidecar.child.kill("SIGTERM")
+  expect(await sidecar.exited).toEqual({ code: 0, signal: null })
+  await cut
+})
+
+test.skipIf(process.platform !== "linux")(
+  "with one thread all of it gives way to other programs (skipped where there is no /proc)",
+  async () => {
+    const sidecar = await startSidecar()
+    await sidecar.request("engine/load", loadOf(await tinyModel(), { threads: 1 }))
+    await sidecar.request("digest/write", writeOf("x"))
+    const tasks = await readdir(`/proc/${sidecar.child.pid}/task`)
+    const nice = await Promise.all(
+      tasks.map(async (id) => {
+        const stat = await readFile(`/proc/${sidecar.child.pid}/task/${id}/stat`, "utf8")
+        // the nineteenth field; the second is a name in brackets, which may hold spaces
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16])
+      }),
+    )
+    expect(new Set(nice)).toEqual(new Set([10]))
+    await sidecar.end()
+  },
+)

@@ -1,0 +1,207 @@
+// What the sidecar's tests share: a folder as setup leaves it, the sidecar started from it as a real process, and the
+// two ends of the wire.
+
+import { setDefaultTimeout } from "bun:test"
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { CancellationTokenSource, createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
+import { LineReader, LineWriter } from "../../src/protocol/lines.ts"
+import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/protocol/messages.ts"
+import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
+
+const root = join(import.meta.dir, "../..")
+const installed = join(root, "sidecar/node_modules")
+
+/** What can run the sidecar, with what it needs in its environment. */
+export const RUNTIMES = {
+  bun: { command: process.execPath, env: {} },
+  opencode: { command: join(root, "node_modules/.bin/opencode"), env: { BUN_BE_BUN: "1" } },
+  node: { command: "node", env: {} },
+} as const
+
+/**
+ * The device of the tests that do not choose one themselves: `off`, or `vulkan` where OPENCODE_HUD_TEST_GPU says so.
+ * The variables that select the device (GGML_VK_VISIBLE_DEVICES, VK_DRIVER_FILES) then reach the sidecar too.
+ */
+export const TEST_GPU = (process.env.OPENCODE_HUD_TEST_GPU || "off") as "off" | "vulkan"
+
+// the sidecar gives way to whatever else runs here, and a software device compiles for 20 s before its first token
+setDefaultTimeout(TEST_GPU === "off" ? 120_000 : 900_000)
+
+let work: Promise<string> | undefined
+let folder: Promise<string> | undefined
+const running = new Set<ChildProcess>()
+
+/** A temporary folder of this test file; `cleanUp` removes it. */
+export function workFolder(): Promise<string> {
+  work ??= mkdtemp(join(tmpdir(), "hud-sidecar-"))
+  return work
+}
+
+/** A folder with the bundled `main.js` and the engine beside it, as setup leaves one. Built once per test file. */
+export function sidecarFolder(): Promise<string> {
+  folder ??= buildFolder()
+  return folder
+}
+
+async function buildFolder(): Promise<string> {
+  if (!existsSync(join(installed, "node-llama-cpp")))
+    throw new Error("the engine is not installed in sidecar/node_modules; run: npm run sidecar")
+  const path = join(await workFolder(), "sidecar")
+  await mkdir(path)
+  const built = await Bun.build({
+    entrypoints: [join(root, "sidecar/main.ts")],
+    outdir: path,
+    target: "node",
+    format: "esm",
+    external: ["node-llama-cpp"],
+  })
+  if (!built.success) throw new AggregateError(built.logs, "the sidecar does not build")
+  await symlink(installed, join(path, "node_modules"), "dir")
+  return path
+}
+
+/** The path of a tiny model in the work folder; the same options give the same file. */
+export async function tinyModel(options: TinyModel = {}): Promise<string> {
+  const name = Object.values(options).join("-") || "tiny"
+  const path = join(await workFolder(), `${name}.gguf`)
+  if (!existsSync(path)) await writeTinyModel(path, options)
+  return path
+}
+
+/** Slow enough to be caught at work: about 20 s for a full context on one core. */
+export const SLOW: TinyModel = { layers: 24, contextTokens: 16_384 }
+
+export const INSTRUCTION = "You take notes on what a tool printed. Answer in JSON: a gist, and facts copied exactly."
+export const SCHEMA = {
+  type: "object",
+  properties: {
+    gist: { type: "string", maxLength: 20 },
+    facts: { type: "array", maxItems: 3, items: { type: "string", maxLength: 8 } },
+  },
+  required: ["gist", "facts"],
+  additionalProperties: false,
+}
+
+/** An answer that takes long: at least 950 characters. */
+export const LONG_SCHEMA = {
+  type: "object",
+  properties: { gist: { type: "string", minLength: 950, maxLength: 1000 } },
+}
+
+export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> = {}): Params<"engine/load"> {
+  return {
+    modelPath,
+    gpu: TEST_GPU,
+    contextTokens: 2048,
+    threads: 0,
+    memoryBytes: 0,
+    instruction: INSTRUCTION,
+    ...over,
+  }
+}
+
+export function writeOf(text: string, over: Partial<Params<"digest/write">> = {}): Params<"digest/write"> {
+  return { kind: "read", text, instruction: INSTRUCTION, schema: SCHEMA, maxTokens: 96, ...over }
+}
+
+/** A document of about so many tokens of a tiny model, which has one for most letters; another seed is another one. */
+export function documentOf(tokens: number, seed = 1): string {
+  let text = ""
+  for (let line = seed; text.length < tokens; line++) text += `${line} ${(line * 7919) % 10_007} passed\n`
+  return text.slice(0, tokens)
+}
+
+export type Sidecar = Awaited<ReturnType<typeof startSidecar>>
+
+export async function startSidecar(
+  options: { runtime?: keyof typeof RUNTIMES; env?: Record<string, string>; folder?: string } = {},
+) {
+  const { command, env } = RUNTIMES[options.runtime ?? "bun"]
+  const child = spawn(command, [join(options.folder ?? (await sidecarFolder()), "main.js")], {
+    env: { ...process.env, ...env, ...options.env },
+    stdio: "pipe",
+  })
+  running.add(child)
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.on("exit", (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal })
+    })
+  })
+  let stderr = ""
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk
+  })
+  const noise: string[] = []
+  const connection = createMessageConnection(
+    new LineReader(child.stdout, (line) => noise.push(line)),
+    new LineWriter(child.stdin),
+  )
+  connection.onError(() => {})
+  connection.listen()
+  return {
+    child,
+    exited,
+    connection,
+    noise,
+    get stderr() {
+      return stderr
+    },
+    /** Rejects with a `ResponseError`; a result that is not of the wire's form fails the test. */
+    async request<Name extends RequestName>(
+      name: Name,
+      params: Params<Name>,
+      signal?: AbortSignal,
+    ): Promise<Result<Name>> {
+      const cancel = new CancellationTokenSource()
+      signal?.addEventListener("abort", () => cancel.cancel())
+      return REQUESTS[name].result.parse(await connection.sendRequest(name, params, cancel.token)) as Result<Name>
+    },
+    /** The next notification of that name. */
+    next: (name: keyof typeof NOTIFICATIONS) => nextNotice(connection, name),
+    /** Ends stdin, as a host does that is done with it. */
+    async end() {
+      child.stdin.end()
+      return exited
+    },
+  }
+}
+
+function nextNotice(connection: MessageConnection, name: keyof typeof NOTIFICATIONS): Promise<unknown> {
+  return new Promise((resolve) => {
+    const listener = connection.onNotification(name, (params: unknown) => {
+      listener.dispose()
+      resolve(NOTIFICATIONS[name].parse(params))
+    })
+  })
+}
+
+/** The code of the error a request ends in, and its message. */
+export async function failureOf(request: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await request.then(
+    () => {
+      throw new Error("the request did not fail")
+    },
+    (reason: { message: string; data?: { code: string } }) => reason,
+  )
+  return { code: error.data?.code ?? "", message: error.message }
+}
+
+/** For `afterAll`: no process and no folder is left. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all(
+    [...running].map((child) => {
+      const gone = new Promise((resolve) => child.on("exit", resolve))
+      child.kill("SIGKILL")
+      return gone
+    }),
+  )
+  if (work) await rm(await work, { recursive: true, force: true })
+  // bun runs all files in one process: the next one makes its own
+  work = undefined
+  folder = undefined
+}
