@@ -1,0 +1,93 @@
+// What a model wrote of an output becomes a digest only as far as the output bears it out. Nothing a model says is
+// believed: facts must stand in the output, the gist may name nothing that does not.
+
+import type { Digest, DigestSource, Fact } from "./digest.ts"
+import { groundFact } from "./ground/facts.ts"
+import { groundGist, groundOf, LONGEST_GIST, type Refusal } from "./ground/gist.ts"
+import { digestLine, fitted } from "./ground/line.ts"
+import { namesOf } from "./ground/names.ts"
+import { redact } from "./redact.ts"
+import { cut, line } from "./text.ts"
+
+export type Grounded = {
+  digest: Digest
+  /** facts of the draft that stand in the output */
+  kept: number
+  /** facts of the draft that do not, or say nothing */
+  dropped: number
+  /** nothing of the draft is left: the digest is the fallback */
+  refused: boolean
+  /** why the draft's gist is not the digest's */
+  gistRefused?: Refusal
+}
+
+const MOST_FACTS = 12
+/** Facts of a draft that are looked at. */
+const MOST_WRITTEN = 24
+
+/**
+ * The digest that is left of a model's draft. `kind` and `verdict` are the fallback's: code knows them better. Every
+ * fact stands in `source.output` to the letter, the line of the digest is at most 96 tokens, and no part of it holds a
+ * secret or a control character. Never throws, whatever `draft` is.
+ */
+export function ground(draft: unknown, source: DigestSource, fallback: Digest): Grounded {
+  const written = fieldsOf(draft)
+  const judged: ReturnType<typeof groundGist> = gainsFromModel(fallback)
+    ? groundGist(written.summary, groundOf(source, fallback.verdict))
+    : { refused: "known" }
+  const facts: Fact[] = []
+  let dropped = 0
+  for (const one of written.facts) {
+    const fact = groundFact(one, source.output)
+    if (fact) facts.push(fact)
+    else dropped++
+  }
+  const gist = "gist" in judged ? told(fallback, judged.gist) : fallback.gist
+  return {
+    digest: seal({ ...fallback, gist, facts: [...fallback.facts, ...facts] }, source),
+    kept: facts.length,
+    dropped,
+    refused: "refused" in judged && facts.length === 0,
+    ...("refused" in judged ? { gistRefused: judged.refused } : {}),
+  }
+}
+
+/**
+ * A digest of any writer held to the promises of `ground`: one line of at most 96 tokens, no secrets, each fact once
+ * and in the output. What room is left the names have that the output speaks of most.
+ */
+export function seal(digest: Digest, source: DigestSource): Digest {
+  const gist = cut(redact(line(digest.gist)), LONGEST_GIST) || "no output"
+  const safe = digest.facts.filter(({ text }) => redact(text) === text && source.output.includes(text))
+  const short = fitted({ ...digest, gist, facts: safe }, MOST_FACTS)
+  const names = namesOf(source.output, `${digestLine(short)} ${JSON.stringify(source.input)}`, 2 * MOST_FACTS)
+  return fitted({ ...short, facts: [...short.facts, ...names] }, MOST_FACTS)
+}
+
+/**
+ * Kinds of which code can only say what parts they have. Of all others it knows what matters better than a small
+ * model: the failure, the count, the files.
+ */
+const PROSE = new Set(["code", "data", "document", "json", "log", "page", "skill"])
+
+/** Whether a model's gist would be taken at all; where not, a small one is not worth asking. */
+export function gainsFromModel(fallback: Digest): boolean {
+  return fallback.verdict === undefined && PROSE.has(fallback.kind)
+}
+
+/** What it is, as code knows it, and what it says, in the model's words: the names in the fallback's gist stay facts. */
+function told(fallback: Digest, summary: string): string {
+  const head = /^(?:"[^"]{3,80}"|[^:;…]{3,60})(?=[:;,] |$)/.exec(fallback.gist)?.[0]
+  return cut(head === undefined ? summary : `${head}: ${summary}`, LONGEST_GIST)
+}
+
+/** A getter of a hostile draft may throw; so may a proxy. */
+function fieldsOf(draft: unknown): { summary: unknown; facts: unknown[] } {
+  try {
+    if (typeof draft !== "object" || draft === null) return { summary: undefined, facts: [] }
+    const { summary, facts } = draft as { summary?: unknown; facts?: unknown }
+    return { summary, facts: Array.isArray(facts) ? facts.slice(0, MOST_WRITTEN) : [] }
+  } catch {
+    return { summary: undefined, facts: [] }
+  }
+}

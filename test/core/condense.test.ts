@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { condense } from "../../src/core/condense.ts"
+import { estimateTokens } from "../../src/core/tokens.ts"
+import * as js from "./extract/fixtures/javascript.ts"
+import * as sys from "./extract/fixtures/systems.ts"
+import * as tools from "./extract/fixtures/tools.ts"
+
+const REAL = [...Object.values(js), ...Object.values(sys), ...Object.values(tools)]
+
+/** A build log of `count` dull lines, with others put in by their place. */
+function log(count: number, others: Record<number, string>): string {
+  return Array.from({ length: count }, (_, at) => others[at] ?? `compiled module number ${at} of the shop`).join("\n")
+}
+
+test("an output that fits stays whole, in its order", () => {
+  expect(condense("first\n\n  second\nthird\n", 200)).toBe("first\n second\nthird")
+})
+
+test("a long output keeps its head, its tail and its telling lines, in order, and counts what it left out", () => {
+  const output = log(2000, {
+    900: "src/cart.ts:41:7 error TS2322: Type 'string' is not assignable",
+    1500: "3 tests failed",
+  })
+  const short = condense(output, 300)
+  const places = ["number 0 of", "src/cart.ts:41:7 error TS2322", "3 tests failed", "number 1999 of"].map((text) =>
+    short.indexOf(text),
+  )
+  expect(places).toEqual([...places].sort((a, b) => a - b))
+  expect(places[0]).toBeGreaterThanOrEqual(0)
+  const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length
+  const skipped = [...short.matchAll(/^\[… (\d+) lines?\]$/gm)].reduce((sum, found) => sum + Number(found[1]), 0)
+  expect(shown + skipped).toBe(2000)
+})
+
+test("telling lines are taken from all over an output that has too many of them", () => {
+  const output = Array.from({ length: 1000 }, (_, at) => `src/file${at}.ts:${at}: error: thing ${at} failed`).join("\n")
+  const rows = [...condense(output, 600).matchAll(/^src\/file(\d+)/gm)].map((found) => Number(found[1]))
+  for (const from of [200, 400, 600, 800]) expect(rows.some((row) => row >= from && row < from + 200)).toBe(true)
+})
+
+test("what was searched for is worth a line", () => {
+  const output = log(2000, { 1100: "the sessionCookie is set here" })
+  expect(condense(output, 300)).not.toContain("sessionCookie")
+  expect(condense(output, 300, { words: ["sessionCookie"] })).toContain("sessionCookie")
+})
+
+test("escapes, NULs, lone surrogates, overlong and encoded lines come out small and clean", () => {
+  const output = `\u001b[31mred\u001b[0m a\u0000b \ud800x\n${"var a=1;".repeat(5000)}\n${"iVBORw0KGgo".repeat(400)}`
+  const lines = condense(output, 500).split("\n")
+  expect(lines[0]).toBe("red ab \ufffdx")
+  expect(lines[1]?.length).toBe(240)
+  expect(lines[2]).toBe("iVBORw0KGgoiVBORw0KGgoiV…")
+})
+
+test("a secret is gone, also where a line is cut through it and in a key of many lines", () => {
+  const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
+  const key = ["-----BEGIN RSA PRIVATE KEY-----", ..."QWERTY".split("").map((char) => char.repeat(64))]
+  const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000, {})}`, 400)
+  expect(short).not.toContain("p_a1B2")
+  expect(short).not.toContain("QQQQ")
+})
+
+test("50 MB are condensed in the time of 128 kB", () => {
+  const huge = `${log(1_000_000, {})}\n${"z".repeat(20_000_000)}\n`
+  const short = condense(huge, 400)
+  const started = performance.now()
+  condense(huge, 400)
+  expect(performance.now() - started).toBeLessThan(1000)
+  expect(short).toContain("number 0 of")
+  expect(short).toContain("[…]")
+})
+
+test("is never above its budget, whatever it is given, and the same for the same", () => {
+  const outputs = fc.oneof(
+    fc.string({ maxLength: 2000 }),
+    fc.string({ unit: "binary", maxLength: 2000 }),
+    fc.constantFrom(...REAL),
+    fc.array(fc.constantFrom(...REAL), { maxLength: 8 }).map((all) => all.join("\n")),
+  )
+  fc.assert(
+    fc.property(outputs, fc.integer({ min: 1, max: 800 }), (output, budget) => {
+      const short = condense(output, budget)
+      expect(estimateTokens(short)).toBeLessThanOrEqual(budget)
+      expect(short.isWellFormed()).toBe(true)
+      expect(short).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+      expect(condense(output, budget)).toBe(short)
+    }),
+    { numRuns: 400 },
+  )
+})
