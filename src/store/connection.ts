@@ -1,7 +1,9 @@
 // One open store file: pragmas, migrations, reading it once, writing batches. Synchronous, and throws what SQLite
 // throws; what to do about it is decided in `open.ts`.
-import { asc, eq, lt, sql } from "drizzle-orm"
+import { and, asc, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
 import * as z from "zod/mini"
+import type { Digest } from "../core/digest.ts"
+import { readDigest, writeDigest } from "./digest.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newer, prepareFile, refuseNewer } from "./file.ts"
 import { keptSessions } from "./memory.ts"
@@ -15,6 +17,11 @@ export type Connection = {
   /** Anchors and carried of the newest sessions as writes, oldest first, and how many rows did not parse. */
   load(): { writes: Write[]; skipped: number }
   turns(sessionID: string): Turn[]
+  /** Those of the keys that are there, with when they were last of use, and how many rows did not parse. */
+  digests(
+    writer: string,
+    keys: readonly string[],
+  ): { found: { key: string; digest: Digest; usedAt: number }[]; skipped: number }
   /** All of them in one transaction or none. Waits no longer than `patienceMs` for another writer. */
   write(batch: readonly Write[], patienceMs: number): void
   close(): void
@@ -22,6 +29,8 @@ export type Connection = {
 
 // Short, since waiting stops the host's event loop; `open.ts` tries again.
 const openPatienceMs = 50
+// SQLite binds 32,766 values at most, and 999 in its older versions.
+const keysAtOnce = 500
 const anchorList = z.array(z.object({ after: z.string(), text: z.string() }))
 
 /** The inode is told as soon as it is known, since it is needed most when opening then fails. */
@@ -44,7 +53,7 @@ export function connect(Database: ClientClass, path: string, onInode: (inode: nu
 
 function connectionOf(client: Client, path: string): Connection {
   const db = queriesOf(client)
-  const { session, anchors, carried, turn } = schema
+  const { session, anchors, carried, turn, digest } = schema
   const newest = sql`${session.touchedAt} desc, ${session}.rowid desc`
 
   function load() {
@@ -79,6 +88,25 @@ function connectionOf(client: Client, path: string): Connection {
     return { writes, skipped: anchorRows.length + carriedRows.length - writes.length }
   }
 
+  function digests(writer: string, keys: readonly string[]) {
+    const found: { key: string; digest: Digest; usedAt: number }[] = []
+    let skipped = 0
+    for (let at = 0; at < keys.length; at += keysAtOnce) {
+      const some = keys.slice(at, at + keysAtOnce)
+      const rows = db
+        .select()
+        .from(digest)
+        .where(and(eq(digest.writer, writer), inArray(digest.key, some)))
+        .all()
+      for (const { key, digest: json, usedAt } of rows) {
+        const value = readDigest(json)
+        if (value) found.push({ key, digest: value, usedAt })
+        else skipped++
+      }
+    }
+    return { found, skipped }
+  }
+
   function write(batch: readonly Write[], patienceMs: number): void {
     client.exec(`PRAGMA busy_timeout = ${patienceMs}`)
     // Immediate: a transaction that begins by reading and is upgraded later fails at once when another has written.
@@ -96,6 +124,17 @@ function connectionOf(client: Client, path: string): Connection {
   function apply(write: Write): void {
     if (write.kind === "prune") {
       db.delete(session).where(lt(session.touchedAt, write.before)).run()
+      db.delete(digest).where(lt(digest.usedAt, write.before)).run()
+      const newest = db.select({ id: sql`rowid` }).from(digest).orderBy(desc(digest.usedAt)).limit(write.mostDigests)
+      db.delete(digest).where(notInArray(sql`rowid`, newest)).run()
+      return
+    }
+    if (write.kind === "digest") {
+      const set = { digest: writeDigest(write.digest), usedAt: write.at }
+      db.insert(digest)
+        .values({ key: write.key, writer: write.writer, ...set })
+        .onConflictDoUpdate({ target: [digest.key, digest.writer], set })
+        .run()
       return
     }
     const id = write.sessionID
@@ -142,6 +181,7 @@ function connectionOf(client: Client, path: string): Connection {
     path,
     load,
     write,
+    digests,
     turns: (sessionID) => db.select().from(turn).where(eq(turn.sessionID, sessionID)).orderBy(asc(turn.turn)).all(),
     close: () => client.close(),
   }

@@ -1,14 +1,18 @@
 // The store's picture in memory: what loads answer from, and all there is where SQLite cannot be used. Bounded, since
 // an OpenCode server may live for weeks.
+import type { Digest } from "../core/digest.ts"
+import type { DigestName } from "./digest.ts"
 import type { Anchor, Carried, Turn, Write } from "./record.ts"
 
 export const keptSessions = 50
 const keptTurns = 500
+const keptDigests = 500
 
 export type Memory = {
   readonly anchors: ReadonlyMap<string, readonly Anchor[]>
   readonly carried: ReadonlyMap<string, Carried>
   turns(sessionID: string): Turn[]
+  digest(name: DigestName): Digest | undefined
   apply(write: Write): void
   /** Everything but turns as writes again, for a fresh file in place of a broken one. */
   writes(at: number): Write[]
@@ -18,6 +22,7 @@ export function createMemory(): Memory {
   const anchors = new Map<string, readonly Anchor[]>()
   const carried = new Map<string, Carried>()
   const turns = new Map<string, Map<number, Turn>>()
+  const digests = new Map<string, DigestName & { digest: Digest }>()
 
   function apply(write: Write): void {
     switch (write.kind) {
@@ -34,6 +39,11 @@ export function createMemory(): Memory {
         put(known, write.turn.turn, write.turn, keptTurns)
         return
       }
+      case "digest": {
+        const { key, writer, digest } = write
+        put(digests, nameOf(write), { key, writer, digest }, keptDigests)
+        return
+      }
       case "delete":
         for (const map of [anchors, carried, turns]) map.delete(write.sessionID)
         return
@@ -48,13 +58,17 @@ export function createMemory(): Memory {
     anchors,
     carried,
     turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
+    digest: (name) => digests.get(nameOf(name))?.digest,
     apply,
     writes: (at) => [
       ...Array.from(anchors, ([sessionID, list]): Write => ({ kind: "anchors", sessionID, anchors: list, at })),
       ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
+      ...Array.from(digests.values(), (one): Write => ({ kind: "digest", ...one, at })),
     ],
   }
 }
+
+const nameOf = ({ key, writer }: DigestName) => `${key} ${writer}`
 
 /** Last saved goes last, so that the first key is the one to let go. */
 function put<K, V>(map: Map<K, V>, key: K, value: V, limit = keptSessions): void {

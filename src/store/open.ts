@@ -1,5 +1,6 @@
 // Opens the plugin's own store and keeps it usable whatever happens to its file: locked is waited for, corrupt is set
 // aside, everything else means memory. Every such event is one warning, never an error.
+import type { Digest } from "../core/digest.ts"
 import type { Connection } from "./connection.ts"
 import { reasonOf, StoreError, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
@@ -17,7 +18,9 @@ export type StoreOptions = {
   onWarning(message: string): void
 } & Pick<WriterOptions, "maxWrites" | "delayMs">
 
-const retentionMs = 90 * 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+const retentionMs = 90 * dayMs
+const mostDigests = 20_000
 const openPausesMs = [50, 100, 200, 400, 800]
 const maxReplacements = 2
 
@@ -128,7 +131,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   try {
     await start()
-    save({ kind: "prune", before: Date.now() - retentionMs })
+    save({ kind: "prune", before: Date.now() - retentionMs, mostDigests })
   } catch (error) {
     // No SQLite in this host is a fact about the host, not trouble with the store.
     if (error instanceof StoreError && error.code === "NO_SQLITE") state = { kind: "memory", reason: reasonOf(error) }
@@ -154,6 +157,29 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
 
+  async function loadDigests(givenWriter: string, keys: readonly string[]): Promise<Map<string, Digest>> {
+    const writer = wellFormed(givenWriter)
+    // The caller may stand in a hook.
+    await new Promise((resolve) => setImmediate(resolve))
+    const known = new Map<string, Digest>()
+    try {
+      const read = connection?.digests(writer, keys)
+      skipped += read?.skipped ?? 0
+      for (const { key, digest, usedAt } of read?.found ?? []) {
+        known.set(key, digest)
+        // Once a day is often enough to keep it from being pruned.
+        if (usedAt < Date.now() - dayMs) save({ kind: "digest", writer, key, digest, at: Date.now() })
+      }
+    } catch (error) {
+      warn("digests", `the store's digests could not be read: ${reasonOf(error)}`)
+    }
+    for (const key of keys) {
+      const digest = memory.digest({ key, writer })
+      if (digest) known.set(key, digest)
+    }
+    return known
+  }
+
   return {
     get state() {
       return state
@@ -171,6 +197,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     },
     saveTurn: (turn) => save(turnWrite(turn)),
     turns,
+    saveDigest: (writer, key, digest) =>
+      save({ kind: "digest", writer: wellFormed(writer), key, digest, at: Date.now() }),
+    loadDigests,
     deleteSession: (sessionID) => save({ kind: "delete", sessionID: wellFormed(sessionID) }),
     flush: () => writer.flush(),
     async close() {

@@ -1,6 +1,8 @@
 // What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
 
+import type { Digest } from "../core/digest.ts"
 import type { Anchor } from "../core/hud/place.ts"
+import type { DigestName } from "./digest.ts"
 
 export type { Anchor }
 
@@ -48,7 +50,14 @@ export type Store = {
   saveTurn(turn: Turn): void
   /** The session's turns in order, those not yet on disk included. Reads the disk: not for a hook. */
   turns(sessionID: string): Promise<Turn[]>
-  /** Forgets everything about the session. */
+  /** Keeps what `writer` made of the content that `key` stands for. */
+  saveDigest(writer: string, key: string, digest: Digest): void
+  /**
+   * What `writer` made of these, as far as it is known; of each it is noted that it is still of use. Reads the disk: not
+   * for a hook.
+   */
+  loadDigests(writer: string, keys: readonly string[]): Promise<Map<string, Digest>>
+  /** Forgets everything about the session. Digests are of no session, and stay. */
   deleteSession(sessionID: string): void
   /** Writes what waits. Where the file is locked it resolves with the writes kept, to be retried later. */
   flush(): Promise<void>
@@ -61,5 +70,6 @@ export type Write =
   | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
   | { kind: "carried"; sessionID: string; carried: Carried; at: number }
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
+  | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
   | { kind: "delete"; sessionID: string }
-  | { kind: "prune"; before: number }
+  | { kind: "prune"; before: number; mostDigests: number }

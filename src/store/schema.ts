@@ -43,6 +43,18 @@ export const turn = sqliteTable(
   (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
 )
 
+/** Of no session: a digest belongs to the content it is of, in whatever session that is read. `digest` is JSON. */
+export const digest = sqliteTable(
+  "digest",
+  {
+    key: text("key").notNull(),
+    writer: text("writer").notNull(),
+    digest: text("digest").notNull(),
+    usedAt: integer("used_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
+)
+
 function ownedBySession(name: string) {
   return text(name).references(() => session.id, { onDelete: "cascade" })
 }

@@ -169,6 +169,8 @@ function keyOf(write: Write): string {
   switch (write.kind) {
     case "turn":
       return `turn ${write.turn.turn} ${write.sessionID}`
+    case "digest":
+      return `digest ${write.key} ${write.writer}`
     case "prune":
       return "prune"
     default:

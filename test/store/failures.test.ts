@@ -132,6 +132,8 @@ describe("corrupt", () => {
     const path = join(folder.path, "hud.db")
     await seed(path)
     const opened = await openAt(path)
+    const digest = { kind: "log", gist: "it went well", facts: [] }
+    opened.store.saveDigest("llama/tiny p1", "k1", digest)
     await opened.store.flush()
     breakTable(path, "turn")
     opened.store.saveTurn(turnOf({ turn: 301 }))
@@ -142,6 +144,7 @@ describe("corrupt", () => {
     expect(countTurns(path)).toBe(1)
     await using second = await openAt(path)
     expect(second.store.loadAnchors().get("ses_1")).toEqual(anchors)
+    expect((await second.store.loadDigests("llama/tiny p1", ["k1"])).get("k1")).toEqual(digest)
   })
 
   test("rows that do not parse are skipped and counted", async () => {
@@ -180,7 +183,9 @@ describe("not ours to write", () => {
     await using opened = await openAt(path)
     expect(opened.store.state.kind).toBe("memory")
     expect(opened.warnings.length).toBe(1)
-    expect(opened.warnings[0]).toContain("newer opencode-hud (schema 3, this one knows 2); update the plugin")
+    expect(opened.warnings[0]).toContain(
+      `newer opencode-hud (schema ${schemaVersion + 1}, this one knows ${schemaVersion}); update the plugin`,
+    )
     opened.store.saveTurn(turnOf())
     expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
     await opened.store.close()

@@ -1,8 +1,9 @@
 // The migrations in order. A store at version n has had the first n applied; `PRAGMA user_version` holds n.
 import { sessions } from "./0001-sessions.ts"
 import { carried } from "./0002-carried.ts"
+import { digests } from "./0003-digests.ts"
 
-export const migrations: readonly string[] = [sessions, carried]
+export const migrations: readonly string[] = [sessions, carried, digests]
 
 export const schemaVersion = migrations.length
 
