@@ -2,13 +2,13 @@
 
 import { createHash } from "node:crypto"
 import type { Env } from "../core/normalize.ts"
-import { createDigests } from "./digests.ts"
+import { createDigests, type Digests } from "./digests.ts"
 
 /** `root` is the project's folder, for short paths. */
-export function createEnv(root?: string): Env {
+export function createEnv(root?: string, digests: Digests = createDigests()): Env {
   return {
     hash: (text) => createHash("sha256").update(text).digest("hex").slice(0, 32),
-    digest: createDigests().of,
+    digest: digests.of,
     ...(root === undefined ? {} : { root }),
   }
 }

@@ -1,18 +1,9 @@
 // The seam every writer of digests by a model stands behind. A backend turns a prompt into a draft and knows nothing of
 // ledgers, queues or grounding; one conformance suite runs over all of them.
 
-/** What a model is asked. `core/prompt.ts` makes it; the instruction is the same for every request of a version. */
-export type Prompt = {
-  /** kind of the tool output; for logs */
-  kind: string
-  instruction: string
-  /** the document: tool, arguments and output, cut to the budget */
-  text: string
-  /** JSON schema of the answer */
-  schema: Record<string, unknown>
-  /** upper bound of the answer */
-  maxTokens: number
-}
+import type { Prompt } from "../../core/prompt.ts"
+
+export type { Prompt }
 
 /** A model's answer, parsed but not believed: nothing in it is grounded yet. */
 export type Written = {
@@ -37,7 +28,7 @@ export type BackendState =
   | { kind: "off"; reason: string }
 
 export type Backend = {
-  /** what wrote a digest, as the store names it: `llama/SmolLM2-135M-Instruct-Q8_0` */
+  /** what wrote a digest, as the store names it: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
   readonly id: string
   readonly state: BackendState
   /** undefined until measured */
@@ -46,6 +37,8 @@ export type Backend = {
   readonly sharesProcessor: boolean
   /** longest document it takes, in tokens */
   readonly mostTokens: number
+  /** Learns what it is, where that takes a look at a file. Starts nothing, never rejects. */
+  prepare?(): Promise<void>
   /**
    * Writes one draft; one at a time. Starts or loads what it needs first. Rejects with a `BackendError`, or with the
    * signal's reason when it was aborted; never leaves work behind then.

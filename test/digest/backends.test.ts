@@ -1,0 +1,212 @@
+// What every backend must do, run over each of them: over a local HTTP server that behaves as the real ones, and over
+// the sidecar with a tiny model in the real llama.cpp. A new backend is a new row.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { type Backend, BackendError } from "../../src/digest/backends/backend.ts"
+import { openLlama } from "../../src/digest/backends/llama.ts"
+import { createOpenai } from "../../src/digest/backends/openai.ts"
+import { readAnswer } from "../../src/protocol/answer.ts"
+import { root, temporaryFolder, until } from "../store/support.ts"
+import { writeTinyModel } from "../support/gguf.ts"
+import { plantSidecar } from "../support/sidecar.ts"
+import { completion, modelList, ollama, serve } from "./servers.ts"
+import { promptOf } from "./support.ts"
+
+type Opened = { backend: Backend; close(): Promise<void> }
+
+type Row = {
+  name: string
+  /** why it cannot be tried here */
+  skipped?: string | undefined
+  open(): Promise<Opened>
+  /** one whose writes take long enough to be stopped */
+  openSlow(): Promise<Opened>
+  /** one that cannot be reached or started, now or for good */
+  openBroken(): Promise<Opened>
+}
+
+async function openOpenai(behaviour: Parameters<typeof serve>[0]): Promise<Opened> {
+  const server = await serve(behaviour)
+  const backend = createOpenai({ url: server.url, timeoutMs: 20_000, allowRemote: false })
+  return {
+    backend,
+    async close() {
+      await backend.close()
+      // what an aborted write left behind would still be open
+      await until(() => server.open === 0)
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const folder = temporaryFolder()
+afterAll(() => folder[Symbol.dispose]())
+const tiny = join(folder.path, "tiny.gguf")
+const slow = join(folder.path, "slow.gguf")
+const corrupt = join(folder.path, "corrupt.gguf")
+let planted = 0
+
+async function openTiny(model: string): Promise<Opened> {
+  const { folder: dataFolder } = plantSidecar(join(folder.path, `host${planted++}`), {
+    program: join(root, "sidecar/main.ts"),
+    model,
+  })
+  const backend = await openLlama({
+    dataFolder,
+    options: { gpu: "off", idleMinutes: 5, memoryMB: 0, model: undefined, runtime: "auto", threads: 1 },
+    report: () => {},
+  })
+  if ("off" in backend) throw new Error(backend.off)
+  return { backend, close: () => backend.close() }
+}
+
+const rows: Row[] = [
+  {
+    name: "openai",
+    open: () => openOpenai(ollama("tiny")),
+    openSlow: () => {
+      let chats = 0
+      // the first one takes until somebody hangs up
+      return openOpenai(({ path }) => {
+        if (path === "/v1/models") return modelList("tiny")
+        return chats++ === 0 ? undefined : completion("{}")
+      })
+    },
+    openBroken: async () => {
+      const { origin, ...gone } = await serve(() => "")
+      await gone[Symbol.asyncDispose]()
+      const backend = createOpenai({ url: origin, timeoutMs: 1000, allowRemote: false })
+      return { backend, close: () => backend.close() }
+    },
+  },
+  {
+    name: "llama",
+    skipped: existsSync(join(root, "sidecar/node_modules/node-llama-cpp"))
+      ? undefined
+      : "the engine is not installed; run npm ci in sidecar/",
+    open: () => openTiny(tiny),
+    openSlow: () => openTiny(slow),
+    openBroken: () => openTiny(corrupt),
+  },
+]
+
+beforeAll(async () => {
+  await writeTinyModel(tiny)
+  await writeTinyModel(slow, { layers: 10 })
+  await writeTinyModel(corrupt, { fault: "truncated" })
+})
+
+const prompt = promptOf("a", 20)
+const long = { ...promptOf("b", 40), maxTokens: 400 }
+const never = new AbortController().signal
+
+/** The error a promise rejects with. */
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error("it did not reject")
+}
+
+for (const { name, skipped, ...row } of rows) {
+  const suite = skipped === undefined ? describe : describe.skip
+  suite(skipped === undefined ? name : `${name} (skipped: ${skipped})`, () => {
+    describe("one that works", () => {
+      let backend: Backend
+      let close: () => Promise<void>
+      beforeAll(async () => {
+        ;({ backend, close } = await row.open())
+      })
+      afterAll(() => close())
+
+      test("writes a draft of the form asked for, or says it is not, and is ready", async () => {
+        expect(["idle", "starting"]).toContain(backend.state.kind)
+        const { structured, schemaOk, usage, elapsedMs } = await backend.write(prompt, never)
+        if (schemaOk) expect(readAnswer(JSON.stringify(structured), prompt.schema)).toEqual({ structured, schemaOk })
+        else expect(structured).toBe(null)
+        expect(usage.promptTokens).toBeGreaterThan(0)
+        expect(usage.outputTokens).toBeGreaterThan(0)
+        expect(elapsedMs).toBeGreaterThan(0)
+        expect(backend.state).toEqual({ kind: "ready" })
+        expect(backend.id).toStartWith(`${name}/`)
+        expect(backend.mostTokens).toBeGreaterThan(500)
+      }, 60_000)
+
+      test("writes the same for the same, two at once too, and has a speed by then", async () => {
+        const first = await backend.write(prompt, never)
+        const both = await Promise.all([backend.write(prompt, never), backend.write(prompt, never)])
+        expect(both.map(({ structured }) => structured)).toEqual([first.structured, first.structured])
+        expect(backend.speed?.prefill).toBeGreaterThan(0)
+        expect(backend.speed?.decode).toBeGreaterThan(0)
+      }, 60_000)
+
+      test("does not begin what was aborted before", async () => {
+        const reason = new Error("not wanted")
+        expect(await rejection(backend.write(prompt, AbortSignal.abort(reason)))).toBe(reason)
+      }, 60_000)
+
+      test("writes again after it was unloaded", async () => {
+        const before = await backend.write(prompt, never)
+        await backend.unload()
+        await backend.unload()
+        expect((await backend.write(prompt, never)).structured).toEqual(before.structured)
+      }, 60_000)
+    })
+
+    test("stops a write that is aborted, with the signal's reason, and works on", async () => {
+      const { backend, close } = await row.openSlow()
+      const abort = new AbortController()
+      const written = rejection(backend.write(long, abort.signal))
+      await until(() => backend.state.kind === "ready", 60_000)
+      const reason = new Error("reverted")
+      abort.abort(reason)
+      expect(await written).toBe(reason)
+      expect(backend.state.kind).toBe("ready")
+      expect(await backend.write(prompt, never)).toBeDefined()
+      await close()
+    }, 120_000)
+
+    test("a paused write can be aborted, and one paused for a moment comes out", async () => {
+      const { backend, close } = await row.openSlow()
+      const abort = new AbortController()
+      const written = rejection(backend.write(long, abort.signal))
+      await until(() => backend.state.kind === "ready", 60_000)
+      backend.pause(true)
+      backend.pause(true)
+      const reason = new Error("deleted")
+      abort.abort(reason)
+      expect(await written).toBe(reason)
+      const next = backend.write(prompt, never)
+      backend.pause(false)
+      expect(await next).toBeDefined()
+      await close()
+    }, 120_000)
+
+    test("closing rejects the write that runs and every later one, and is idempotent", async () => {
+      const { backend, close } = await row.openSlow()
+      const written = rejection(backend.write(long, never))
+      await until(() => backend.state.kind === "ready", 60_000)
+      await Promise.all([backend.close(), backend.close()])
+      expect(await written).toBeInstanceOf(BackendError)
+      expect(await rejection(backend.write(prompt, never))).toBeInstanceOf(BackendError)
+      backend.pause(true)
+      await backend.unload()
+      await close()
+    }, 120_000)
+
+    test("one that does not work says so with a code and a reason, and never hangs", async () => {
+      const { backend, close } = await row.openBroken()
+      const error = await rejection(backend.write(prompt, never))
+      expect(error).toBeInstanceOf(BackendError)
+      const { code, message } = error as BackendError
+      expect(["UNAVAILABLE", "OFF"]).toContain(code)
+      expect(backend.state.kind).toBe(code === "OFF" ? "off" : "degraded")
+      expect(message.length).toBeGreaterThan(20)
+      await close()
+    }, 60_000)
+  })
+}

@@ -1,0 +1,414 @@
+import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { type AddressInfo, createServer as createTcpServer } from "node:net"
+import { join } from "node:path"
+import { type Backend, BackendError } from "../../src/digest/backends/backend.ts"
+import { createOpenai, type OpenaiOptions } from "../../src/digest/backends/openai.ts"
+import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
+import {
+  ANSWER,
+  ancient,
+  type Behaviour,
+  completion,
+  llamaServer,
+  lmStudio,
+  modelList,
+  ollama,
+  reply,
+  type Served,
+  serve,
+} from "./servers.ts"
+import { promptOf } from "./support.ts"
+
+const prompt = promptOf("a")
+const signal = new AbortController().signal
+
+const open = (server: { url: string }, over: Partial<OpenaiOptions> = {}): Backend =>
+  createOpenai({ url: server.url, timeoutMs: 10_000, allowRemote: false, ...over })
+
+/** What a write fails with. */
+async function failureOf(backend: Backend): Promise<{ code: string; message: string }> {
+  try {
+    await backend.write(prompt, signal)
+  } catch (error) {
+    if (error instanceof BackendError) return { code: error.code, message: error.message }
+    throw error
+  }
+  throw new Error("it did not fail")
+}
+
+const chats = (server: Served) => server.seen.filter(({ method }) => method === "POST")
+const answering = (content: string, over?: object): Behaviour => {
+  return ({ path }) => (path === "/v1/models" ? modelList("m") : completion(content, over))
+}
+
+describe("servers", () => {
+  test("Ollama: the first model it lists, the schema strictly, no thinking, no chance", async () => {
+    await using server = await serve(ollama("qwen3:0.6b", "llama3.2:1b"))
+    const backend = open(server)
+    const written = await backend.write(prompt, signal)
+    expect(written).toMatchObject({
+      structured: ANSWER,
+      schemaOk: true,
+      usage: { promptTokens: 120, outputTokens: 30 },
+    })
+    expect(backend.id).toBe("openai/qwen3:0.6b")
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /v1/models",
+      "POST /v1/chat/completions",
+    ])
+    expect(server.seen[1]?.body).toEqual({
+      model: "qwen3:0.6b",
+      messages: [
+        { role: "system", content: prompt.instruction },
+        { role: "user", content: prompt.text },
+      ],
+      max_tokens: prompt.maxTokens,
+      temperature: 0,
+      seed: 1,
+      stream: false,
+      reasoning_effort: "none",
+      response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema: prompt.schema } },
+    } as Served["seen"][number]["body"])
+  })
+
+  test("LM Studio: no embedding model, and what it refuses once it is not sent again", async () => {
+    await using server = await serve(lmStudio)
+    const backend = open(server)
+    expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
+    expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
+    expect(backend.id).toBe("openai/qwen2.5-0.5b-instruct")
+    expect(chats(server).map(({ body }) => [body.reasoning_effort, body.response_format?.type])).toEqual([
+      ["none", "json_schema"],
+      [undefined, "json_schema"],
+      [undefined, "json_schema"],
+    ])
+  })
+
+  test("llama-server: degraded while it loads, then ready, with the speeds it says itself", async () => {
+    let loading = true
+    await using server = await serve(llamaServer(() => loading))
+    const backend = open(server)
+    const failure = await failureOf(backend)
+    expect(failure.code).toBe("UNAVAILABLE")
+    expect(failure.message).toContain("answered 503 (Loading model)")
+    expect(backend.state.kind).toBe("degraded")
+    loading = false
+    await backend.write(prompt, signal)
+    expect([backend.state, backend.speed]).toEqual([{ kind: "ready" }, undefined])
+    await backend.write(prompt, signal)
+    expect(backend.speed).toEqual({ prefill: 400, decode: 50 })
+  })
+
+  test("one that knows no response format is told the schema in the prompt, and its words are read through", async () => {
+    await using server = await serve(ancient)
+    const backend = open(server)
+    for (let n = 0; n < 2; n++) expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
+    const sent = chats(server).map(({ body }) => body)
+    expect(sent.map(({ response_format }) => response_format?.type)).toEqual([
+      "json_schema",
+      "json_schema",
+      "json_object",
+      undefined,
+      undefined,
+    ])
+    const told = sent.map(({ messages }) => messages?.[0]?.content.includes(JSON.stringify(prompt.schema)))
+    expect(told).toEqual([false, false, true, true, true])
+  })
+
+  test("one without a list of models is used with the model that was named", async () => {
+    await using server = await serve(({ method }, response) =>
+      method === "GET" ? reply(response, 404, "no such page") : completion(JSON.stringify(ANSWER)),
+    )
+    const backend = open(server, { model: "mine" })
+    expect((await backend.write(prompt, signal)).schemaOk).toBe(true)
+    expect([backend.id, chats(server)[0]?.body.model]).toEqual(["openai/mine", "mine"])
+  })
+
+  test("one that takes its time is asked one thing at a time", async () => {
+    await using server = await serve(async ({ path }) => {
+      if (path === "/v1/models") return modelList("m")
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return completion(JSON.stringify(ANSWER))
+    })
+    const backend = open(server)
+    await Promise.all([1, 2, 3].map(() => backend.write(prompt, signal)))
+    expect([chats(server).length, server.mostOpen]).toEqual([3, 1])
+  })
+
+  test("a key is sent as a bearer token, and only when there is one", async () => {
+    await using server = await serve(ollama("m"))
+    await open(server, { apiKey: "local-key" }).write(prompt, signal)
+    await open(server).write(prompt, signal)
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer local-key",
+      "Bearer local-key",
+      undefined,
+      undefined,
+    ])
+  })
+
+  test("an address without a path means /v1, and one with a path is kept", async () => {
+    await using server = await serve(({ method }) => (method === "GET" ? modelList("m") : completion("{}")))
+    await open({ url: server.origin }).write(prompt, signal)
+    await open({ url: `${server.origin}/api/openai/` }).write(prompt, signal)
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      "/v1/models",
+      "/v1/chat/completions",
+      "/api/openai/models",
+      "/api/openai/chat/completions",
+    ])
+  })
+})
+
+describe("answers", () => {
+  const json = JSON.stringify(ANSWER)
+  const good: Record<string, string> = {
+    "after thoughts": `<think>\nThe user wants {"gist": "…"}\n</think>\n\n${json}`,
+    "after thoughts that the template opened": `Okay, a {digest}.\n</think>\n${json}`,
+    "that quote the tag": JSON.stringify({ gist: "the build went well", facts: ["</think>"] }),
+  }
+  for (const [how, content] of Object.entries(good)) {
+    test(`${how} are read`, async () => {
+      await using server = await serve(answering(content))
+      const written = await open(server).write(prompt, signal)
+      expect(written.structured).toEqual(JSON.parse(content.slice(content.lastIndexOf('{"gist":"'))))
+    })
+  }
+
+  for (const content of ["", "I cannot do that.", "<think>hmm", "{}", '{"gist":5}']) {
+    test(`${JSON.stringify(content)} is not of the form asked for`, async () => {
+      await using server = await serve(answering(content))
+      expect(await open(server).write(prompt, signal)).toMatchObject({ structured: null, schemaOk: false })
+    })
+  }
+
+  const bad: Record<string, Behaviour> = {
+    "no JSON": (_, response) => reply(response, 200, "<html>hello</html>"),
+    "no choices": () => ({ choices: [] }),
+    "an error with status 200": () => ({ error: { code: 400, message: "the request exceeds the context size" } }),
+    "thoughts to the end": () => completion("", { choices: [{ message: { content: "" }, finish_reason: "length" }] }),
+    "more than a megabyte": () => completion("x".repeat(1_100_000)),
+    "a refusal in every form": (_, response) => reply(response, 400, { error: { message: "context size" } }),
+  }
+  for (const [what, chat] of Object.entries(bad)) {
+    test(`${what} is a bad answer, and the server stays in use`, async () => {
+      await using server = await serve((seen, response) =>
+        seen.method === "GET" ? modelList("m") : chat(seen, response),
+      )
+      const backend = open(server)
+      expect((await failureOf(backend)).code).toBe("BAD_ANSWER")
+      expect(backend.state.kind).toBe("ready")
+    })
+  }
+
+  test("a reply in small chunks and one without a length are put together", async () => {
+    const text = JSON.stringify(completion(JSON.stringify({ gist: "🦉 build", facts: [] })))
+    const behaviours: Behaviour[] = [
+      (_, response) => {
+        response.writeHead(200, { "transfer-encoding": "chunked" })
+        for (const byte of Buffer.from(text)) response.write(Buffer.from([byte]))
+        response.end()
+      },
+      (_, response) => {
+        response.socket?.write(`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.0 200 OK\r\nserver: old\r\n\r\n${text}`)
+        response.socket?.end()
+      },
+    ]
+    for (const chat of behaviours) {
+      await using server = await serve((seen, response) =>
+        seen.method === "GET" ? modelList("m") : chat(seen, response),
+      )
+      expect((await open(server).write(prompt, signal)).structured).toEqual({ gist: "🦉 build", facts: [] })
+    }
+  })
+
+  test("what answers and is no HTTP server is a bad answer", async () => {
+    const tcp = createTcpServer((socket) =>
+      socket
+        .on("error", () => {})
+        .resume()
+        .end("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
+    )
+    await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve))
+    const backend = open({ url: `http://127.0.0.1:${(tcp.address() as AddressInfo).port}` })
+    const failure = await failureOf(backend)
+    expect(failure.code).toBe("BAD_ANSWER")
+    expect(failure.message).toContain("SSH-2.0")
+    expect(backend.state.kind).toBe("degraded")
+    await new Promise((resolve) => tcp.close(resolve))
+  })
+})
+
+describe("a server that fails", () => {
+  const rows: { status: number; code: string; says: string }[] = [
+    { status: 401, code: "OFF", says: "digest.openai.apiKey" },
+    { status: 403, code: "OFF", says: "digest.openai.apiKey" },
+    { status: 404, code: "OFF", says: "digest.openai.model" },
+    { status: 408, code: "UNAVAILABLE", says: "408" },
+    { status: 429, code: "UNAVAILABLE", says: "429" },
+    { status: 500, code: "UNAVAILABLE", says: "500 (out of memory)" },
+    { status: 302, code: "OFF", says: "digest.openai.url" },
+  ]
+  for (const { status, code, says } of rows) {
+    test(`with ${status} is ${code}, and says what to do`, async () => {
+      await using server = await serve(({ method }, response) =>
+        method === "GET" ? modelList("m") : reply(response, status, { error: { message: "out of memory" } }),
+      )
+      const backend = open(server)
+      const failure = await failureOf(backend)
+      expect(failure.code).toBe(code)
+      expect(failure.message).toContain(says)
+      expect(backend.state).toEqual({ kind: code === "OFF" ? "off" : "degraded", reason: failure.message })
+    })
+  }
+
+  test("that refuses the connection is degraded, and used as soon as it is there", async () => {
+    const before = await serve(ollama("m"))
+    const port = Number(new URL(before.url).port)
+    await before[Symbol.asyncDispose]()
+    const backend = open(before)
+    const failure = await failureOf(backend)
+    expect(failure.code).toBe("UNAVAILABLE")
+    expect(failure.message).toContain(`no server answers at http://127.0.0.1:${port}`)
+    expect(backend.state.kind).toBe("degraded")
+    await using _ = await serve(ollama("m"), { port })
+    await backend.write(prompt, signal)
+    expect(backend.state.kind).toBe("ready")
+  })
+
+  test("that has no model yet is asked again, one that lists none at all is off", async () => {
+    await using empty = await serve(() => modelList())
+    expect((await failureOf(open(empty))).code).toBe("UNAVAILABLE")
+    await using other = await serve(() => ({ hello: "world" }))
+    expect((await failureOf(open(other))).code).toBe("OFF")
+  })
+
+  test("that does not answer in time is a timeout, and its connection is closed", async () => {
+    let closed = () => {}
+    const ended = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    await using server = await serve(({ method }, response) => {
+      if (method === "GET") return modelList("m")
+      response.once("close", closed)
+    })
+    const backend = open(server, { timeoutMs: 50 })
+    const failure = await failureOf(backend)
+    expect(failure.code).toBe("TIMEOUT")
+    expect(failure.message).toContain("0.05 s")
+    await ended
+    expect(backend.state.kind).toBe("degraded")
+    // the list is asked for again first, which tells sooner whether anybody is there
+    await failureOf(backend)
+    expect(server.seen.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "POST"])
+  })
+
+  test("an unknown model that was named is off, in the server's words", async () => {
+    await using server = await serve(ollama("m"))
+    const backend = open(server, { model: "other" })
+    expect((await failureOf(backend)).message).toContain("answered 404 (model other not found, try pulling it first)")
+  })
+})
+
+describe("addresses", () => {
+  const local = [
+    "http://127.0.0.1:9/v1",
+    "http://127.1.2.3:9",
+    "http://localhost:9",
+    "http://[::1]:9",
+    "http://2130706433:9",
+  ]
+  for (const url of local) {
+    test(`${url} is this machine`, async () => {
+      const backend = open({ url })
+      expect([backend.state.kind, backend.sharesProcessor]).toEqual(["idle", true])
+    })
+  }
+
+  const others: Record<string, string> = {
+    "http://192.168.1.20:11434/v1": "digest.openai.allowRemote",
+    "https://api.example.com/v1": "digest.openai.allowRemote",
+    "http://localhost.example.com": "digest.openai.allowRemote",
+    "http://127.0.0.1.example.com": "digest.openai.allowRemote",
+    "http://[::ffff:127.0.0.1]:9": "digest.openai.allowRemote",
+    "http://0.0.0.0:11434": "write 127.0.0.1",
+    "http://me:secret@127.0.0.1:9": "digest.openai.apiKey",
+    "ftp://127.0.0.1": "http or https",
+    "11434": "http or https",
+  }
+  for (const [url, says] of Object.entries(others)) {
+    test(`${url} is refused, without a connection`, async () => {
+      const backend = open({ url })
+      const failure = await failureOf(backend)
+      expect(failure.code).toBe("OFF")
+      expect(failure.message).toContain(says)
+      expect(failure.message).not.toContain("secret")
+      expect(backend.state).toEqual({ kind: "off", reason: failure.message })
+    })
+  }
+
+  test("another machine is used when the user says so, and shares no processor", () => {
+    const backend = open({ url: "http://192.168.1.20:11434/v1" }, { allowRemote: true })
+    expect([backend.state.kind, backend.sharesProcessor]).toEqual(["idle", false])
+  })
+
+  test("what is remote by its name alone is reached too", async () => {
+    // an address of this machine by a name that does not say so goes the way of remote ones
+    await using server = await serve(ollama("m"), { host: "::" })
+    const url = server.url.replace("[::]", "[::ffff:127.0.0.1]")
+    expect((await open({ url }, { allowRemote: true }).write(prompt, signal)).schemaOk).toBe(true)
+  })
+
+  test("no redirect is followed to another server", async () => {
+    await using other = await serve(ollama("m"))
+    await using server = await serve((seen, response) => {
+      response.writeHead(307, { location: `${other.origin}${seen.path}` })
+      response.end()
+    })
+    expect((await failureOf(open(server))).code).toBe("OFF")
+    const named = server.url.replace("127.0.0.1", "[::ffff:127.0.0.1]")
+    expect((await failureOf(open({ url: named }, { allowRemote: true }))).code).toBe("OFF")
+    expect(other.seen).toEqual([])
+  })
+
+  for (const host of ["127.0.0.1", "::1"]) {
+    test(`localhost reaches a server that listens on ${host} only`, async () => {
+      await using server = await serve(ollama("m"), { host })
+      const { port } = new URL(server.url)
+      expect((await open({ url: `http://localhost:${port}/v1` }).write(prompt, signal)).schemaOk).toBe(true)
+    })
+  }
+})
+
+describe("proxies", () => {
+  const runtimes: [string, string, Record<string, string>][] = [
+    ["bun", process.execPath, {}],
+    ["the Bun that OpenCode brings", opencode, { BUN_BE_BUN: "1" }],
+  ]
+  for (const [name, command, env] of runtimes) {
+    test(`on ${name} no proxy of the environment gets to see a request to this machine`, async () => {
+      using folder = temporaryFolder()
+      await using server = await serve(ollama("m"))
+      await using proxy = await serve(() => completion("{}"))
+      const script = join(folder.path, "write.ts")
+      writeFileSync(
+        script,
+        `import { createOpenai } from ${JSON.stringify(join(root, "src/digest/backends/openai.ts"))}
+const backend = createOpenai({ url: ${JSON.stringify(server.url)}, timeoutMs: 10000, allowRemote: false })
+const written = await backend.write(${JSON.stringify(prompt)}, new AbortController().signal)
+process.stdout.write(JSON.stringify(written.structured))
+`,
+      )
+      const proxies = Object.fromEntries(
+        ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].map((it) => [
+          it,
+          proxy.origin,
+        ]),
+      )
+      using child = spawnChild([command, script], { ...env, ...proxies, NO_PROXY: "", no_proxy: "" })
+      expect(await child.finish()).toEqual({ code: 0, stdout: JSON.stringify(ANSWER), stderr: "" })
+      expect([server.seen.length, proxy.seen.length]).toEqual([2, 0])
+    })
+  }
+})

@@ -1,0 +1,522 @@
+import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Candidate } from "../../src/core/candidate.ts"
+import { PROMPT_VERSION } from "../../src/core/prompt.ts"
+import { BackendError } from "../../src/digest/backends/backend.ts"
+import { createDigests } from "../../src/digest/digests.ts"
+import { createQueue, type Queue } from "../../src/digest/queue.ts"
+import { root, spawnChild, temporaryFolder } from "../store/support.ts"
+import { candidateOf, createScripted, createShelf, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
+
+type Script = ReturnType<typeof createScripted>
+
+/** Digests over a scripted model, closed when disposed. */
+function start(script: Script = createScripted(), shelf?: ReturnType<typeof createShelf>) {
+  const troubles: string[] = []
+  const digests = createDigests({
+    backend: script.backend,
+    shelf: shelf?.shelf,
+    onTrouble: (code, message) => troubles.push(`${code} ${message}`),
+  })
+  const queue = digests.queue as Queue
+  return { digests, queue, troubles, script, [Symbol.asyncDispose]: () => queue.close() }
+}
+
+/** Answers every call there is and will be, until the queue rests; the names in the order they were asked about. */
+async function answerAll({ queue, script }: { queue: Queue; script: Script }, from = 0): Promise<string[]> {
+  const end = queue.settled()
+  let over = false
+  void end.then(() => {
+    over = true
+  })
+  while (!over) {
+    const call = await Promise.race([script.next(), end])
+    if (call) call.answer()
+  }
+  return script.calls.slice(from).map(({ name }) => name)
+}
+
+describe("what a model writes", () => {
+  test("takes the place of the extract once it is known, and not before", async () => {
+    await using hud = start()
+    const extracted = hud.digests.of("key-a", sourceOf("a"))
+    hud.queue.offer([candidateOf("a")])
+    const call = await hud.script.next()
+    expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(extracted)
+    call.answer()
+    await hud.queue.settled()
+    expect(writtenOf("a")).not.toEqual(extracted)
+    expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(writtenOf("a"))
+    expect(hud.queue.counters).toMatchObject({
+      offered: 1,
+      written: 1,
+      factsKept: 1,
+      factsDropped: 0,
+      promptTokens: 200,
+      outputTokens: 40,
+      ms: 1000,
+    })
+  })
+
+  test("is refused when nothing of it is true, and that content is not tried again", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    const call = await hud.script.next()
+    call.answer({ summary: "Deployed zebra-9 to Mars in 4711 s", facts: ["mars.example.com"] })
+    await hud.queue.settled()
+    expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(createDigests().of("key-a", sourceOf("a")))
+    hud.queue.offer([candidateOf("a")])
+    await hud.queue.settled()
+    expect(hud.script.calls.length).toBe(1)
+    expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, factsDropped: 1 })
+  })
+
+  test("is refused when it is not of the form asked for", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    const call = await hud.script.next()
+    call.answer(null)
+    await hud.queue.settled()
+    expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, failed: 0 })
+  })
+
+  test("is not asked for in the caller's tick", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    expect(hud.script.calls.length).toBe(0)
+    await hud.script.next()
+  })
+})
+
+describe("what goes first", () => {
+  test("the worthiest, one at a time", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 1 }), candidateOf("b", { worth: 3 }), candidateOf("c", { worth: 2 })])
+    expect(await answerAll(hud)).toEqual(["b", "c", "a"])
+    expect(hud.script.mostBusy).toBe(1)
+  })
+
+  test("what a new ranking says", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 1 }), candidateOf("b", { worth: 2 })])
+    hud.queue.rank(new Map([["key-a", 5]]))
+    expect(await answerAll(hud)).toEqual(["a", "b"])
+  })
+
+  test("of more than may wait the least worthy never come to it, and keep their extract", async () => {
+    const script = createScripted()
+    const written: string[] = []
+    const queue = createQueue({
+      backend: script.backend,
+      extract: () => ({ kind: "log", gist: "extracted", facts: [] }),
+      isKnown: () => false,
+      onDigest: (key) => written.push(key),
+      most: 2,
+    })
+    for (const [name, worth] of [
+      ["a", 5],
+      ["b", 1],
+      ["c", 3],
+      ["d", 4],
+    ] as const)
+      queue.offer([candidateOf(name, { worth })])
+    expect(queue.waiting).toBe(2)
+    await answerAll({ queue, script })
+    expect(written).toEqual(["key-a", "key-d"])
+    expect(queue.counters.crowded).toBe(2)
+    await queue.close()
+  })
+
+  test("a session taken up again has few of its 10,000 outputs read, the worthiest", async () => {
+    await using hud = start()
+    let read = 0
+    const candidates = Array.from({ length: 10_000 }, (_, n): Candidate => {
+      const source = () => {
+        read++
+        return sourceOf(`n${n}`, { output: outputOf(`n${n}`).padEnd(1_000_000, "\nand so on") })
+      }
+      return candidateOf(`n${n}`, { worth: (n * 7919) % 10_000, source })
+    })
+    const before = performance.now()
+    hud.queue.offer(candidates)
+    expect(performance.now() - before).toBeLessThan(1000)
+    expect([read, hud.queue.waiting]).toEqual([32, 32])
+    const call = await hud.script.next()
+    expect(call.prompt.text).toContain("n")
+    const worth = candidates.find(({ key }) => key === `key-${call.name}`)?.worth
+    expect(worth).toBe(9999)
+  })
+})
+
+describe("the same again", () => {
+  test("a content is written once, however often and wherever it is offered", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    hud.queue.offer([candidateOf("a", { sessionID: "ses_2" })])
+    const call = await hud.script.next()
+    hud.queue.offer([candidateOf("a", { sessionID: "ses_3" })])
+    call.answer()
+    await hud.queue.settled()
+    hud.queue.offer([candidateOf("a")])
+    await hud.queue.settled()
+    expect(hud.script.calls.length).toBe(1)
+  })
+
+  test("a newer output of a subject replaces the one that waits", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("first", { worth: 9 })])
+    const first = await hud.script.next()
+    hud.queue.offer([candidateOf("old", { subject: "npm test" })])
+    hud.queue.offer([candidateOf("new", { subject: "npm test" })])
+    first.answer()
+    expect(await answerAll(hud, 1)).toEqual(["new"])
+    expect(hud.queue.counters).toMatchObject({ cancelled: 1, written: 2 })
+  })
+
+  test("and cancels the one being written", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("old", { subject: "npm test" })])
+    const old = await hud.script.next()
+    hud.queue.offer([candidateOf("new", { subject: "npm test" })])
+    expect(old.signal.aborted).toBe(true)
+    expect(await answerAll(hud, 1)).toEqual(["new"])
+    expect(hud.queue.counters).toMatchObject({ cancelled: 1, written: 1, failed: 0 })
+  })
+
+  test("but not one that another session still has use for", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("old", { subject: "npm test" })])
+    const old = await hud.script.next()
+    hud.queue.offer([candidateOf("old", { subject: "npm test", sessionID: "ses_2" })])
+    hud.queue.offer([candidateOf("new", { subject: "npm test" })])
+    expect(old.signal.aborted).toBe(false)
+    old.answer()
+    await answerAll(hud)
+    expect(hud.queue.counters).toMatchObject({ cancelled: 0, written: 2 })
+  })
+
+  test("a content taken back while it was written, and offered again, is written", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    const first = await hud.script.next()
+    hud.queue.cancel({ sessionID: "ses_1" })
+    hud.queue.offer([candidateOf("a")])
+    expect(first.signal.aborted).toBe(true)
+    expect(await answerAll(hud, 1)).toEqual(["a"])
+    expect(hud.queue.counters).toMatchObject({ cancelled: 1, written: 1 })
+  })
+})
+
+describe("what is of no more use", () => {
+  test("a deleted session's outputs are forgotten, the one in work is aborted, others' go on", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b"), candidateOf("c", { sessionID: "ses_2" })])
+    const first = await hud.script.next()
+    hud.queue.cancel({ sessionID: "ses_1" })
+    expect([first.name, first.signal.aborted, hud.queue.waiting]).toEqual(["a", true, 1])
+    expect(await answerAll(hud, 1)).toEqual(["c"])
+    expect(hud.queue.counters).toMatchObject({ cancelled: 2, written: 1, failed: 0 })
+  })
+
+  test("a revert takes its messages' outputs, and no others", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b"), candidateOf("c")])
+    const first = await hud.script.next()
+    hud.queue.cancel({ sessionID: "ses_1", messageIDs: ["msg_b", "msg_elsewhere"] })
+    expect([first.signal.aborted, hud.queue.waiting]).toEqual([false, 1])
+    first.answer()
+    expect(await answerAll(hud, 1)).toEqual(["c"])
+  })
+
+  test("an answer that comes in spite of the abort is not taken", async () => {
+    const script = createScripted()
+    const began = new Promise<void>((resolve) => {
+      script.backend.write = async (_, signal) => {
+        resolve()
+        await new Promise((aborted) => signal.addEventListener("abort", aborted))
+        return { structured: draftOf("a"), schemaOk: true, usage: { promptTokens: 1, outputTokens: 1 }, elapsedMs: 1 }
+      }
+    })
+    await using hud = start(script)
+    hud.queue.offer([candidateOf("a")])
+    await began
+    hud.queue.cancel({ sessionID: "ses_1" })
+    await hud.queue.settled()
+    expect(hud.queue.counters).toMatchObject({ written: 0, refused: 0, cancelled: 1 })
+  })
+
+  test("a binary output is not taken", async () => {
+    await using hud = start()
+    const output = Array.from({ length: 2000 }, (_, n) => String.fromCharCode(n % 7, 65 + (n % 40))).join("")
+    hud.queue.offer([candidateOf("a", { output })])
+    await hud.queue.settled()
+    expect(hud.script.calls.length).toBe(0)
+  })
+})
+
+describe("the agent's pace", () => {
+  const slow = { prefill: 50, decode: 10 }
+
+  test("a model too slow to keep up waits until the agent rests, and then takes what it can", async () => {
+    await using hud = start(createScripted({ speed: slow, mostTokens: 1234 }))
+    hud.queue.offer([candidateOf("a", { output: outputOf("a", 900) })])
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting]).toEqual([0, 1])
+    hud.queue.drain()
+    const call = await hud.script.next()
+    expect(call.prompt.text.length).toBeGreaterThan(1234)
+    call.answer()
+    await hud.queue.settled()
+    expect(hud.queue.counters.written).toBe(1)
+  })
+
+  test("when the agent works again it waits again", async () => {
+    await using hud = start(createScripted({ speed: slow }))
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    hud.queue.drain()
+    const call = await hud.script.next()
+    hud.queue.offer([])
+    call.answer()
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
+  })
+
+  test("a model that keeps up is given as much as it reads in time", async () => {
+    const long = outputOf("a", 900)
+    await using hud = start(createScripted({ speed: { prefill: 120, decode: 60 }, mostTokens: 4000 }))
+    hud.queue.offer([candidateOf("a", { output: long })])
+    const hurried = await hud.script.next()
+    hurried.answer()
+    await hud.queue.settled()
+    hud.queue.offer([candidateOf("b", { output: long })])
+    hud.queue.drain()
+    const rested = await hud.script.next()
+    rested.answer()
+    expect(hurried.prompt.text.length * 3).toBeLessThan(rested.prompt.text.length)
+  })
+})
+
+describe("while a local tool runs", () => {
+  test("the model rests and nothing new is begun, until the last one ends", async () => {
+    await using hud = start()
+    hud.queue.toolStarted("one")
+    hud.queue.toolStarted("two")
+    hud.queue.toolStarted("two")
+    hud.queue.offer([candidateOf("a")])
+    await hud.queue.settled()
+    hud.queue.toolEnded("one")
+    await hud.queue.settled()
+    expect([hud.script.pauses, hud.script.calls.length]).toEqual([[true], 0])
+    hud.queue.toolEnded("two")
+    hud.queue.toolEnded("two")
+    const call = await hud.script.next()
+    expect(hud.script.pauses).toEqual([true, false])
+    call.answer()
+  })
+
+  test("what is in work is paused, not given up", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    const call = await hud.script.next()
+    hud.queue.toolStarted("one")
+    expect([hud.script.pauses, call.signal.aborted]).toEqual([[true], false])
+    call.answer()
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
+  })
+
+  test("a model on another processor goes on", async () => {
+    await using hud = start(createScripted({ sharesProcessor: false }))
+    hud.queue.toolStarted("one")
+    hud.queue.offer([candidateOf("a")])
+    const call = await hud.script.next()
+    call.answer()
+    expect(hud.script.pauses).toEqual([])
+  })
+})
+
+describe("when the backend fails", () => {
+  test("OFF ends the queue, said once, and extracts remain", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    const call = await hud.script.next()
+    call.fail(new BackendError("OFF", "no model; run setup"))
+    await hud.queue.settled()
+    hud.queue.offer([candidateOf("c")])
+    hud.queue.drain()
+    await hud.queue.settled()
+    expect([hud.queue.off, hud.queue.waiting, hud.script.calls.length]).toEqual(["no model; run setup", 0, 1])
+    expect(hud.troubles).toEqual(["OFF no model; run setup"])
+    expect(hud.digests.of("key-a", sourceOf("a")).gist).not.toBe("")
+  })
+
+  test("UNAVAILABLE keeps the output, leaves the backend alone for a second, and tries again by itself", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a")])
+    const first = await hud.script.next()
+    const failedAt = performance.now()
+    first.fail(new BackendError("UNAVAILABLE", "not there"))
+    await hud.queue.settled()
+    hud.queue.offer([candidateOf("b", { worth: 1 })])
+    hud.queue.drain()
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 2])
+    const second = await hud.script.next()
+    expect(performance.now() - failedAt).toBeGreaterThan(900)
+    second.answer()
+    expect(await answerAll(hud, 1)).toEqual(["a", "b"])
+    expect(hud.queue.counters).toMatchObject({ failed: 1, written: 2 })
+    expect(hud.troubles).toEqual(["UNAVAILABLE not there"])
+  })
+
+  test("TIMEOUT drops the output, which may be what was too much, and rests too", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
+    const call = await hud.script.next()
+    call.fail(new BackendError("TIMEOUT", "60 s"))
+    await hud.queue.settled()
+    hud.queue.offer([candidateOf("a")])
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
+    expect((await hud.script.next()).name).toBe("b")
+  })
+
+  test("BAD_ANSWER drops the output and goes on with the next", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b", { worth: 8 }), candidateOf("c")])
+    for (let n = 0; n < 2; n++) {
+      // it would settle without another call if it left the backend alone
+      const call = await Promise.race([hud.script.next(), hud.queue.settled()])
+      call?.fail(new BackendError("BAD_ANSWER", `no JSON ${n}`))
+    }
+    expect(await answerAll(hud, 2)).toEqual(["c"])
+    expect(hud.queue.counters).toMatchObject({ failed: 2, written: 1 })
+    expect(hud.troubles).toEqual(["BAD_ANSWER no JSON 0"])
+  })
+
+  test("a fault of the queue's own is off, and not the host's", async () => {
+    const shelf = createShelf()
+    shelf.shelf.saveDigest = () => {
+      throw new Error("disk")
+    }
+    await using hud = start(createScripted(), shelf)
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    const call = await hud.script.next()
+    call.answer()
+    await hud.queue.settled()
+    expect([hud.queue.off, hud.queue.waiting]).toEqual(["digests are no longer written: Error: disk", 0])
+    expect(hud.troubles).toEqual([`OFF ${hud.queue.off}`])
+  })
+
+  test("a fault that is no BackendError does not stop it, and makes no hot loop", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
+    const call = await hud.script.next()
+    call.fail(new TypeError("undefined is not a function"))
+    await hud.queue.settled()
+    expect([hud.script.calls.length, hud.queue.waiting, hud.queue.counters.failed]).toEqual([1, 1, 1])
+    const next = await hud.script.next()
+    expect(next.name).toBe("b")
+    next.answer()
+  })
+})
+
+describe("what was written before", () => {
+  const digest = { kind: "log", gist: "written long ago", facts: [] }
+
+  test("is not written again, in any session", async () => {
+    await using hud = start(createScripted(), createShelf({ [`scripted/one p${PROMPT_VERSION} key-a`]: digest }))
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    expect(await answerAll(hud)).toEqual(["b"])
+    expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(digest)
+    expect(hud.queue.counters).toMatchObject({ fromCache: 1, written: 1 })
+  })
+
+  test("is found although the queue has no room for the output, and while it may begin nothing", async () => {
+    const shelf = createShelf({ [`scripted/one p${PROMPT_VERSION} key-n7`]: digest })
+    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), shelf)
+    hud.queue.offer(Array.from({ length: 200 }, (_, n) => candidateOf(`n${n}`, { worth: n })))
+    await hud.queue.settled()
+    expect(hud.digests.of("key-n7", sourceOf("n7"))).toEqual(digest)
+    expect(shelf.asked.map(({ keys }) => keys.length)).toEqual([200])
+  })
+
+  test("is asked for by backend, model and prompt version, and what is new is kept so", async () => {
+    const shelf = createShelf({ [`other/one p${PROMPT_VERSION} key-a`]: digest })
+    await using hud = start(createScripted(), shelf)
+    hud.queue.offer([candidateOf("a")])
+    await answerAll(hud)
+    expect(shelf.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
+    expect(shelf.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(writtenOf("a"))
+  })
+
+  test("is asked for again when the backend turns out to be another model", async () => {
+    await using hud = start(createScripted(), createShelf({ [`scripted/two p${PROMPT_VERSION} key-b`]: digest }))
+    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
+    const call = await hud.script.next()
+    hud.script.rename("scripted/two")
+    call.answer()
+    await hud.queue.settled()
+    expect(hud.script.calls.length).toBe(1)
+    expect(hud.digests.of("key-b", sourceOf("b"))).toEqual(digest)
+  })
+
+  test("a shelf that fails costs the lookup and nothing else", async () => {
+    const shelf = createShelf()
+    shelf.shelf.loadDigests = () => Promise.reject(new Error("disk"))
+    await using hud = start(createScripted(), shelf)
+    hud.queue.offer([candidateOf("a")])
+    expect(await answerAll(hud)).toEqual(["a"])
+  })
+})
+
+describe("closing", () => {
+  test("aborts what is in work, forgets what waits, and is idempotent", async () => {
+    const hud = start()
+    hud.queue.offer([candidateOf("a"), candidateOf("b")])
+    const call = await hud.script.next()
+    await Promise.all([hud.queue.close(), hud.queue.close()])
+    expect([call.signal.aborted, hud.queue.waiting]).toEqual([true, 0])
+    hud.queue.offer([candidateOf("c")])
+    hud.queue.drain()
+    hud.queue.toolStarted("one")
+    await hud.queue.settled()
+    await hud.queue.close()
+    expect([hud.script.calls.length, hud.script.pauses]).toEqual([1, []])
+    expect(hud.queue.counters.failed).toBe(0)
+  })
+
+  test("a tool that ends later does not set a closed backend to work", async () => {
+    const hud = start()
+    hud.queue.toolStarted("one")
+    await hud.queue.close()
+    hud.queue.toolEnded("one")
+    expect(hud.script.pauses).toEqual([true])
+  })
+
+  test("neither a retry ahead nor a tool that never ends keeps the process alive", async () => {
+    using folder = temporaryFolder()
+    const script = join(folder.path, "idle.ts")
+    const from = (path: string) => JSON.stringify(join(root, path))
+    writeFileSync(
+      script,
+      `import { createDigests } from ${from("src/digest/digests.ts")}
+import { PROMPT_VERSION } from "../../src/core/prompt.ts"
+import { BackendError } from ${from("src/digest/backends/backend.ts")}
+import { candidateOf, createScripted } from ${from("test/digest/support.ts")}
+const script = createScripted()
+const { queue } = createDigests({ backend: script.backend })
+queue.offer([candidateOf("a")])
+const call = await script.next()
+call.fail(new BackendError("UNAVAILABLE", "not there"))
+await queue.settled()
+void script.next().then(() => process.stdout.write(" and tried again"))
+createDigests({ backend: createScripted().backend }).queue.toolStarted("one")
+process.stdout.write(String(queue.waiting))
+`,
+    )
+    using child = spawnChild([process.execPath, script])
+    expect(await child.finish()).toEqual({ code: 0, stdout: "1", stderr: "" })
+  })
+})
