@@ -3,6 +3,7 @@
 import type { PluginModule } from "@opencode-ai/plugin"
 import { createEnv } from "./digest/env.ts"
 import type { HookContext } from "./hooks/context.ts"
+import { shareDigests } from "./hooks/digests.ts"
 import { createHooks } from "./hooks/hooks.ts"
 import { learnHelperPrompts, storedMessages } from "./hooks/host.ts"
 import { createLog } from "./hooks/log.ts"
@@ -18,20 +19,24 @@ const server: PluginModule["server"] = async (input, given) => {
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
-  const env = createEnv(directory)
+  const digests = shareDigests(options, log)
+  const env = createEnv(directory, digests)
   const context: HookContext = {
     options,
     log,
     env,
     sessions: createSessions(env),
     models: createModels(),
+    digests,
     store,
     directory,
     helperPrompts: [],
     messages: (sessionID) => storedMessages(input.client, sessionID),
   }
   learnHelperPrompts(input.client, context.helperPrompts)
-  return createHooks(context, store.release)
+  return createHooks(context, async () => {
+    await Promise.all([digests.release(), store.release()])
+  })
 }
 
 export default { id: "opencode-hud", server } satisfies PluginModule

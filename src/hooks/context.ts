@@ -1,6 +1,7 @@
 // What every hook is given: the options, the closure state and the ways out. Made once per directory by the plugin.
 
 import type { Env } from "../core/normalize.ts"
+import type { Digests } from "../digest/digests.ts"
 import type { Options } from "../options.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
@@ -13,6 +14,7 @@ export type HookContext = {
   log: Log
   sessions: Sessions
   models: Models
+  digests: Digests
   store: SharedStore
   /** a session's stored messages, asked of the host; for what no array was handed over for */
   messages(sessionID: string): Promise<unknown>

@@ -5,6 +5,7 @@ import { readTodos } from "../core/ledger/entry.ts"
 import { record, text } from "../core/normalize.ts"
 import { redact } from "../core/redact.ts"
 import { cut, line } from "../core/text.ts"
+import { kindOf } from "../core/tools.ts"
 import type { HookContext } from "./context.ts"
 import { checkDisk } from "./disk.ts"
 import type { Session } from "./sessions.ts"
@@ -26,6 +27,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     case "message.updated":
       if (sessionID !== undefined) countCall(sessions.get(sessionID).turn, properties.info)
       return
+    case "message.part.updated":
+      return onPart(context, record(properties.part))
     case "todo.updated": {
       const todos = readTodos(properties.todos)
       if (sessionID !== undefined && todos) sessions.get(sessionID).signals.todos = todos
@@ -57,10 +60,21 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const id = sessionID ?? text(record(properties.info)?.id)
       if (id === undefined) return
       sessions.delete(id)
+      context.digests.queue?.cancel({ sessionID: id })
       context.store.use((store) => store.deleteSession(id))
       return
     }
   }
+}
+
+/** A command runs on the same processor as a local model may. */
+function onPart({ digests }: HookContext, part: Record<string, unknown> | undefined): undefined {
+  const callID = text(part?.callID)
+  if (!digests.queue || part?.type !== "tool" || callID === undefined) return
+  if (kindOf(text(part.tool) ?? "") !== "command") return
+  const status = text(record(part.state)?.status)
+  if (status === "running") digests.queue.toolStarted(callID)
+  else if (status === "completed" || status === "error") digests.queue.toolEnded(callID)
 }
 
 function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
@@ -76,6 +90,7 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   if (status !== "idle") return
   session.signals.permissions.clear()
   lowerGate(session)
+  context.digests.queue?.drain()
   const turn = endTurn(session.turn, sessionID, Date.now())
   session.turn = newTurn()
   if (!turn) return

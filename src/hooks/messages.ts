@@ -1,5 +1,6 @@
 // experimental.chat.messages.transform: brings the ledger up to date with the array and puts the HUD in its place.
 
+import { candidatesOf } from "../core/candidate.ts"
 import type { HostMessage } from "../core/host.ts"
 import { nextHud } from "../core/hud/hud.ts"
 import { isHudID, remove, takeOut } from "../core/hud/place.ts"
@@ -28,9 +29,12 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
   if (session.hud.placed !== undefined) takeOut(messages, session.hud.placed)
   const update = session.ledger.update(messages)
-  const { carried } = update
+  const { carried, fresh, gone } = update
   if (carried)
     context.store.use((store) => store.saveCarried(sessionID, carried.compactionID, writeCarried(carried.facts)))
+  const { queue } = context.digests
+  if (gone.length) queue?.cancel({ sessionID, messageIDs: gone })
+  queue?.offer(candidatesOf(messages, fresh))
   const { facts } = session.ledger
   const { options } = context
   if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent)))
