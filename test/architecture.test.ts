@@ -11,13 +11,20 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((n
 /** What each folder may import: other folders, and packages by name. A folder may always import itself. */
 const ALLOWED: Record<string, readonly string[]> = {
   "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
-  "options.ts": ["core", "zod/mini"],
+  "options.ts": ["core", "protocol", "zod/mini"],
   core: ["zod/mini", "tokenx"],
-  digest: ["core", "node:crypto"],
-  hooks: ["core", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
+  protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
+  sidecar: ["protocol", "core", "options.ts", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
+  digest: ["core", "sidecar", "protocol", "store", "options.ts", "package.json", "zod/mini", "node:*"],
+  hooks: ["core", "digest", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
   store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
-  cli: ["core", "store", "demo", "digest", "options.ts", "citty", "node:*", "package.json"],
+  // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host
+  setup: ["core", "protocol", "sidecar", "zod/mini", "node:*"],
+  cli: [
+    ...["core", "store", "demo", "digest", "setup", "sidecar", "protocol", "options.ts"],
+    ...["citty", "node:*", "package.json"],
+  ],
 }
 
 const imports = files.flatMap((file) => {

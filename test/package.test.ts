@@ -41,9 +41,12 @@ describe("the package", () => {
       "opencode.json.example",
       "options.schema.json",
       "package.json",
+      "sidecar",
       "src",
     ])
     expect(packed).toContain("dist/plugin.js")
+    expect(packed).toContain("dist/sidecar.js")
+    expect(packed.filter((path) => path.includes("node_modules"))).toEqual([])
     expect(packed).toContain("dist/cli.js")
     expect(packed).toContain("dist/licenses.txt")
   })

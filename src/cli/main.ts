@@ -4,6 +4,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
+import { SetupError } from "../setup/errors.ts"
 import { StoreError } from "../store/errors.ts"
 import { checkArguments, quote } from "./arguments.ts"
 import { forgetRuntime } from "./runtime.ts"
@@ -16,6 +17,8 @@ const { version } = manifest
 const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
   inspect: async () => anyCommand((await import("./inspect.ts")).inspect),
   demo: async () => anyCommand((await import("./demo.ts")).demo),
+  setup: async () => anyCommand((await import("./setup.ts")).setup),
+  model: async () => anyCommand((await import("./model.ts")).model),
 }
 
 const main = defineCommand({
@@ -23,19 +26,34 @@ const main = defineCommand({
   subCommands: commands,
 })
 
-async function run([first, ...rest]: readonly string[]): Promise<number> {
+async function run(args: readonly string[]): Promise<number> {
+  const [first] = args
   if (first === "--version" || first === "-v") return say(version)
-  if (first === "--help" || first === "-h") return say(await usage(main))
-  const known = `expected ${Object.keys(commands).join(" or ")} (see ${name} --help)`
+  return runCommandOf(main, args, name)
+}
+
+/** `path` is how the command is called, as `opencode-hud model`; `parent` has all of it but the last word. */
+async function runCommandOf(
+  command: CommandDef<ArgsDef>,
+  args: readonly string[],
+  path: string,
+  parent?: CommandDef<ArgsDef>,
+): Promise<number> {
+  const subCommands = await resolved(command.subCommands)
+  if (!subCommands) {
+    if (asksForHelp(args)) return say(await usage(command, parent))
+    checkArguments(args, (await resolved(command.args)) ?? {}, path)
+    const { result } = await runCommand(command, { rawArgs: [...args] })
+    return typeof result === "number" ? result : 0
+  }
+  const [first, ...rest] = args
+  if (first === "--help" || first === "-h") return say(await usage(command, parent))
+  const known = `expected ${Object.keys(subCommands).join(", ")} (see ${path} --help)`
   if (first === undefined) throw new UsageError(`no command; ${known}`)
   if (first.startsWith("-")) throw new UsageError(`unknown option ${first}; ${known}`)
-  const load = Object.hasOwn(commands, first) ? commands[first] : undefined
-  if (!load) throw new UsageError(`unknown command ${quote(first)}; ${known}`)
-  const command = await load()
-  if (asksForHelp(rest)) return say(await usage(command, main))
-  checkArguments(rest, (await resolved(command.args)) ?? {}, `${name} ${first}`)
-  const { result } = await runCommand(command, { rawArgs: [...rest] })
-  return typeof result === "number" ? result : 0
+  const sub = Object.hasOwn(subCommands, first) ? subCommands[first] : undefined
+  if (!sub) throw new UsageError(`unknown command ${quote(first)}; ${known}`)
+  return runCommandOf(await resolved(sub), rest, `${path} ${first}`, { meta: { name: path, version } })
 }
 
 /** A command whose arguments' types have done their work. */
@@ -68,7 +86,7 @@ forgetRuntime()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  const expected = error instanceof UsageError || error instanceof StoreError
+  const expected = error instanceof UsageError || error instanceof StoreError || error instanceof SetupError
   process.exitCode = expected ? 2 : 1
   if (expected) complain(error.message)
   else if (process.env.OPENCODE_HUD_DEBUG) throw error

@@ -1,0 +1,21 @@
+// Puts the engine's packages into `sidecar/node_modules`, so that the types check and the sidecar's tests run from a clean
+// clone: the processor's variant for this machine, by the code that `opencode-hud setup` runs. `bun scripts/sidecar.ts [TARGET]`
+
+import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { installPackages } from "../src/setup/engine.ts"
+import { probeMachine } from "../src/setup/machine.ts"
+import { pin } from "../src/setup/pinned.ts"
+import { chooseVariants } from "../src/setup/variants.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const target = resolve(process.argv[2] ?? join(root, "sidecar", "node_modules"))
+const { variants } = chooseVariants(await probeMachine(), "off")
+const started = performance.now()
+const state = await installPackages(pin(variants), target, {
+  onWait: (pid) => void process.stdout.write(`process ${pid} is installing the engine; waiting for it\n`),
+})
+if (state === "installed") {
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(`installed ${variants.join(", ")} into ${target} in ${seconds} s\n`)
+}

@@ -1,0 +1,171 @@
+// `opencode-hud model`: which models there are, which one is in use, and the fetching and removing of their files.
+import { defineCommand } from "citty"
+import { download } from "../setup/download.ts"
+import { megabytes } from "../setup/folder.ts"
+import { locate } from "../setup/hub.ts"
+import { MODELS } from "../setup/models.ts"
+import { carryOutModel, planReference } from "../setup/plan.ts"
+import { readReference } from "../setup/reference.ts"
+import {
+  findPulled,
+  modelInUse,
+  nameOf,
+  placeOf,
+  pulledModels,
+  removeFetched,
+  takeIntoUse,
+  takeOutOfUse,
+} from "../setup/shelf.ts"
+import { type Places, placesIn } from "../sidecar/installed.ts"
+import { dataFolder } from "../store/paths.ts"
+import { quote } from "./arguments.ts"
+import { untilInterrupted } from "./interrupt.ts"
+import { withProgress } from "./progress.ts"
+import { oneLine, print, UsageError } from "./terminal.ts"
+
+const name = {
+  type: "positional",
+  required: true,
+  description: "a name of the list, hf:owner/repository:QUANT or /file.gguf, or a path",
+} as const
+
+const list = defineCommand({
+  meta: { name: "list", description: "The models there are by name, those fetched, and the one in use" },
+  args: { json: { type: "boolean", description: "Print JSON for programs" } },
+  async run({ args }) {
+    const rows = await listModels(placesIn(dataFolder()))
+    print(args.json ? JSON.stringify(rows, null, 2) : table(rows))
+    return 0
+  },
+})
+
+const pull = defineCommand({
+  meta: { name: "pull", description: "Fetch a model" },
+  args: { name },
+  run: ({ args }) =>
+    untilInterrupted(async (signal) => {
+      const reference = readReference(args.name)
+      if (reference.kind === "path")
+        throw new UsageError(`${quote(args.name)} is a file; use it where it is: ${howToUse(args.name)}`)
+      const places = placesIn(dataFolder())
+      const file = await locate(reference, process.env, signal)
+      const path = placeOf(places, file)
+      const title = nameOf(file)
+      if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
+      const onWait = (pid: number) => say(`another process (${pid}) is fetching it; waiting for it`)
+      await withProgress(process.stdout, title, (told) =>
+        download(file, path, { env: process.env, signal, onWait, ...told }),
+      )
+      if (!file.sha256) say("the hub gives no checksum for it: nothing was checked")
+      say(`${title} is in ${path}`)
+      const current = await modelInUse(places)
+      if (current?.path !== path)
+        say(`${current ? `in use is ${current.name}` : "none is in use"}; change that with: ${howToUse(title)}`)
+      return 0
+    }, "run it again to go on"),
+})
+
+const use = defineCommand({
+  meta: { name: "use", description: "Have digests written by this model, from OpenCode's next start on" },
+  args: { name },
+  run: ({ args }) =>
+    untilInterrupted(async (signal) => {
+      const places = placesIn(dataFolder())
+      const pulled = await findPulled(places, args.name)
+      const reference = pulled ? ({ kind: "path", path: pulled.path } as const) : readReference(args.name)
+      if (reference.kind === "hub") {
+        throw new UsageError(`${args.name} was not fetched yet; do so with: opencode-hud model pull ${args.name}`)
+      }
+      const plan = await planReference(reference, places, process.env, signal)
+      const model = pulled ? { ...plan, name: pulled.name } : plan
+      const record = await carryOutModel(model, { env: process.env, signal })
+      await takeIntoUse(places, record)
+      say(`${record.name} is in use (${megabytes(record.sizeBytes)}, ${record.path})`)
+      return 0
+    }, "nothing was changed"),
+})
+
+const remove = defineCommand({
+  meta: { name: "remove", description: "Delete a fetched model" },
+  args: { name, force: { type: "boolean", description: "Even if it is the one in use" } },
+  async run({ args }) {
+    const places = placesIn(dataFolder())
+    const pulled = await findPulled(places, args.name)
+    if (!pulled) {
+      const names = (await pulledModels(places)).map((model) => model.name).join(", ")
+      throw new UsageError(
+        `no fetched model is called ${quote(args.name)}; ${names ? `there are ${names}` : "none was fetched"}`,
+      )
+    }
+    const current = await modelInUse(places)
+    const isInUse = current?.path === pulled.path
+    if (isInUse && !args.force) {
+      throw new UsageError(`${pulled.name} is in use; use another first, or add --force to be without one`)
+    }
+    if (isInUse) await takeOutOfUse(places)
+    await removeFetched(places, [pulled.path])
+    say(`removed ${pulled.name} (${megabytes(pulled.sizeBytes)})${isInUse ? "; none is in use now" : ""}`)
+    return 0
+  },
+})
+
+export const model = defineCommand({
+  meta: { name: "model", description: "List, fetch, choose and remove the models that write digests" },
+  subCommands: { list, pull, use, remove },
+})
+
+type Row = {
+  name: string
+  sizeBytes: number
+  licence?: string
+  speed?: string
+  goodFor?: string
+  /** where it lies, if it was fetched or is a file of the user's */
+  path?: string
+  inUse: boolean
+}
+
+async function listModels(places: Places): Promise<Row[]> {
+  const [pulled, current] = await Promise.all([pulledModels(places), modelInUse(places)])
+  const isInUse = (path: string | undefined) => path !== undefined && path === current?.path
+  const listed = MODELS.map(({ name, sizeBytes, licence, speed, goodFor, ...where }) => {
+    const path = pulled.find((model) => model.path === placeOf(places, where))?.path
+    return { name, sizeBytes, licence, speed, goodFor, ...(path ? { path } : {}), inUse: isInUse(path) }
+  })
+  const others = pulled
+    .filter((model) => !listed.some((row) => row.path === model.path))
+    .map((model) => ({ ...model, inUse: isInUse(model.path) }))
+  const rows: Row[] = [...listed, ...others]
+  if (!current || rows.some((row) => row.inUse)) return rows
+  return [...rows, { name: current.name, sizeBytes: current.sizeBytes, path: current.path, inUse: true }]
+}
+
+const SPEEDS: Readonly<Record<string, string>> = { small: "2 cores", medium: "desktop", large: "GPU" }
+
+function table(rows: readonly Row[]): string {
+  const models = rows.map((row) => [
+    row.inUse ? "*" : row.path ? "+" : " ",
+    row.name,
+    megabytes(row.sizeBytes),
+    SPEEDS[row.speed ?? ""] ?? "",
+    row.licence ?? "",
+    row.goodFor ?? row.path ?? "",
+  ])
+  const cells = [["", "model", "size", "needs", "licence", "good for"], ...models]
+  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
+  const lines = cells.map((row) =>
+    row
+      .map((cell, at) => oneLine(cell).padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  )
+  return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
+}
+
+function howToUse(name: string): string {
+  return `opencode-hud model use ${name}`
+}
+
+function say(text: string): void {
+  print(oneLine(text))
+}

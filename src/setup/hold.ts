@@ -1,0 +1,104 @@
+// One setup at a time for one thing: a lock file beside it, with its holder's process, kept fresh while the work lasts. A
+// second setup waits; a lock whose holder has died is taken over.
+
+import { randomUUID } from "node:crypto"
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
+import { dirname } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { reasonOf, SetupError, systemCode } from "./errors.ts"
+
+const POLL_MS = 200
+const REFRESH_MS = 5_000
+/** A holder that has not refreshed its lock for this long is gone, or asleep with its machine. */
+const STALE_MS = 30_000
+
+export type HoldOptions = {
+  signal?: AbortSignal | undefined
+  /** called once if another process holds it */
+  onWait?: ((pid: number) => void) | undefined
+}
+
+type Holder = { pid: number; host: string; token: string }
+
+/** Runs `work` while no other process is in here for the same path. Rejects with the signal's reason while it waits. */
+export async function holding<T>(path: string, { signal, onWait }: HoldOptions, work: () => Promise<T>): Promise<T> {
+  const own: Holder = { pid: process.pid, host: hostname(), token: randomUUID() }
+  for (let waited = false; !(await create(path, own)); ) {
+    signal?.throwIfAborted()
+    const holder = await readHolder(path)
+    if (holder !== "gone" && (await isStale(path, holder))) await takeAway(path, holder)
+    else if (holder !== "gone" && !waited) {
+      onWait?.(holder?.pid ?? 0)
+      waited = true
+    }
+    await delay(POLL_MS, undefined, signal ? { signal } : {})
+  }
+  const refresh = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), REFRESH_MS)
+  refresh.unref()
+  try {
+    signal?.throwIfAborted()
+    return await work()
+  } finally {
+    clearInterval(refresh)
+    const holder = await readHolder(path)
+    if (holder !== "gone" && holder?.token === own.token) await rm(path, { force: true })
+  }
+}
+
+async function create(path: string, own: Holder): Promise<boolean> {
+  const refuse = (cause: unknown) => {
+    const what = `${dirname(path)} cannot be written to (${reasonOf(cause)})`
+    throw new SetupError("UNWRITABLE", `${what}; OPENCODE_HUD_DATA can name another folder`, { cause })
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(refuse)
+  try {
+    await writeFile(path, JSON.stringify(own), { flag: "wx", mode: 0o600 })
+    return true
+  } catch (error) {
+    return systemCode(error) === "EEXIST" ? false : refuse(error)
+  }
+}
+
+/** undefined: the file is there and says nothing yet, or something else */
+async function readHolder(path: string): Promise<Holder | "gone" | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, "utf8"))
+    return typeof value === "object" && value !== null ? (value as Holder) : undefined
+  } catch (error) {
+    return systemCode(error) === "ENOENT" ? "gone" : undefined
+  }
+}
+
+async function isStale(path: string, holder: Holder | undefined): Promise<boolean> {
+  const touched = await stat(path).catch(() => undefined)
+  if (!touched) return false
+  if (Date.now() - touched.mtimeMs > STALE_MS) return true
+  return holder !== undefined && holder.host === hostname() && !isAlive(holder.pid)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemCode(error) === "EPERM"
+  }
+}
+
+/**
+ * Removes the lock of a holder that is gone. By renaming it first: two that found it stale at the same time could else
+ * remove each other's new one.
+ */
+async function takeAway(path: string, holder: Holder | undefined): Promise<void> {
+  const aside = `${path}.${randomUUID()}`
+  try {
+    await rename(path, aside)
+  } catch {
+    return
+  }
+  const taken = await readHolder(aside)
+  // the wrong one: somebody was faster and it is theirs
+  if (taken !== "gone" && taken?.token !== holder?.token) await link(aside, path).catch(() => {})
+  await rm(aside, { force: true })
+}

@@ -1,0 +1,162 @@
+// What this machine is, as far as the choice of an engine and a model depends on it. Only looks at files and asks the
+// system; loads no driver and starts nothing but vm_stat and sysctl on macOS.
+
+import { execFile } from "node:child_process"
+import { readdir, readFile } from "node:fs/promises"
+import { availableParallelism, cpus, freemem, homedir, totalmem } from "node:os"
+import { delimiter, join } from "node:path"
+import { promisify } from "node:util"
+
+export type Machine = {
+  platform: NodeJS.Platform
+  /** of this process */
+  arch: string
+  /** this process runs translated on an Apple or ARM processor */
+  translated: boolean
+  /** on Linux */
+  libc?: { name: "glibc"; version: string } | { name: "musl" }
+  cpu: string
+  cores: number
+  memoryBytes: number
+  /** what programs can have without swapping */
+  availableBytes: number
+  gpu: Gpu
+}
+
+/** What there is for a GPU, by the files the engine itself looks for. On macOS nothing is looked for: Metal is there. */
+export type Gpu = {
+  /** the model, or only that NVIDIA's driver is there */
+  nvidia?: string
+  /** the three libraries of the CUDA run time */
+  cuda: boolean
+  /** the Vulkan loader */
+  vulkan: boolean
+  /** Vulkan's drivers, as `radeon`; Linux only */
+  drivers: string[]
+  /** device nodes, as `renderD128`; Linux only */
+  devices: string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export async function probeMachine(env: Environment = process.env): Promise<Machine> {
+  const { platform, arch } = process
+  return {
+    platform,
+    arch,
+    translated: await isTranslated(platform, env),
+    ...(platform === "linux" ? { libc: libc() } : {}),
+    cpu: cpus()[0]?.model.trim().replace(/\s+/g, " ") || "unknown processor",
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    availableBytes: await availableBytes(platform),
+    gpu: platform === "win32" ? await probeWindows(env) : platform === "linux" ? await probeLinux(env) : NO_GPU,
+  }
+}
+
+const NO_GPU: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
+
+/** `root` is where the file system begins. */
+export async function probeLinux(env: Environment, root = "/"): Promise<Gpu> {
+  const at = (path: string) => join(root, path)
+  const cuda = (await namesIn(at("/usr/local"))).filter((name) => /^cuda(?:-|$)/.test(name))
+  const targets = await Promise.all(
+    cuda.map(async (name) => {
+      const folder = at(`/usr/local/${name}/targets`)
+      return (await namesIn(folder)).map((target) => join(folder, target, "lib"))
+    }),
+  )
+  const libraries = await namesInAll([
+    ...[env.PATH, env.LD_LIBRARY_PATH, env.CUDA_PATH].flatMap((value) => (value ?? "").split(delimiter)),
+    ...["/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].map(at),
+    ...targets.flat(),
+  ])
+  const has = (name: string) => libraries.some((file) => file === name || file.startsWith(`${name}.`))
+  const home = env.XDG_DATA_HOME ?? join(env.HOME ?? homedir(), ".local/share")
+  const icds = [
+    ...["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"].map((folder) =>
+      at(`${folder}/vulkan/icd.d`),
+    ),
+    join(home, "vulkan/icd.d"),
+  ]
+  const named = (env.VK_DRIVER_FILES ?? env.VK_ICD_FILENAMES ?? "").split(delimiter)
+  const drivers = named.some(Boolean) ? named : await namesInAll(icds)
+  const nvidia = has("libcuda.so") && has("libnvidia-ml.so")
+  return {
+    ...(nvidia ? { nvidia: (await nvidiaModel(at("/proc/driver/nvidia/gpus"))) ?? "NVIDIA" } : {}),
+    cuda: has("libcudart.so") && has("libcublas.so") && has("libcublasLt.so"),
+    vulkan: has("libvulkan.so"),
+    drivers: [...new Set(drivers.flatMap((file) => /([^/]+?)(?:_icd)?(?:\.\w+)?\.json$/.exec(file)?.[1] ?? []))].sort(),
+    devices: [
+      ...(await namesIn(at("/dev/dri"))).filter((name) => name.startsWith("renderD")),
+      ...(await namesIn(at("/dev"))).filter((name) => /^nvidia\d+$|^dxg$/.test(name)),
+    ].sort(),
+  }
+}
+
+async function probeWindows(env: Environment): Promise<Gpu> {
+  const system = await namesIn(join(env.SystemRoot ?? env.windir ?? "C:\\Windows", "System32"))
+  const folders = [
+    ...(env.PATH ?? env.Path ?? "").split(delimiter),
+    ...(env.CUDA_PATH ? [join(env.CUDA_PATH, "bin")] : []),
+  ]
+  const files = [...system, ...(await namesInAll(folders))].map((name) => name.toLowerCase())
+  const has = (pattern: RegExp) => files.some((name) => pattern.test(name))
+  return {
+    ...(has(/^nvml\.dll$/) ? { nvidia: "NVIDIA" } : {}),
+    cuda: has(/^cudart64_\d+\.dll$/) && has(/^cublas64_\d+\.dll$/) && has(/^cublaslt64_\d+\.dll$/),
+    vulkan: has(/^vulkan-1\.dll$/),
+    drivers: [],
+    devices: [],
+  }
+}
+
+async function nvidiaModel(folder: string): Promise<string | undefined> {
+  const [first] = await namesIn(folder)
+  const text = first && (await readFile(join(folder, first, "information"), "utf8").catch(() => ""))
+  return (text && /^Model:\s*(.+)$/m.exec(text)?.[1]?.trim()) || undefined
+}
+
+function libc(): NonNullable<Machine["libc"]> {
+  const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined
+  const version = report?.header?.glibcVersionRuntime
+  return version ? { name: "glibc", version } : { name: "musl" }
+}
+
+async function isTranslated(platform: NodeJS.Platform, env: Environment): Promise<boolean> {
+  if (process.arch !== "x64") return false
+  if (platform === "darwin") return (await said("/usr/sbin/sysctl", ["-in", "sysctl.proc_translated"])).trim() === "1"
+  return platform === "win32" && /^ARM/i.test(env.PROCESSOR_IDENTIFIER ?? "")
+}
+
+async function availableBytes(platform: NodeJS.Platform): Promise<number> {
+  // macOS calls only what nobody has touched free; most of what is in use is a cache it gives up
+  if (platform === "darwin") return availableOf(await said("/usr/bin/vm_stat", [])) ?? freemem()
+  // knows the limit of a container, where the runtime has it (Node 20.13)
+  return (process as { availableMemory?: () => number }).availableMemory?.() ?? freemem()
+}
+
+/** From the output of macOS's vm_stat. */
+export function availableOf(vmStat: string): number | undefined {
+  const page = Number(/page size of (\d+) bytes/.exec(vmStat)?.[1])
+  const pages = ["free", "inactive", "speculative", "purgeable"].map((kind) =>
+    Number(new RegExp(`^Pages ${kind}:\\s+(\\d+)`, "m").exec(vmStat)?.[1] ?? 0),
+  )
+  const bytes = page * pages.reduce((total, count) => total + count, 0)
+  return bytes > 0 ? bytes : undefined
+}
+
+async function said(command: string, args: string[]): Promise<string> {
+  return promisify(execFile)(command, args, { timeout: 5_000 }).then(
+    ({ stdout }) => stdout,
+    () => "",
+  )
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return folder === "" ? [] : readdir(folder).catch(() => [])
+}
+
+async function namesInAll(folders: readonly string[]): Promise<string[]> {
+  return (await Promise.all(folders.map(namesIn))).flat()
+}

@@ -1,0 +1,97 @@
+// The short list of models that setup offers by name. Every row is pinned: repository, revision, file, size and checksum;
+// the checksums are those the hub publishes, found alike in at least two other projects that pin the same file.
+
+export type ListedModel = {
+  name: string
+  /** repository on the hub, as `owner/name` */
+  repository: string
+  revision: string
+  file: string
+  sizeBytes: number
+  sha256: string
+  licence: string
+  /**
+   * What it takes to digest 400 tokens of output within about five seconds, which keeps up with an agent:
+   * - `small`: two processor cores
+   * - `medium`: a desktop's processor
+   * - `large`: a GPU, or Apple's own processors
+   */
+  speed: "small" | "medium" | "large"
+  goodFor: string
+}
+
+export const MODELS: readonly ListedModel[] = [
+  {
+    name: "smollm2-135m",
+    repository: "bartowski/SmolLM2-135M-Instruct-GGUF",
+    revision: "09816acd5d99df7be770d85ea30822623dab342c",
+    file: "SmolLM2-135M-Instruct-Q8_0.gguf",
+    sizeBytes: 144_811_360,
+    sha256: "5a1395716f7913741cc51d98581b9b1228d80987a9f7d3664106742eb06bba83",
+    licence: "Apache-2.0",
+    speed: "small",
+    goodFor: "the least memory; short and plain sentences",
+  },
+  {
+    name: "gemma-3-270m",
+    repository: "ggml-org/gemma-3-270m-it-GGUF",
+    revision: "e7647be17ae1108f2f605ed061ca0608b171afff",
+    file: "gemma-3-270m-it-Q8_0.gguf",
+    sizeBytes: 291_545_600,
+    sha256: "0ef57d2c838458a1952664260dcba38e5bdda37494f3af732f06e4add24068e3",
+    licence: "Gemma terms of use",
+    speed: "small",
+    goodFor: "the fastest reader of long outputs on a processor",
+  },
+  {
+    name: "smollm2-360m",
+    repository: "HuggingFaceTB/SmolLM2-360M-Instruct-GGUF",
+    revision: "593b5a2e04c8f3e4ee880263f93e0bd2901ad47f",
+    file: "smollm2-360m-instruct-q8_0.gguf",
+    sizeBytes: 386_404_992,
+    sha256: "48ab3034d0dd401fbc721eb1df3217902fee7dab9078992d66431f09b7750201",
+    licence: "Apache-2.0",
+    speed: "medium",
+    goodFor: "a little more sense than the smallest, under a free licence",
+  },
+  {
+    name: "lfm2.5-350m",
+    repository: "LiquidAI/LFM2.5-350M-GGUF",
+    revision: "bb7ee58b243e4cede04187e323e760b04f8a0091",
+    file: "LFM2.5-350M-Q4_K_M.gguf",
+    sizeBytes: 229_312_224,
+    sha256: "7e6f72643caafc9a68256686638c4d7916f2cec76d1df478d4c3ddcd95a6aed4",
+    licence: "LFM Open License 1.0 (with a revenue limit)",
+    speed: "medium",
+    goodFor: "extraction, in little memory",
+  },
+  {
+    name: "qwen3-0.6b",
+    repository: "Qwen/Qwen3-0.6B-GGUF",
+    revision: "23749fefcc72300e3a2ad315e1317431b06b590a",
+    file: "Qwen3-0.6B-Q8_0.gguf",
+    sizeBytes: 639_446_688,
+    sha256: "9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031",
+    licence: "Apache-2.0",
+    speed: "medium",
+    goodFor: "code and many languages",
+  },
+  {
+    name: "qwen3-1.7b",
+    repository: "Qwen/Qwen3-1.7B-GGUF",
+    revision: "90862c4b9d2787eaed51d12237eafdfe7c5f6077",
+    file: "Qwen3-1.7B-Q8_0.gguf",
+    sizeBytes: 1_834_426_016,
+    sha256: "061b54daade076b5d3362dac252678d17da8c68f07560be70818cace6590cb1a",
+    licence: "Apache-2.0",
+    speed: "large",
+    goodFor: "the best sentences of this list",
+  },
+]
+
+/** What setup takes when nothing is said. */
+export const DEFAULT_MODEL = "smollm2-135m"
+
+export function listedModel(name: string): ListedModel | undefined {
+  return MODELS.find((model) => model.name === name.toLowerCase())
+}

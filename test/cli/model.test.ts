@@ -1,0 +1,151 @@
+// `opencode-hud model`: the list, fetching from a hub of the test's own, taking into use and removing.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { MODELS } from "../../src/setup/models.ts"
+import { placesIn, readInstalled } from "../../src/sidecar/installed.ts"
+import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { bundleInto, cli, type Result } from "./support.ts"
+
+const NAME = "owner/repo/some-Q8_0.gguf"
+const URI = `hf:${NAME}`
+const bytes = modelBytes(300_000)
+let hub: Hub
+let folder: ReturnType<typeof temporaryFolder>
+let data: string
+
+beforeEach(async () => {
+  const [first] = MODELS
+  hub = await startHub({ [NAME]: bytes, [`${first?.repository}/${first?.file}`]: modelBytes(1000) })
+  folder = temporaryFolder()
+  data = join(folder.path, "data")
+})
+afterEach(async () => {
+  await hub.close()
+  folder[Symbol.dispose]()
+})
+
+const model = (...args: string[]): Promise<Result> =>
+  cli(["model", ...args], { OPENCODE_HUD_DATA: data, HF_ENDPOINT: hub.url, HF_TOKEN: "" })
+
+type Row = { name: string; inUse: boolean; path?: string; licence?: string; sizeBytes: number; speed?: string }
+const rows = async () => JSON.parse((await model("list", "--json")).stdout) as Row[]
+
+test("the list names every model with size, licence and what it needs, and touches nothing", async () => {
+  const { code, stdout, stderr } = await model("list")
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  for (const { name, licence } of MODELS)
+    expect(stdout).toMatch(new RegExp(`^   ${name} .*[MG]B .*${licence.slice(0, 8)}`, "m"))
+  expect((await rows()).map((row) => [row.name, row.inUse, row.path])).toEqual(
+    MODELS.map(({ name }) => [name, false, undefined]),
+  )
+  expect(hub.asked).toEqual([])
+  expect(existsSync(data)).toBe(false)
+})
+
+test("a model is pulled, used, shown in the list, and removed only when another is in use or by force", async () => {
+  const pulled = await model("pull", URI)
+  expect([pulled.code, pulled.stderr]).toEqual([0, ""])
+  expect(pulled.stdout).toContain(`none is in use; change that with: opencode-hud model use ${URI}`)
+  const path = join(placesIn(data).models, NAME)
+  expect(readFileSync(path).equals(bytes)).toBe(true)
+  expect((await rows()).at(-1)).toEqual({ name: URI, sizeBytes: bytes.length, path, inUse: false })
+
+  for (const name of [URI, "some-Q8_0.gguf", path, "hf:owner/repo:q8_0"]) {
+    const used = await model("use", name)
+    expect([used.code, used.stdout]).toEqual([0, `${URI} is in use (300 kB, ${path})\n`])
+  }
+  const record = { name: URI, path, sizeBytes: bytes.length, sha256: sha256(bytes) }
+  expect((await readInstalled(placesIn(data))).model).toEqual(record)
+  expect((await model("list")).stdout).toMatch(new RegExp(`^\\*  ${URI} `, "m"))
+
+  const refused = await model("remove", URI)
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    `opencode-hud: ${URI} is in use; use another first, or add --force to be without one\n`,
+  ])
+  const removed = await model("remove", URI, "--force")
+  expect([removed.code, removed.stdout]).toEqual([0, `removed ${URI} (300 kB); none is in use now\n`])
+  expect(readdirSync(data)).toEqual([])
+})
+
+test("a file of the user's is used where it is, shown as in use, and cannot be removed", async () => {
+  const own = join(folder.path, "own.gguf")
+  writeFileSync(own, bytes)
+  expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n`)
+  expect((await rows()).at(-1)).toMatchObject({ name: "own", path: own, inUse: true })
+  const refused = await model("remove", own)
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    `opencode-hud: no fetched model is called ${JSON.stringify(own)}; none was fetched\n`,
+  ])
+  expect(existsSync(own)).toBe(true)
+})
+
+test("a file of the list that is not the pinned one is refused, whatever the hub says", async () => {
+  const { code, stderr } = await model("pull", MODELS[0]?.name ?? "")
+  expect(code).toBe(2)
+  expect(stderr).toContain(`expected ${MODELS[0]?.sizeBytes} bytes, got 1000; nothing was kept`)
+  expect((await rows()).every((row) => row.path === undefined)).toBe(true)
+})
+
+test("where the hub gives no checksum that is said", async () => {
+  hub.faults.saysNothing = true
+  const { code, stdout } = await model("pull", URI)
+  expect(code).toBe(0)
+  expect(stdout).toContain("the hub gives no checksum for it: nothing was checked")
+})
+
+test("as it is shipped, on Node, it takes up a connection that was cut", async () => {
+  const bundle = await bundleInto(folder.path)
+  hub.faults.halfway = new Promise(() => {})
+  const child = Bun.spawn(["node", bundle, "model", "pull", URI], {
+    env: { PATH: process.env.PATH ?? "", OPENCODE_HUD_DATA: data, HF_ENDPOINT: hub.url },
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  try {
+    const part = `${join(placesIn(data).models, NAME)}.${sha256(bytes).slice(0, 12)}.part`
+    await until(() => (statSync(part, { throwIfNoEntry: false })?.size ?? 0) === bytes.length / 2, 30_000)
+    delete hub.faults.halfway
+    hub.cut()
+    const stdout = await new Response(child.stdout).text()
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""])
+    expect(stdout).toMatch(/: the connection to http:\S+ broke \([^)]+\). Trying again$/m)
+    expect(readFileSync(join(placesIn(data).models, NAME)).equals(bytes)).toBe(true)
+    expect(hub.asked.at(-1)?.range).toBe(`bytes=${bytes.length / 2}-`)
+  } finally {
+    child.kill("SIGKILL")
+  }
+}, 60_000)
+
+describe("a mistake is one line and exit code 2:", () => {
+  const rows: { args: string[]; says: string }[] = [
+    { args: [], says: "no command; expected list, pull, use, remove (see opencode-hud model --help)" },
+    { args: ["drop"], says: 'unknown command "drop"; expected list, pull, use, remove' },
+    { args: ["pull"], says: "missing NAME: a name of the list" },
+    { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see opencode-hud model pull --help' },
+    { args: ["pull", "nonesuch"], says: 'no model is called "nonesuch"; expected a name of' },
+    { args: ["pull", "./x.gguf"], says: "is a file; use it where it is: opencode-hud model use ./x.gguf" },
+    { args: ["pull", "hf:owner/other:Q8_0"], says: "no file of owner/other ends in Q8_0.gguf; it has no .gguf file" },
+    { args: ["use", "gemma-3-270m"], says: "was not fetched yet; do so with: opencode-hud model pull gemma-3-270m" },
+    { args: ["use", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
+    { args: ["remove", "gemma-3-270m"], says: 'no fetched model is called "gemma-3-270m"; none was fetched' },
+    { args: ["list", "--all"], says: "unknown option --all; expected --json, --help" },
+  ]
+  for (const { args, says } of rows) {
+    test(args.join(" ") || "nothing", async () => {
+      const { code, stdout, stderr } = await model(...args)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toContain(says)
+    })
+  }
+})
+
+test("--help of a subcommand is its own", async () => {
+  const { code, stdout } = await model("pull", "--help")
+  expect(code).toBe(0)
+  expect(stdout).toContain("Fetch a model (opencode-hud model pull v")
+})

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test"
+import { startProgress } from "../../src/cli/progress.ts"
+
+function record(over: { isTTY: boolean; columns?: number }) {
+  const written: string[] = []
+  const output = { columns: 80, ...over, write: (text: string) => written.push(text) > 0 } as const
+  return { written, output: output as unknown as NodeJS.WriteStream }
+}
+
+test("on a terminal one line is drawn anew, with part, speed and time left, and removed in the end", () => {
+  const { written, output } = record({ isTTY: true })
+  let now = 0
+  const progress = startProgress(output, "model: a\u001b[2J", () => now)
+  progress.update(0, 100e6)
+  now = 50
+  progress.update(1e6, 100e6) // too soon to draw
+  now = 10_000
+  progress.update(25e6, 100e6)
+  progress.end()
+  const line = "\r\u001b[2K"
+  expect(written).toEqual([
+    `${line}model: a\\x1b[2J [------------------------] 0 % of 100 MB`,
+    `${line}model: a\\x1b[2J [######------------------] 25 % of 100 MB, 2.5 MB/s, 30 s left`,
+    line,
+  ])
+})
+
+test("a narrow terminal gets no second line", () => {
+  const { written, output } = record({ isTTY: true, columns: 20 })
+  startProgress(output, "a model with a long name").update(1, 2)
+  expect(written).toEqual(["\r\u001b[2Ka model with a long"])
+})
+
+test("elsewhere there is a line for every tenth", () => {
+  const { written, output } = record({ isTTY: false })
+  const progress = startProgress(output, "model: a")
+  for (let bytes = 0; bytes <= 1000; bytes += 7) progress.update(bytes * 1e6, 1000e6)
+  progress.update(1000e6, 1000e6)
+  progress.end()
+  expect(written).toHaveLength(11)
+  expect(written.at(1)).toBe("model: a 10 % of 1.0 GB\n")
+  expect(written.at(-1)).toBe("model: a 100 % of 1.0 GB\n")
+})
+
+test("without a known total there is a line for every 50 MB", () => {
+  const { written, output } = record({ isTTY: false })
+  const progress = startProgress(output, "model: a")
+  for (let bytes = 0; bytes <= 120e6; bytes += 1e6) progress.update(bytes, undefined)
+  expect(written).toEqual(["model: a 0 kB\n", "model: a 50 MB\n", "model: a 100 MB\n"])
+})
