@@ -5,6 +5,7 @@ import type { Database } from "bun:sqlite"
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { join } from "node:path"
 
+/** To be kept for as long as it is held: Bun closes a database that nobody refers to any more. */
 export type Lease = {
   /**
    * - `held`: this process has it, from now on or already

@@ -26,7 +26,7 @@ export type SidecarTimes = LifeTimes & {
   leaseMs: number
 }
 
-export const TIMES: SidecarTimes = { ...LIFE_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 }
+const TIMES: SidecarTimes = { ...LIFE_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 }
 
 export type SidecarConfig = {
   spec: LaunchSpec
