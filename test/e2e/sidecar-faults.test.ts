@@ -1,0 +1,126 @@
+// A sidecar that is broken in every way we know, or a model that is: OpenCode must not notice, and nothing is left behind.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { differences, outlineOf } from "../../src/demo/stored.ts"
+import type { Reply } from "../../src/demo/wire.ts"
+import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
+import { plantSidecar, running, starts } from "../support/sidecar.ts"
+import { bash, eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type World } from "../support/world.ts"
+
+const long = (what: string) =>
+  Array.from({ length: 80 }, (_, n) => `${what} ${n}: handled by src/handlers/${what}-${n}.ts`).join("\n")
+const PROJECT = { ...FILES, "routes.txt": long("route"), "jobs.txt": long("job"), "mails.txt": long("mail") }
+
+/** The last answer comes late, so that the sidecar is in the middle of its work when the turn ends. */
+function work(lastMs: number): Reply[] {
+  return [
+    use(read("routes.txt")),
+    { ...use(read("jobs.txt")), delayMs: 300 },
+    { ...use(bash("cat mails.txt")), delayMs: 300 },
+    { ...say("Done."), delayMs: lastMs },
+  ]
+}
+
+let models: string
+let outline: string[]
+
+beforeAll(async () => {
+  models = mkdtempSync(join(tmpdir(), "opencode-hud-models-"))
+  const plain = await openWorld({ plugin: null, files: PROJECT })
+  try {
+    plain.provider.play(work(0))
+    const { session } = await plain.host.run("Look at the routes")
+    outline = outlineOf(await plain.host.stored(session), plain.host.root)
+    expect(outline.length).toBeGreaterThan(10)
+  } finally {
+    await plain.close()
+  }
+}, 2 * PATIENCE_MS)
+afterAll(() => rmSync(models, { recursive: true, force: true }))
+
+type Fault = { program?: string; model?: string; options?: object; stop?: boolean; says: RegExp; lastMs?: number }
+
+async function survives({ program, model = "any.gguf", options = {}, stop = false, says, lastMs = 1500 }: Fault) {
+  const world = await openWorld({ plugin: [PLUGIN, { digest: { backend: "llama", ...options } }], files: PROJECT })
+  const path = program && fileURLToPath(new URL(`../sidecar/fixtures/${program}.ts`, import.meta.url))
+  const planted = plantSidecar(world.host.root, { model: join(models, model), ...(path ? { program: path } : {}) })
+  try {
+    world.provider.play(work(lastMs))
+    const run = world.host.run("Look at the routes")
+    if (path) await eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
+    if (stop) for (const { pid } of running(planted.main)) process.kill(pid, "SIGSTOP")
+    const { exitCode, stderr, session } = await run
+    const left = await eventually("the sidecar to be gone", () => gone(planted.main), 2_000)
+    expect(left).toEqual([])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
+    expect(differences(outline, outlineOf(await world.host.stored(session), world.host.root))).toEqual([])
+    const said = world.host.log().split("\n").filter((line) => line.includes("opencode-hud:"))
+    expect(said.filter((line) => /was not done|took longer|failed; OpenCode/.test(line))).toEqual([])
+    expect(said.join("\n")).toMatch(says)
+  } finally {
+    await end(world)
+  }
+}
+
+function gone(path: string): [] | undefined {
+  return running(path).length === 0 ? [] : undefined
+}
+
+async function end(world: World): Promise<void> {
+  for (const { pid } of running(world.host.root)) process.kill(pid, "SIGKILL")
+  await world.close()
+}
+
+const ANY = /(?:)/
+
+describe("a session goes as without the plugin, and no process is left, when the sidecar", () => {
+  test.each<[string, Fault]>([
+    ["is stopped in the middle of its work", { program: "slow", stop: true, says: ANY }],
+    ["is slow", { program: "slow", says: ANY }],
+    ["crashes on the second request", { program: "crashes-on-second", says: /killed by SIGKILL/ }],
+    ["is of the wrong version", { program: "wrong-version", says: /run `?(npx )?opencode-hud setup/ }],
+    ["is never ready", { program: "never-ready", says: ANY }],
+    ["is silent once it has loaded", { program: "silent", says: ANY }],
+    ["prints noise on stdout", { program: "noisy", says: ANY }],
+    ["prints a line of megabytes", { program: "huge-line", says: ANY }],
+    ["ignores SIGTERM", { program: "ignores-sigterm", says: ANY }],
+    ["ends at once", { program: "exits", says: /exit code 3/ }],
+    ["never reads its stdin", { program: "never-reads", says: ANY }],
+    ["closes its stdout and lives", { program: "closes-stdout", says: ANY }],
+    ["answers with what is no answer", { program: "bad-replies", says: ANY }],
+    ["runs out of memory", { program: "out-of-memory", says: /memory/ }],
+    ["is too slow for the machine", { program: "crawls", says: /too slow/ }],
+  ])("%s", async (_, fault) => survives(fault), 2 * PATIENCE_MS)
+})
+
+describe("a session goes as without the plugin, and the log says why, when the model", () => {
+  test("is missing", () => survives({ model: "none.gguf", says: /none\.gguf/, lastMs: 3000 }), 2 * PATIENCE_MS)
+
+  test.each<[string, NonNullable<TinyModel["fault"]>]>([
+    ["is no model", "magic"],
+    ["is truncated", "truncated"],
+    ["is corrupt", "header"],
+    ["is a web page", "html"],
+  ])(
+    "%s",
+    async (_, fault) => {
+      const model = `${fault}.gguf`
+      await writeTinyModel(join(models, model), { fault })
+      await survives({ model, says: new RegExp(model.replace(".", "\\.")), lastMs: 3000 })
+    },
+    2 * PATIENCE_MS,
+  )
+
+  test(
+    "is too large for the memory it may take",
+    async () => {
+      await writeTinyModel(join(models, "large.gguf"), { layers: 12 })
+      await survives({ model: "large.gguf", options: { memoryMB: 1 }, says: /large\.gguf.* MB/, lastMs: 3000 })
+    },
+    2 * PATIENCE_MS,
+  )
+})
