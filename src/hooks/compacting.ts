@@ -7,6 +7,7 @@ import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 import { isMessage } from "./messages.ts"
 import { restore } from "./restore.ts"
+import { update } from "./update.ts"
 
 export async function onCompacting(
   context: HookContext,
@@ -22,7 +23,7 @@ export async function onCompacting(
   // a session resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
     restore(context, session)
-    session.ledger.update(messages)
+    update(context, session, messages)
   }
   const facts = brief(session.ledger.facts, session.signals, findingsOf(messages, context.env))
   const lines = output?.context

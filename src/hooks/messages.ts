@@ -1,15 +1,14 @@
 // experimental.chat.messages.transform: brings the ledger up to date with the array and puts the HUD in its place.
 
-import { candidatesOf } from "../core/candidate.ts"
 import type { HostMessage } from "../core/host.ts"
 import { nextHud } from "../core/hud/hud.ts"
 import { isHudID, remove, takeOut } from "../core/hud/place.ts"
 import { slotFor } from "../core/hud/slots.ts"
-import { writeCarried } from "../core/ledger/carry.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 import { modelOf } from "./models.ts"
 import { restore } from "./restore.ts"
+import { update } from "./update.ts"
 
 export function onMessages(context: HookContext, output: { messages: unknown }): Commit | undefined {
   if (!Array.isArray(output?.messages)) return
@@ -28,13 +27,7 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
   restore(context, session)
   // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
   if (session.hud.placed !== undefined) takeOut(messages, session.hud.placed)
-  const update = session.ledger.update(messages)
-  const { carried, fresh, gone } = update
-  if (carried)
-    context.store.use((store) => store.saveCarried(sessionID, carried.compactionID, writeCarried(carried.facts)))
-  const { queue } = context.digests
-  if (gone.length) queue?.cancel({ sessionID, messageIDs: gone })
-  queue?.offer(candidatesOf(messages, fresh))
+  update(context, session, messages)
   const { facts } = session.ledger
   const { options } = context
   if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent)))

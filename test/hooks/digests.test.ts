@@ -1,0 +1,115 @@
+// From an array that OpenCode hands over to a digest in the compactor's context: the hooks, the queue and a backend that
+// asks a real server, which alone is scripted.
+
+import { describe, expect, test } from "bun:test"
+import plugin from "../../src/plugin.ts"
+import { completion, modelList, type Seen, type Served, serve } from "../digest/servers.ts"
+import { until } from "../store/support.ts"
+import { SessionBuilder, tool } from "../support/session.ts"
+
+const KINDS = Array.from({ length: 60 }, (_, n) => `Cookies of kind ${n} expire after a week.`)
+const PAGE = ["# Frobnicator", ...KINDS].join("\n\n")
+const SUMMARY = "Cookies of the Frobnicator expire after a week."
+
+type Call = (input: object, output: object) => Promise<void>
+
+/** A server that writes the same digest of everything, as soon as `answers` lets it. */
+function served(answers: () => Promise<unknown> | undefined = () => undefined): Promise<Served> {
+  return serve(async ({ path }) => {
+    if (path.endsWith("/models")) return modelList("tiny")
+    await answers()
+    return completion(JSON.stringify({ summary: SUMMARY, facts: ["Frobnicator"] }))
+  })
+}
+
+const writes = ({ seen }: Served): Seen[] => seen.filter(({ path }) => path.endsWith("/chat/completions"))
+
+async function load(server: Served, stored: () => unknown = () => []) {
+  const client = {
+    app: { log: async () => {}, agents: async () => ({ data: [] }) },
+    session: { messages: async () => ({ data: stored() }) },
+    tui: {},
+  }
+  const hooks = await plugin.server({ client, directory: "/home/dev/shop", worktree: "/home/dev/shop" } as never, {
+    store: { enabled: false },
+    digest: { backend: "openai", openai: { url: server.url } },
+  })
+  const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
+  return {
+    transform: (messages: unknown) => call("experimental.chat.messages.transform")({}, { messages }),
+    event: (type: string, properties: object) => call("event")({ event: { type, properties } }, {}),
+    compacting: async () => {
+      const output: { context: string[] } = { context: [] }
+      await call("experimental.session.compacting")({ sessionID: "ses_test" }, output)
+      return output.context.join("\n")
+    },
+    dispose: () => (hooks.dispose as () => Promise<void>)(),
+  }
+}
+
+const session = () => new SessionBuilder().user("Find out about cookies").assistant([fetched()])
+const fetched = () => tool("webfetch", { url: "https://example.com/cookies" }, PAGE)
+
+describe("an output that the hook has seen", () => {
+  test("is digested by the model, and the compactor is handed what that wrote", async () => {
+    await using server = await served()
+    const built = session()
+    const hooks = await load(server, () => built.fresh())
+    expect(await hooks.compacting()).not.toContain(SUMMARY)
+    await hooks.event("session.idle", { sessionID: "ses_test" })
+    await hooks.transform(built.fresh())
+    await until(() => writes(server).length === 1)
+    await until(async () => (await hooks.compacting()).includes(SUMMARY))
+    await hooks.dispose()
+  })
+
+  test("is asked for once, however often its array comes", async () => {
+    await using server = await served()
+    const built = session()
+    const hooks = await load(server)
+    for (let n = 0; n < 3; n++) await hooks.transform(built.fresh())
+    await until(() => writes(server).length === 1)
+    await hooks.transform(built.assistant([fetched()]).fresh())
+    await hooks.event("session.idle", { sessionID: "ses_test" })
+    await hooks.dispose()
+    expect(writes(server)).toHaveLength(1)
+  })
+})
+
+describe("the digest in work is given up", () => {
+  const cases: [string, (hooks: Awaited<ReturnType<typeof load>>, built: SessionBuilder) => Promise<unknown>][] = [
+    ["when its session is deleted", (hooks) => hooks.event("session.deleted", { info: { id: "ses_test" } })],
+    ["when its message is reverted", (hooks, built) => hooks.transform(built.fresh().slice(0, 1))],
+    ["when OpenCode ends", (hooks) => hooks.dispose()],
+  ]
+  for (const [when, end] of cases)
+    test(when, async () => {
+      const never = Promise.withResolvers<void>()
+      await using server = await served(() => never.promise)
+      const built = session()
+      const hooks = await load(server)
+      await hooks.transform(built.fresh())
+      await until(() => writes(server).length === 1)
+      await end(hooks, built)
+      await until(() => server.open === 0)
+      never.resolve()
+      await hooks.dispose()
+    })
+})
+
+test("nothing is begun while a command runs, and what waits is when it has ended", async () => {
+  await using server = await served()
+  const hooks = await load(server)
+  const running = (status: string) =>
+    hooks.event("message.part.updated", {
+      part: { type: "tool", tool: "bash", callID: "call_x", state: { status } },
+    })
+  await running("running")
+  await hooks.transform(session().fresh())
+  await hooks.event("session.idle", { sessionID: "ses_test" })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(writes(server)).toHaveLength(0)
+  await running("completed")
+  await until(() => writes(server).length === 1)
+  await hooks.dispose()
+})
