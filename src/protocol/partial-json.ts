@@ -14,7 +14,8 @@ const LITERALS = [
 
 /**
  * The value that begins at `start`, `undefined` when there is none. Objects and arrays that are cut off are closed after
- * their last complete element; a string or number that is cut off is left out, since half a path is another path.
+ * their last complete element; a string or number that is cut off is left out, since half a path is another path. Of a
+ * property of the outermost object the whole words are kept: that is a sentence, and without it nothing would be left.
  * Forgiven: line breaks in strings, escapes that JSON does not know, a comma before a closing bracket. Never throws.
  */
 export function readPartialJson(text: string, start: number): PartialJson | undefined {
@@ -33,13 +34,13 @@ export function readPartialJson(text: string, start: number): PartialJson | unde
   }
 
   /** After it, `broken` says whether to go on; a value may be there all the same. */
-  function readValue(depth: number): unknown {
+  function readValue(depth: number, isSentence = false): unknown {
     skipSpace()
     const sign = text[at]
     if (depth > DEEPEST || sign === undefined) return fail()
     if (sign === "{") return readObject(depth)
     if (sign === "[") return readArray(depth)
-    if (sign === '"') return readString()
+    if (sign === '"') return readString(isSentence)
     const literal = LITERALS.find(([name]) => text.startsWith(name, at))
     if (literal) {
       at += literal[0].length
@@ -62,7 +63,7 @@ export function readPartialJson(text: string, start: number): PartialJson | unde
     while (!take("}")) {
       const key = text[at] === '"' ? readString() : fail()
       if (broken || key === undefined || !take(":")) fail()
-      const value = broken ? undefined : readValue(depth + 1)
+      const value = broken ? undefined : readValue(depth + 1, depth === 0)
       if (key !== undefined && value !== undefined) entries.push([key, value])
       if (broken || !endsElement("}")) break
     }
@@ -88,12 +89,15 @@ export function readPartialJson(text: string, start: number): PartialJson | unde
     return false
   }
 
-  function readString(): string | undefined {
+  function readString(isSentence = false): string | undefined {
     let value = ""
     at++
     for (;;) {
       const sign = text[at++]
-      if (sign === undefined) return fail()
+      if (sign === undefined) {
+        fail()
+        return isSentence ? /^.*\S(?=\s)/s.exec(value)?.[0] : undefined
+      }
       if (sign === '"') return value
       value += sign === "\\" ? readEscape() : sign
     }
