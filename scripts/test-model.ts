@@ -16,6 +16,9 @@ export const TEST_MODEL =
   process.env.OPENCODE_HUD_TEST_MODEL ??
   join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "opencode-hud-test", "SmolLM2-135M-Instruct.Q4_1.gguf")
 
+/** Whether a missing model is a failure and not a reason to skip: it is so in CI. */
+export const isTestModelWanted = process.env.OPENCODE_HUD_REQUIRE_MODEL === "1"
+
 if (import.meta.main) {
   if (!existsSync(TEST_MODEL)) await fetchModel()
   process.stdout.write(`${TEST_MODEL}\n`)

@@ -1,0 +1,132 @@
+// What the sidecar costs beside the engine it drives: the same model, threads, prompt and answer lengths in both, turn by
+// turn in one run (sidecar, raw, raw, sidecar). Prints medians, digests per minute, memory, and how soon a cancel is obeyed.
+// `bun bench/digest.ts [MODEL] [ROUNDS]`; the model of `npm run test-model` unless told otherwise.
+
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { TEST_MODEL } from "../scripts/test-model.ts"
+import { promptFor } from "../src/core/prompt.ts"
+import type { Params } from "../src/protocol/messages.ts"
+import { PROTOCOL } from "../src/protocol/version.ts"
+import { connect } from "../src/sidecar/client.ts"
+import { launchSpec } from "../src/sidecar/launch.ts"
+import { startProcess } from "../src/sidecar/process.ts"
+import { generator } from "./sessions.ts"
+
+const [modelPath = TEST_MODEL, rounds = "2"] = process.argv.slice(2)
+if (!existsSync(modelPath)) {
+  process.stderr.write(`no model at ${modelPath}; run: npm run test-model\n`)
+  process.exit(1)
+}
+const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+const THREADS = 1
+/** A short document and an answer of a thousand tokens: three seconds after the request it is being written. */
+const LONG_ANSWER = {
+  text: "words",
+  maxTokens: 2_000,
+  schema: {
+    type: "object",
+    properties: {
+      words: { type: "array", minItems: 90, maxItems: 90, items: { type: "string", minLength: 40, maxLength: 60 } },
+    },
+    required: ["words"],
+  },
+}
+
+const spec = launchSpec({
+  ...{ runtime: "auto", execPath: process.execPath, hostIsBun: true, main: path("sidecar/main.ts") },
+  ...{ env: process.env, platform: process.platform, find: () => undefined },
+})
+if ("reason" in spec) throw new Error(spec.reason)
+const sidecar = startProcess(spec, { holdsHost: true })
+const client = connect(sidecar.stdout, sidecar.stdin, {}, () => {})
+const random = generator(1)
+const prompts = Array.from({ length: 2 * Number(rounds) + 2 }, () => promptFor(logOf(random), { budgetTokens: 2000 }))
+const instruction = prompts[0]?.instruction ?? ""
+await client.request("engine/hello", { protocol: PROTOCOL, version: "bench" })
+const capabilities = await client.request("engine/load", {
+  ...{ modelPath, gpu: "off", contextTokens: 4096, threads: THREADS, memoryBytes: 0, instruction },
+})
+const raw = spawn(process.execPath, [path("bench/raw-engine.ts"), modelPath, String(THREADS)], {
+  stdio: ["pipe", "pipe", "inherit"],
+})
+const rawLines = createInterface({ input: raw.stdout })[Symbol.asyncIterator]()
+
+say(`${capabilities.model.name}, ${THREADS} thread, loaded in ${seconds(capabilities.loadMs)}`)
+const writes: { ms: number; promptTokens: number; evaluatedTokens: number; outputTokens: number }[] = []
+const raws: number[] = []
+for (let round = 0; round < Number(rounds); round++) {
+  const one = await write(2 * round)
+  raws.push(await writeRaw(2 * round, one), await writeRaw(2 * round, one))
+  const other = await write(2 * round + 1)
+  writes.push(one, other)
+}
+const ms = median(writes.map((one) => one.ms))
+const rawMs = median(raws)
+const evaluated = median(writes.map((one) => one.evaluatedTokens))
+const prompt = median(writes.map((one) => one.promptTokens))
+const output = median(writes.map((one) => one.outputTokens))
+say(
+  `a prompt of ${prompt} tokens, ${prompt - evaluated} of them the instruction's, evaluated once; ${output} tokens out`,
+)
+say(`  sidecar ${seconds(ms)}, raw engine ${seconds(rawMs)}, ratio ${(ms / rawMs).toFixed(2)}`)
+say(`  ${(60_000 / ms).toFixed(1)} digests a minute, ${Math.round((evaluated + output) / (ms / 1000))} tokens/s`)
+say(
+  `  measured at load: ${Math.round(capabilities.prefillTokensPerSecond)} tokens/s in, ${Math.round(capabilities.decodeTokensPerSecond)} out`,
+)
+say(`  memory: sidecar ${await megabytes(sidecar.pid)}, raw engine ${await megabytes(raw.pid)}`)
+const longPrompt = prompts.at(-1)!
+say(`cancelled during prompt evaluation: obeyed within ${await cancelAfter(500, longPrompt)} ms`)
+say(`cancelled while it writes: obeyed within ${await cancelAfter(3_000, { ...longPrompt, ...LONG_ANSWER })} ms`)
+await sidecar.stop()
+raw.stdin.end()
+
+async function write(index: number) {
+  const start = performance.now()
+  const { usage } = await client.request("digest/write", prompts[index]!)
+  return { ms: performance.now() - start, ...usage }
+}
+
+/** The raw engine evaluates no more than the sidecar had to: without the instruction. */
+async function writeRaw(index: number, { evaluatedTokens, outputTokens }: (typeof writes)[number]): Promise<number> {
+  raw.stdin.write(`${JSON.stringify({ text: prompts[index]?.text, promptTokens: evaluatedTokens, outputTokens })}\n`)
+  const { value } = await rawLines.next()
+  return (JSON.parse(String(value)) as { ms: number }).ms
+}
+
+/** From the cancel until the engine has answered that it stopped, which is when it can take the next request. */
+async function cancelAfter(afterMs: number, prompt: Params<"digest/write">): Promise<string> {
+  const abort = new AbortController()
+  const written = client.request("digest/write", prompt, { signal: abort.signal }).catch(() => {})
+  await Bun.sleep(afterMs)
+  if (client.unanswered === 0) throw new Error("it was done before it could be cancelled")
+  const start = performance.now()
+  abort.abort()
+  await written
+  await client.quiet()
+  return (performance.now() - start).toFixed(0)
+}
+
+async function megabytes(pid: number | undefined): Promise<string> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "")
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(status)?.[1]
+  return kilobytes === undefined ? "unknown here" : `${Math.round(Number(kilobytes) / 1024)} MB`
+}
+
+/** A log of a service, some 2,500 tokens. */
+function logOf(random: () => number) {
+  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T
+  const line = (n: number) => {
+    const level = random() < 0.05 ? "ERROR" : "INFO"
+    const path = `src/${pick(["auth", "cart", "mail", "user"])}/${pick(["load", "save", "send", "list"])}.ts`
+    return `12:${String(n % 60).padStart(2, "0")} ${level} ${path}:${Math.floor(random() * 400)} ${pick(["done", "retry", "timeout", "slow"])}`
+  }
+  const output = Array.from({ length: 220 }, (_, n) => line(n)).join("\n")
+  return { tool: "bash", kind: "command" as const, input: { command: "./run" }, output, failed: false, exit: 0 }
+}

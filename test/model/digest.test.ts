@@ -1,0 +1,100 @@
+// A real instruct model, small enough for two processor cores, writes digests of real tool outputs through the real
+// sidecar. What it writes may be poor; that it is well-formed, true to the letter and bounded is what is held here.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { isTestModelWanted, TEST_MODEL } from "../../scripts/test-model.ts"
+import type { DigestSource } from "../../src/core/digest.ts"
+import { extract } from "../../src/core/extract/extract.ts"
+import { ground } from "../../src/core/ground.ts"
+import { promptFor } from "../../src/core/prompt.ts"
+import { estimateTokens } from "../../src/core/tokens.ts"
+import type { Backend, Written } from "../../src/digest/backends/backend.ts"
+import { openLlama } from "../../src/digest/backends/llama.ts"
+import { optionsSchema } from "../../src/options.ts"
+import { eslintFail, jestFail, npmInstall, tscFail, viteFail } from "../core/extract/fixtures/javascript.ts"
+import { goFail, surefireFail } from "../core/extract/fixtures/systems.ts"
+import { readCode, readMarkdown, readOld } from "../core/extract/fixtures/tools.ts"
+import { plantSidecar } from "../support/sidecar.ts"
+
+const present = existsSync(TEST_MODEL)
+const why = present ? "" : " (skipped: the model is not there; run: npm run test-model)"
+
+const command = (command: string, output: string, exit: number): DigestSource => ({
+  ...{ tool: "bash", kind: "command", input: { command }, output, failed: false, exit },
+})
+const read = (filePath: string, output: string): DigestSource => ({
+  ...{ tool: "read", kind: "read", input: { filePath }, output, failed: false },
+})
+
+const OUTPUTS: readonly [string, DigestSource][] = [
+  ["a file of code", read("src/session.ts", readCode)],
+  ["an old read", read("load.py", readOld)],
+  ["a page of documentation", read("docs/guide.md", readMarkdown)],
+  ["a failing jest run", command("npx jest", jestFail, 1)],
+  ["a failing Go test", command("go test ./...", goFail, 1)],
+  ["a failing Maven build", command("mvn test", surefireFail, 1)],
+  ["type errors", command("npx tsc", tscFail, 2)],
+  ["lint findings", command("npx eslint .", eslintFail, 1)],
+  ["an install", command("npm install", npmInstall, 0)],
+  ["a failing bundle", command("npx vite build", viteFail, 1)],
+]
+
+test("the model that this tier needs is there, where it must be", () => {
+  if (isTestModelWanted) expect(existsSync(TEST_MODEL)).toBe(true)
+})
+
+describe.skipIf(!present)(`a real model${why}`, () => {
+  let folder: string
+  let backend: Backend
+  const written = new Map<string, Written>()
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "opencode-hud-model-"))
+    const { digest: options } = optionsSchema.parse({ digest: { gpu: "off" } })
+    const planted = plantSidecar(folder, { model: TEST_MODEL })
+    const opened = await openLlama({ dataFolder: planted.folder, options, report: () => {}, holdsHost: true })
+    if ("off" in opened) throw new Error(opened.off)
+    backend = opened
+    for (const [name, source] of OUTPUTS) written.set(name, await write(source))
+  }, 600_000)
+  afterAll(async () => {
+    await backend?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const write = (source: DigestSource) =>
+    backend.write(promptFor(source, { budgetTokens: 400 }), new AbortController().signal)
+
+  test.each([...OUTPUTS])("answers %s in the form asked for, in at most 96 tokens", (name) => {
+    const answer = written.get(name) as Written
+    expect(answer.schemaOk).toBe(true)
+    expect(answer.usage.outputTokens).toBeLessThanOrEqual(96)
+    expect(answer.usage.outputTokens).toBeGreaterThan(5)
+  })
+
+  test.each([...OUTPUTS])(
+    "of %s, every fact of the digest stands in the output, and the digest is one line",
+    (name, source) => {
+      const { digest } = ground((written.get(name) as Written).structured, source, extract(source))
+      for (const { text } of digest.facts) expect(source.output).toContain(text)
+      expect(digest.gist).not.toMatch(/[\n\r]/)
+      expect(estimateTokens(`${digest.gist} ${digest.facts.map(({ text }) => text).join(" ")}`)).toBeLessThanOrEqual(96)
+    },
+  )
+
+  test("some of what it writes of ten outputs is true", () => {
+    const kept = OUTPUTS.map(([name, source]) =>
+      ground((written.get(name) as Written).structured, source, extract(source)),
+    )
+    expect(kept.filter(({ refused }) => !refused).length).toBeGreaterThan(0)
+  })
+
+  test("the same output gives the same bytes again, after others in between", async () => {
+    const [name, source] = OUTPUTS[0] as [string, DigestSource]
+    const again = await write(source)
+    expect(again.structured).toEqual((written.get(name) as Written).structured)
+  }, 120_000)
+})
