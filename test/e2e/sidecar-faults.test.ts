@@ -9,7 +9,18 @@ import { differences, outlineOf } from "../../src/demo/stored.ts"
 import type { Reply } from "../../src/demo/wire.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 import { plantSidecar, running, starts } from "../support/sidecar.ts"
-import { bash, eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type World } from "../support/world.ts"
+import {
+  bash,
+  eventually,
+  FILES,
+  openWorld,
+  PATIENCE_MS,
+  PLUGIN,
+  read,
+  say,
+  use,
+  type World,
+} from "../support/world.ts"
 
 const long = (what: string) =>
   Array.from({ length: 80 }, (_, n) => `${what} ${n}: handled by src/handlers/${what}-${n}.ts`).join("\n")
@@ -58,7 +69,10 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
     expect(left).toEqual([])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
     expect(differences(outline, outlineOf(await world.host.stored(session), world.host.root))).toEqual([])
-    const said = world.host.log().split("\n").filter((line) => line.includes("opencode-hud:"))
+    const said = world.host
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("opencode-hud:"))
     expect(said.filter((line) => /was not done|took longer|failed; OpenCode/.test(line))).toEqual([])
     expect(said.join("\n")).toMatch(says)
   } finally {
