@@ -40,18 +40,11 @@ function start(command: string, args: readonly string[], env: Record<string, str
   )
 }
 
-async function started(): Promise<number> {
-  const [sidecar] = await eventually("the sidecar to start", () => some(running(planted.main)), PATIENCE_MS)
-  return sidecar?.pid ?? 0
-}
+const started = () => eventually("the sidecar to start", () => running(planted.main)[0], PATIENCE_MS)
 
 async function endsWith(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
   await eventually("the sidecar to be gone", () => (running(planted.main).length ? undefined : true), GONE_MS)
-}
-
-function some<T>(list: T[]): T[] | undefined {
-  return list.length ? list : undefined
 }
 
 /** A turn that reads what is worth a digest, and then never ends. */
