@@ -31,7 +31,7 @@ function part(random: () => number): HostPart {
 }
 
 /** A small seeded generator of [0, 1), so that two runs of a bench work on the same session (mulberry32). */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -25,7 +25,11 @@ export async function openGpu(
   choice: Exclude<GpuChoice, "off">,
   logger: EngineLogger,
 ): Promise<Device> {
-  const llama = await open(engine, choice, logger)
+  const llama = await open(engine, choice, logger).catch((error: unknown) => {
+    if (error instanceof engine.NoBinaryFoundError)
+      throw new Error("its part of the engine is not installed, or its driver does not load")
+    throw error
+  })
   try {
     const { gpu } = llama
     if (gpu === false) {
@@ -48,7 +52,7 @@ export async function openProcessor(engine: NodeLlamaCpp, logger: EngineLogger):
   try {
     return { llama: await open(engine, false, logger), gpu: "off", names: [] }
   } catch (error) {
-    throw noEngine(error)
+    throw noEngine(error instanceof engine.NoBinaryFoundError ? new Error("no part of it fits this machine") : error)
   }
 }
 

@@ -19,8 +19,7 @@ export type Report = {
 
 export class Engine {
   private readonly gate = new Gate()
-  private device: Device | undefined
-  private deviceChoice: GpuChoice | undefined
+  private readonly devices = new Map<GpuChoice, Device>()
   private loaded: OpenModel | undefined
   /** why a model is not on the GPU, by choice and model: found out, and said, once */
   private readonly fallbacks = new Map<string, string>()
@@ -86,7 +85,7 @@ export class Engine {
     this.gate.set(paused)
   }
 
-  /** Gives the model's memory back. The device stays open: that is little, and opening it takes 0.3 s. */
+  /** Gives the model's memory back. Devices stay open: that is little, and opening one takes 0.3 s. */
   async unload(): Promise<void> {
     const { loaded } = this
     this.loaded = undefined
@@ -95,18 +94,19 @@ export class Engine {
 
   async close(): Promise<void> {
     await this.unload()
-    await this.device?.llama.dispose()
-    this.device = undefined
+    await Promise.all([...new Set(this.devices.values())].map((device) => device.llama.dispose()))
+    this.devices.clear()
   }
 
-  /** The device that is open, where it is the one asked for. Never two at once: the engine's builds share global state. */
+  /** Each is opened once: a second instance of the same build logs to stdout and not to us. */
   private async openDevice(engine: NodeLlamaCpp, choice: GpuChoice): Promise<Device> {
-    if (this.device && (choice === this.deviceChoice || choice === this.device.gpu)) return this.device
-    await this.close()
+    const known = this.devices.get(choice)
+    if (known) return known
     const logger = (level: string, message: string) => this.hear(level, message)
-    this.device = choice === "off" ? await openProcessor(engine, logger) : await openGpu(engine, choice, logger)
-    this.deviceChoice = choice
-    return this.device
+    const device = choice === "off" ? await openProcessor(engine, logger) : await openGpu(engine, choice, logger)
+    this.devices.set(choice, device)
+    this.devices.set(device.gpu, device)
+    return device
   }
 
   private hear(level: string, message: string): void {

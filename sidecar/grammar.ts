@@ -19,9 +19,9 @@ const CHARACTER = String.raw`character ::= [^"\\\x00-\x1F\x7F-\x9F] | "\\" ["\\]
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * A grammar for exactly the answers of the schema, without white space, of bounded length. The subset:
- * - `object` with `properties`, written in their order and all of them; `required` may name them, and
- *   `additionalProperties` may be false
+ * A grammar for exactly the answers of the schema, of bounded length. One space stands after each colon and comma: models
+ * have seen JSON so, and a small one that is made to write it without goes astray in its first word. The subset:
+ * - `object` with `properties`, written in their order, all of them in `required`; `additionalProperties` may be false
  * - `array` with `items`, `maxItems` and, default 0, `minItems`
  * - `string` with `maxLength` and, default 0, `minLength`, in characters
  * - `enum` of strings, numbers, booleans and null
@@ -79,14 +79,15 @@ function expression(schema: unknown, where: string, depth: number, rules: Rules)
 
 function object(schema: Schema, where: string, depth: number, rules: Rules): string {
   allow(schema, where, ["properties", "required", "additionalProperties"])
-  const { properties, required = [], additionalProperties = false } = schema
+  const { properties, required, additionalProperties = false } = schema
   if (!isObject(properties)) return refuse(where, "must have properties", properties)
   if (additionalProperties !== false) refuse(where, "must have additionalProperties false", additionalProperties)
   const names = Object.keys(properties)
-  const unknown = Array.isArray(required) ? required.filter((name) => !names.includes(name)) : [required]
-  if (unknown.length) refuse(where, "must require only properties it has", unknown)
+  const all =
+    Array.isArray(required) && required.length === names.length && required.every((name) => names.includes(name))
+  if (!all) refuse(where, "must require exactly the properties it has", required)
   const pairs = names.map((name, index) => {
-    const key = literal(`${index ? "," : ""}${JSON.stringify(name)}:`)
+    const key = literal(`${index ? ", " : ""}${JSON.stringify(name)}: `)
     return `${key} ${expression(properties[name], `${where}.${name}`, depth + 1, rules)}`
   })
   return ['"{"', ...pairs, '"}"'].join(" ")
@@ -98,7 +99,7 @@ function array(schema: Schema, where: string, depth: number, rules: Rules): stri
   const least = bound(schema, "minItems", where, most, 0)
   const item = rules.add(expression(schema.items, `${where}[]`, depth + 1, rules))
   if (most === 0) return '"[]"'
-  const next = rules.add(`"," ${item}`)
+  const next = rules.add(`", " ${item}`)
   const items = most === 1 ? item : `${item} ${next}{${Math.max(0, least - 1)},${most - 1}}`
   return least === 0 ? `"[" (${items})? "]"` : `"[" ${items} "]"`
 }

@@ -11,7 +11,7 @@ import { EngineError } from "./errors.ts"
 import { fitDocument } from "./fit.ts"
 import type { Gate } from "./gate.ts"
 import { grammarFor } from "./grammar.ts"
-import { Pace, type Speed } from "./pace.ts"
+import { chunkOnGpu, chunkOnProcessor, type Speed } from "./pace.ts"
 
 /** Positions of the context left empty. Prompts are counted to the token, so this is for the engine's own rounding. */
 const SPARE_TOKENS = 8
@@ -28,7 +28,7 @@ const LONGEST_SAMPLE_MS = 3000
 export class Writer {
   private readonly chat: Chat
   private readonly sequence: LlamaContextSequence
-  private readonly pace = new Pace()
+  private chunkTokens: number
   /** what every prompt begins with, and the instruction it was made from, once it is evaluated */
   private prefix: { instruction: string; tokens: Token[] } | undefined
   private grammar: { schema: string; compiled: LlamaGrammar } | undefined
@@ -41,6 +41,7 @@ export class Writer {
   ) {
     this.chat = openChat(engine, model)
     this.sequence = context.getSequence()
+    this.chunkTokens = chunkOnProcessor(model.fileInsights.totalParameters)
   }
 
   /**
@@ -56,7 +57,8 @@ export class Writer {
         "BAD_REQUEST",
         `the instruction has ${tokens.length} tokens, more than half the context of ${this.context.contextSize}; shorten it`,
       )
-    await this.sequence.adaptStateToTokens(tokens, false)
+    // from the first token on, whatever is there: so that the chunks are the same ones every time
+    await this.sequence.clearHistory()
     await this.evaluate(tokens, 0, signal)
     await this.sequence.takeCheckpoint()
     this.prefix = { instruction, tokens }
@@ -78,10 +80,12 @@ export class Writer {
     }
     const end = performance.now()
     await this.backToPrefix(signal)
-    return this.pace.start({
+    const speed = {
       prefill: ((sample.length - 1) / (evaluated - start)) * 1000,
       decode: (steps / (end - stepping)) * 1000,
-    })
+    }
+    if (this.model.llama.gpu) this.chunkTokens = chunkOnGpu(speed)
+    return speed
   }
 
   /**
@@ -94,11 +98,10 @@ export class Writer {
     const grammar = await this.grammarOf(request.schema)
     try {
       await this.prepare(request.instruction, signal)
-      // always from the same place, also where more is still there
       await this.backToPrefix(signal)
       const { prompt, cutTokens } = this.fit(request)
       await this.sequence.adaptStateToTokens(prompt, false)
-      const rest = await this.evaluate(prompt, this.pace.chunkTokens, signal)
+      const rest = await this.evaluate(prompt, this.chunkTokens, signal)
       const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
       return {
         text,
@@ -124,11 +127,15 @@ export class Writer {
     )
   }
 
+  /** Always to the same place, also where more of the next prompt is still there. */
   private async backToPrefix(signal: AbortSignal): Promise<void> {
     if (!this.prefix) return
-    await this.sequence.adaptStateToTokens(this.prefix.tokens, false)
-    // what an odd document took away at the seam
-    await this.evaluate(this.prefix.tokens, 0, signal)
+    const { instruction, tokens } = this.prefix
+    await this.sequence.adaptStateToTokens(tokens, false)
+    if (this.sequence.nextTokenIndex === tokens.length) return
+    // an odd document, such as an empty one, took the prefix's last tokens away at the seam
+    this.prefix = undefined
+    await this.prepare(instruction, signal)
   }
 
   /** Evaluates what is not in the state yet, chunk by chunk, but for the last tokens, at most `leave`; returns those. */
@@ -136,12 +143,8 @@ export class Writer {
     for (;;) {
       await this.gate.pass(signal)
       const done = this.sequence.nextTokenIndex
-      const left = tokens.length - done
-      if (left <= leave) return tokens.slice(done)
-      const count = Math.min(this.pace.chunkTokens, left - Math.min(leave, 1))
-      const start = performance.now()
-      await this.sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(done, done + count))
-      this.pace.note(count, performance.now() - start)
+      if (tokens.length - done <= leave) return tokens.slice(done)
+      await this.sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(done, done + this.chunkTokens))
     }
   }
 
@@ -161,7 +164,7 @@ export class Writer {
       if (written.length >= maxTokens || isWhole(text)) break
       await this.gate.pass(signal)
     }
-    return { text, outputTokens: written.length, firstAt }
+    return { text, outputTokens: written.length, firstAt: firstAt || this.evaluatedTokens }
   }
 
   private async grammarOf(schema: Write["schema"]): Promise<LlamaGrammar> {

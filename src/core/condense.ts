@@ -51,23 +51,40 @@ type Row = { text: string; worth: number }
 export function condense(output: string, budgetTokens: number, hints: CondenseHints = {}): string {
   const { view } = withoutNote(look(output))
   const words = (hints.words ?? []).filter((word) => word.length > 2).map((word) => word.toLowerCase())
+  const rows = rowsOf(withoutReminders(view.lines), words)
+  const budget = Math.floor(budgetTokens / SMALL_VOCABULARY)
+  return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))
+}
+
+function rowsOf(lines: readonly Line[], words: readonly string[]): Row[] {
+  const numbered = isNumbered(lines)
   const seen = new Set<string>()
   const rows: Row[] = []
-  const numbered = isNumbered(view.lines)
-  for (const line of view.lines) {
+  for (const line of lines) {
     const text = tidy(numbered ? line.text.replace(NUMBER, "") : line.text)
     if (text === "") continue
     rows.push({ text, worth: seen.has(text) || NOISE.test(text) ? 0 : worthOf(text, words) })
     seen.add(text)
   }
-  const budget = Math.floor(budgetTokens / SMALL_VOCABULARY)
-  return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))
+  return rows
+}
+
+/** Hosts put words of their own to the agent into outputs; a small model takes them for what the output says. */
+function withoutReminders(lines: readonly Line[]): Line[] {
+  let inside = false
+  return lines.filter(({ text }) => {
+    const opens = /^\s*<system-reminder>/.test(text)
+    const closes = text.includes("</system-reminder>")
+    const skipped = inside || opens
+    inside = skipped && !closes
+    return !skipped
+  })
 }
 
 /** Whether the lines are a file's, each with its number: a sixth of the tokens, and a small model counts on from them. */
 function isNumbered(lines: readonly Line[]): boolean {
   const first = lines.slice(0, 60).filter(({ text }) => text.trim() !== "")
-  return first.length > 3 && first.filter(({ text }) => NUMBER.test(text)).length > 0.7 * first.length
+  return first.length > 3 && first.filter(({ text }) => NUMBER.test(text)).length > 0.6 * first.length
 }
 
 /** A line without what costs tokens and says nothing. */

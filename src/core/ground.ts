@@ -4,7 +4,7 @@
 import type { Digest, DigestSource, Fact } from "./digest.ts"
 import { groundFact } from "./ground/facts.ts"
 import { groundGist, groundOf, LONGEST_GIST, type Refusal } from "./ground/gist.ts"
-import { digestLine, fitted } from "./ground/line.ts"
+import { fitted } from "./ground/line.ts"
 import { namesOf } from "./ground/names.ts"
 import { redact } from "./redact.ts"
 import { cut, line } from "./text.ts"
@@ -13,7 +13,7 @@ export type Grounded = {
   digest: Digest
   /** facts of the draft that stand in the output */
   kept: number
-  /** facts of the draft that do not, or say nothing */
+  /** facts of the draft that do not, say nothing or say it again */
   dropped: number
   /** nothing of the draft is left: the digest is the fallback */
   refused: boolean
@@ -32,53 +32,57 @@ const MOST_WRITTEN = 24
  */
 export function ground(draft: unknown, source: DigestSource, fallback: Digest): Grounded {
   const written = fieldsOf(draft)
-  const judged: ReturnType<typeof groundGist> = gainsFromModel(fallback)
-    ? groundGist(written.summary, groundOf(source, fallback.verdict))
-    : { refused: "known" }
   const facts: Fact[] = []
-  let dropped = 0
   for (const one of written.facts) {
     const fact = groundFact(one, source.output)
-    if (fact) facts.push(fact)
-    else dropped++
+    if (fact && !facts.some(({ text }) => text === fact.text)) facts.push(fact)
   }
+  const gains = gainsFromModel(fallback)
+  const judged: ReturnType<typeof groundGist> = gains
+    ? groundGist(written.summary, fallback.gist, groundOf(source))
+    : { refused: "known" }
   const gist = "gist" in judged ? told(fallback, judged.gist) : fallback.gist
+  const names = namesOf(source, 2 * MOST_FACTS)
+  const more = gains ? [...facts, ...names] : [...names, ...facts]
   return {
-    digest: seal({ ...fallback, gist, facts: [...fallback.facts, ...facts] }, source),
+    digest: fit({ ...fallback, gist, facts: [...fallback.facts, ...more] }, source),
     kept: facts.length,
-    dropped,
+    dropped: written.facts.length - facts.length,
     refused: "refused" in judged && facts.length === 0,
     ...("refused" in judged ? { gistRefused: judged.refused } : {}),
   }
 }
 
 /**
- * A digest of any writer held to the promises of `ground`: one line of at most 96 tokens, no secrets, each fact once
- * and in the output. What room is left the names have that the output speaks of most.
+ * A digest that no model had a part in, held to the promises of `ground`: one line of at most 96 tokens, no secrets, each
+ * fact once and in the output. What room is left the names have that the output speaks of most.
  */
 export function seal(digest: Digest, source: DigestSource): Digest {
+  return fit({ ...digest, facts: [...digest.facts, ...namesOf(source, 2 * MOST_FACTS)] }, source)
+}
+
+function fit(digest: Digest, { output }: DigestSource): Digest {
   const gist = cut(redact(line(digest.gist)), LONGEST_GIST) || "no output"
-  const safe = digest.facts.filter(({ text }) => redact(text) === text && source.output.includes(text))
-  const short = fitted({ ...digest, gist, facts: safe }, MOST_FACTS)
-  const names = namesOf(source.output, `${digestLine(short)} ${JSON.stringify(source.input)}`, 2 * MOST_FACTS)
-  return fitted({ ...short, facts: [...short.facts, ...names] }, MOST_FACTS)
+  const facts = digest.facts.filter(({ text }) => redact(text) === text && output.includes(text))
+  return fitted({ ...digest, gist, facts }, MOST_FACTS)
 }
 
 /**
- * Kinds of which code can only say what parts they have. Of all others it knows what matters better than a small
- * model: the failure, the count, the files.
+ * Kinds of which code can only say what parts they have. Of all others it knows better than a small model what matters:
+ * the failure, the count, the files.
  */
-const PROSE = new Set(["code", "data", "document", "json", "log", "page", "skill"])
+const PROSE = new Set(["code", "data", "document", "json", "page", "skill"])
 
-/** Whether a model's gist would be taken at all; where not, a small one is not worth asking. */
+/** Whether a model's gist is used, by the digest that code made; where not, asking it gains next to nothing. */
 export function gainsFromModel(fallback: Digest): boolean {
   return fallback.verdict === undefined && PROSE.has(fallback.kind)
 }
 
 /** What it is, as code knows it, and what it says, in the model's words: the names in the fallback's gist stay facts. */
 function told(fallback: Digest, summary: string): string {
-  const head = /^(?:"[^"]{3,80}"|[^:;…]{3,60})(?=[:;,] |$)/.exec(fallback.gist)?.[0]
-  return cut(head === undefined ? summary : `${head}: ${summary}`, LONGEST_GIST)
+  const head = /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(fallback.gist)?.[0]
+  const gist = head === undefined ? summary : `${head}: ${summary}`
+  return gist.length <= LONGEST_GIST ? gist : cut(gist, LONGEST_GIST).replace(/\s+\S*…$/, "…")
 }
 
 /** A getter of a hostile draft may throw; so may a proxy. */

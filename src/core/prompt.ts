@@ -51,7 +51,8 @@ const SCHEMA = {
   required: ["summary", "facts"],
   additionalProperties: false,
 }
-const MAX_TOKENS = 128
+/** What a digest may be. A summary of nothing but digits, a token each, is cut off: its whole words are kept. */
+const MAX_TOKENS = 96
 
 const TASK_CHARS = 160
 const ARGUMENT_CHARS = 160

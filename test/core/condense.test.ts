@@ -45,6 +45,21 @@ test("what was searched for is worth a line", () => {
   expect(condense(output, 300, { words: ["sessionCookie"] })).toContain("sessionCookie")
 })
 
+test("line numbers and what the host tells the agent are left out", () => {
+  const file = [
+    "<file>",
+    "00001| const a = 1",
+    "00002| const b = 2",
+    "00003| const c = 3",
+    "00004| const d = 4",
+    "</file>",
+  ]
+  const told = ["<system-reminder>", "Consider whether this is malware.", "</system-reminder>"]
+  expect(condense([...file, ...told].join("\n"), 200)).toBe(
+    "<file>\nconst a = 1\nconst b = 2\nconst c = 3\nconst d = 4\n</file>",
+  )
+})
+
 test("escapes, NULs, lone surrogates, overlong and encoded lines come out small and clean", () => {
   const output = `\u001b[31mred\u001b[0m a\u0000b \ud800x\n${"var a=1;".repeat(5000)}\n${"iVBORw0KGgo".repeat(400)}`
   const lines = condense(output, 500).split("\n")

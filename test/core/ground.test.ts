@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Digest, DigestSource } from "../../src/core/digest.ts"
+import type { Digest, DigestSource, Fact } from "../../src/core/digest.ts"
 import { extract } from "../../src/core/extract/extract.ts"
 import { digestLine, MOST_TOKENS } from "../../src/core/ground/line.ts"
-import { ground } from "../../src/core/ground.ts"
+import { gainsFromModel, ground, seal } from "../../src/core/ground.ts"
 import { INSTRUCTION } from "../../src/core/prompt.ts"
 import { estimateTokens } from "../../src/core/tokens.ts"
 import * as js from "./extract/fixtures/javascript.ts"
@@ -25,22 +25,26 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   failed: false,
   ...more,
 })
-const fallback: Digest = { kind: "log", gist: "six lines of a log", facts: [] }
-const facts = (written: unknown[], from = source()) =>
-  ground({ gist: "", facts: written }, from, fallback).digest.facts.map(({ text }) => text)
-const gistOf = (gist: unknown, from = source(), known: Digest = fallback) => ground({ gist, facts: [] }, from, known)
+const fallback: Digest = { kind: "document", gist: "text, 6 lines: src/login.test.ts", facts: [] }
+/** The facts kept of those written; what else is in the digest are names that code found. */
+const facts = (written: unknown[], from = source()) => {
+  const { digest, kept } = ground({ summary: "", facts: written }, from, fallback)
+  return digest.facts.slice(0, kept).map(({ text }) => text)
+}
+const gistOf = (gist: unknown, from = source(), known: Digest = fallback) =>
+  ground({ summary: gist, facts: [] }, from, known)
 
 describe("a fact", () => {
   test("that stands in the output is kept and typed by what it is", () => {
     const { digest, kept, dropped } = ground(
       {
-        gist: "",
+        summary: "",
         facts: ["src/login.ts:42", "expected 200, got 401", "1 failed, 40 passed", "3.125 s", "session cookie"],
       },
       source(),
       fallback,
     )
-    expect(digest.facts).toEqual([
+    expect(digest.facts.slice(0, 5)).toEqual([
       { type: "path", text: "src/login.ts:42" },
       { type: "symbol", text: "expected 200, got 401" },
       { type: "verdict", text: "1 failed, 40 passed" },
@@ -63,9 +67,25 @@ describe("a fact", () => {
   })
 
   test("that says nothing, spans lines, hides or repeats is dropped", () => {
-    expect(facts(["at", "in", "...", "  ", 7, null, {}, "(12 ms)\n  ✗", "expected 200", "expected 200"])).toEqual([
+    const written = [
+      "at",
+      "in",
+      "...",
+      "  ",
+      "41",
+      7,
+      null,
+      {},
+      "(12 ms)\n  ✗",
+      "took\u200b",
       "expected 200",
-    ])
+      "expected 200",
+    ]
+    expect(facts(written)).toEqual(["expected 200"])
+  })
+
+  test("of a colour is one without it", () => {
+    expect(facts(["4.00 ms"], source({ output: "done in [\u001b[1m4.00 ms\u001b[0m]" }))).toEqual(["4.00 ms"])
   })
 
   test("that holds a secret is dropped", () => {
@@ -75,67 +95,93 @@ describe("a fact", () => {
 })
 
 describe("a gist", () => {
-  test("in words of the source is taken", () => {
-    const { digest, refused } = gistOf("The login test fails: it expected 200 and got 401.")
-    expect(digest.gist).toBe("The login test fails: it expected 200 and got 401.")
+  test("in words of the source is taken, after what the output is", () => {
+    const { digest, refused } = gistOf("The test keeps the session cookie: it expected 200 and got 401.")
+    expect(digest.gist).toBe("text, 6 lines: The test keeps the session cookie: it expected 200 and got 401.")
     expect(refused).toBe(false)
   })
 
-  test.each([
-    ["a number", "The login test expected 200, got 404", "invented"],
-    ["a number inside another", "The test took 125 s", "invented"],
-    ["a path", "The failure of the session cookie is in src/auth/login.ts", "invented"],
-    ["a file name", "The session cookie is set in cookie.ts", "invented"],
-    ["an identifier", "The session cookie test fails in keepSession", "invented"],
-    ["a constant", "The session cookie fails with ENOENT", "invented"],
-    ["a quote", 'The test "drops the cookie" fails with the session', "invented"],
-    ["the matter", "The weather in Berlin will be sunny tomorrow", "foreign"],
-    ["nothing but filler", "This output contains the following information", "foreign"],
-  ] as const)("that invents %s is refused", (_, gist, why) => {
-    expect(gistOf(gist)).toMatchObject({ digest: { gist: fallback.gist }, refused: true, gistRefused: why })
+  test("loses its introduction and a sentence that was cut", () => {
+    const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
+    const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`
+    expect(cut.length).toBeGreaterThan(120)
+    expect(gistOf(cut).digest.gist).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
   })
 
   test.each([
-    ["All login tests passed", { verdict: "fail" as const }, {}],
-    ["The login tests ran without errors", { verdict: "fail" as const }, {}],
-    ["All login tests passed", {}, { exit: 1 }],
-    ["All login tests passed", {}, { failed: true }],
-    ["The session cookie test failed", { verdict: "pass" as const }, {}],
-  ])("that claims another outcome is refused: %s", (gist, known, more) => {
-    expect(gistOf(gist, source(more), { ...fallback, ...known })).toMatchObject({ gistRefused: "outcome" })
+    ["a number", "The login test expected 200 but it got 404", "invented"],
+    ["a number inside another", "The tests took 125 s in total", "invented"],
+    ["a path", "The login test expected 200 in src/auth/login.ts", "invented"],
+    ["a file name", "The test keeps the session cookie in cookie.ts", "invented"],
+    ["an identifier", "The test keeps the session cookie in keepSession", "invented"],
+    ["a constant", "It keeps the session cookie with an ENOENT", "invented"],
+    ["a quote", 'The test "drops the cookie" keeps the session cookie', "invented"],
+    ["another matter", "The weather in Berlin will be sunny tomorrow", "foreign"],
+    ["a link between words", "The password of the total cookie logs the session of tests", "foreign"],
+    ["nothing but filler", "This is the following information about the file", "foreign"],
+    ["two words", "session cookie", "missing"],
+    ["a line of code", "if it keeps the session cookie { expected = 200 }", "missing"],
+    ["what the fallback says", "src/login.test.ts is a text of 6 lines", "echo"],
+    ["no text", 7, "missing"],
+    ["what was asked", "command npm test -- login --reporter dot", "echo"],
+    ["itself again and again", "the session cookie, the session cookie, the session cookie", "echo"],
+    ["its instruction", `${INSTRUCTION}`, "echo"],
+    ["the HUD", "<hud>the test keeps the session cookie</hud>", "echo"],
+  ] as const)("that says %s is refused", (_, gist, why) => {
+    const from = source({ input: { command: "npm test -- login --reporter dot" } })
+    expect(gistOf(gist, from)).toMatchObject({ digest: { gist: fallback.gist }, refused: true, gistRefused: why })
   })
 
-  test("may say that there were no errors when the check passed", () => {
-    expect(gistOf("login: 40 passed, no errors", source(), { ...fallback, verdict: "pass" }).refused).toBe(false)
+  test.each([
+    ["a success after an exit code", "All 41 tests passed, session cookie and all", { exit: 1 }],
+    ["no errors after a failure", "logs in with a known password, without errors", { failed: true }],
+    ["a crash that nothing speaks of", "The test keeps the session cookie and crashed", {}],
+  ])("that claims %s is refused", (_, gist, more) => {
+    expect(gistOf(gist, source(more))).toMatchObject({ gistRefused: "outcome" })
   })
 
-  test("may not claim an outcome of which nothing is known or said", () => {
-    const quiet = source({
-      output: "export function login(session: Session) {}",
-      tool: "read",
-      kind: "read",
-      input: {},
-    })
-    expect(gistOf("The login session function was completed", quiet)).toMatchObject({ gistRefused: "outcome" })
+  test("is not asked for where code knows better", () => {
+    const gist = "The test keeps the session cookie: it expected 200 and got 401."
+    for (const known of [
+      { ...fallback, kind: "matches" },
+      { ...fallback, verdict: "fail" as const },
+    ]) {
+      expect(gainsFromModel(known)).toBe(false)
+      expect(gistOf(gist, source(), known)).toMatchObject({ gistRefused: "known", digest: { gist: fallback.gist } })
+    }
   })
 
-  test("that echoes the instruction or the HUD is refused", () => {
-    expect(gistOf(INSTRUCTION.split("\n")[0])).toMatchObject({ gistRefused: "echo" })
-    expect(gistOf("<hud>login test</hud>")).toMatchObject({ gistRefused: "echo" })
+  test("has no secret in it", () => {
+    const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
+    const from = source({ output: `the session cookie has the token ${token} in it` })
+    expect(gistOf(`the session cookie has the token ${token} in it`, from).refused).toBe(true)
   })
 })
 
+test("room that is left has the names the output speaks of most", () => {
+  const output = "loginForm calls checkPassword\ncheckPassword calls hashOf\nsee src/auth/hash.ts and a1b2c3d4e5f6a7b8"
+  const { facts } = seal({ kind: "document", gist: "text, 3 lines", facts: [] }, source({ output }))
+  expect(facts.map(({ text }) => text)).toEqual(["checkPassword", "loginForm", "hashOf", "src/auth/hash.ts"])
+})
+
+test("a fact that says nothing new is left out, of the same folder only the end is shown", () => {
+  const output = "/home/user/shop/src/cart.ts\n/home/user/shop/src/mail.ts\n## cart.ts and mail.ts"
+  const facts = output.split("\n").map((text) => ({ type: text.startsWith("/") ? "path" : "symbol", text }) as Fact)
+  const digest = seal({ kind: "listing", gist: "2 paths", facts: [...facts, ...facts] }, source({ output }))
+  expect(digestLine(digest)).toBe("2 paths · /home/user/shop/src/cart.ts · …/mail.ts")
+})
+
 test("a draft of which nothing is left is the fallback, and says so", () => {
-  for (const draft of [null, undefined, 7, "x", [], {}, { gist: 7, facts: "x" }, { gist: "", facts: [[], {}] }])
+  for (const draft of [null, undefined, 7, "x", [], {}, { summary: 7, facts: "x" }, { summary: "", facts: [[], {}] }])
     expect(ground(draft, source(), extract(source()))).toMatchObject({ refused: true, kept: 0 })
 })
 
 test("kind and verdict are never the model's", () => {
-  const { digest } = ground({ kind: "poem", verdict: "pass", gist: "", facts: [] }, source(), {
+  const { digest } = ground({ kind: "poem", verdict: "pass", summary: "", facts: [] }, source(), {
     ...fallback,
     verdict: "fail",
   })
-  expect([digest.kind, digest.verdict]).toEqual(["log", "fail"])
+  expect([digest.kind, digest.verdict]).toEqual(["document", "fail"])
 })
 
 test("a draft that throws when it is read is an empty one", () => {
@@ -159,7 +205,7 @@ test("any draft leaves a digest that is true to its source, bounded, clean and t
       draft: fc.oneof(
         {
           weight: 4,
-          arbitrary: fc.record({ gist: sentence, facts: fc.array(fc.oneof(span, sentence, fc.anything())) }),
+          arbitrary: fc.record({ summary: sentence, facts: fc.array(fc.oneof(span, sentence, fc.anything())) }),
         },
         fc.anything(),
       ),
@@ -167,7 +213,7 @@ test("any draft leaves a digest that is true to its source, bounded, clean and t
   })
   fc.assert(
     fc.property(cases, ({ text, kind, draft }) => {
-      const from = source({ output: text, kind, exit: 0 })
+      const from = source({ output: text, kind, exit: 0, input: {} })
       const result = ground(draft, from, extract(from))
       const { digest } = result
       expect(digest.gist).toMatch(/^[^\n\r\u0000-\u001f\u007f-\u009f]{1,160}$/)

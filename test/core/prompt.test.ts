@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { DigestSource } from "../../src/core/digest.ts"
-import { promptFor } from "../../src/core/prompt.ts"
+import { promptFor, REQUEST } from "../../src/core/prompt.ts"
 import { estimateTokens } from "../../src/core/tokens.ts"
 
 const source = (more: Partial<DigestSource> = {}): DigestSource => ({
@@ -14,7 +14,7 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
 
 test("the document names the tool, what it was asked and what it said", () => {
   expect(promptFor(source({ exit: 1 }), { budgetTokens: 500 }).text).toBe(
-    "tool: bash\ncommand: npm test\nexit code: 1\noutput:\nTests: 2 failed, 40 passed",
+    `tool: bash\ncommand: npm test\nexit code: 1\noutput:\nTests: 2 failed, 40 passed\n\n${REQUEST}`,
   )
 })
 
@@ -34,6 +34,17 @@ test("a document keeps to its budget, the arguments to a size of their own", () 
   const input = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`name${at}`, "v".repeat(500)]))
   const { text } = promptFor(source({ output: long, input, tool: "t".repeat(900) }), { budgetTokens: 400 })
   expect(estimateTokens(text)).toBeLessThan(600)
+})
+
+test("an answer has 96 tokens at most, which what it asks for usually fits", () => {
+  const { schema, maxTokens } = promptFor(source(), { budgetTokens: 500 })
+  const { summary, facts } = schema.properties as {
+    summary: { maxLength: number }
+    facts: { maxItems: number; items: { maxLength: number } }
+  }
+  expect(maxTokens).toBe(96)
+  // three characters a token, as of paths and code, and the JSON around
+  expect((summary.maxLength + facts.maxItems * facts.items.maxLength) / 3 + 12).toBeLessThan(110)
 })
 
 test("what an edit wrote is not repeated", () => {

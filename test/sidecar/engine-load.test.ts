@@ -1,6 +1,6 @@
 // Loading a model: what the engine then declares, what it says of a file that is no model, and where it runs.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { TinyModel } from "../support/gguf.ts"
@@ -9,6 +9,7 @@ import {
   documentOf,
   failureOf,
   loadOf,
+  PATIENCE_MS,
   type Sidecar,
   startSidecar,
   TEST_GPU,
@@ -20,7 +21,8 @@ import {
 let sidecar: Sidecar
 beforeAll(async () => {
   sidecar = await startSidecar()
-})
+}, PATIENCE_MS)
+setDefaultTimeout(PATIENCE_MS)
 afterAll(cleanUp)
 
 test("it declares what it can do", async () => {

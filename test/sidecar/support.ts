@@ -1,7 +1,6 @@
 // What the sidecar's tests share: a folder as setup leaves it, the sidecar started from it as a real process, and the
 // two ends of the wire.
 
-import { setDefaultTimeout } from "bun:test"
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
@@ -28,8 +27,11 @@ export const RUNTIMES = {
  */
 export const TEST_GPU = (process.env.OPENCODE_HUD_TEST_GPU || "off") as "off" | "vulkan"
 
-// the sidecar gives way to whatever else runs here, and a software device compiles for 20 s before its first token
-setDefaultTimeout(TEST_GPU === "off" ? 120_000 : 900_000)
+/**
+ * For `setDefaultTimeout` in every file: the sidecar gives way to whatever else runs here, and a software device
+ * compiles for 20 s before its first token.
+ */
+export const PATIENCE_MS = TEST_GPU === "off" ? 120_000 : 900_000
 
 let work: Promise<string> | undefined
 let folder: Promise<string> | undefined
@@ -86,11 +88,15 @@ export const SCHEMA = {
   additionalProperties: false,
 }
 
-/** An answer that takes long: at least 950 characters. */
+/** An answer of more than 9000 characters, for half a minute of a slow model. */
 export const LONG_SCHEMA = {
   type: "object",
-  properties: { gist: { type: "string", minLength: 950, maxLength: 1000 } },
+  properties: {
+    words: { type: "array", minItems: 100, maxItems: 100, items: { type: "string", minLength: 90, maxLength: 100 } },
+  },
+  required: ["words"],
 }
+export const LONG_ANSWER = { schema: LONG_SCHEMA, maxTokens: 8000 }
 
 export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> = {}): Params<"engine/load"> {
   return {
@@ -107,6 +113,12 @@ export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> =
 export function writeOf(text: string, over: Partial<Params<"digest/write">> = {}): Params<"digest/write"> {
   return { kind: "read", text, instruction: INSTRUCTION, schema: SCHEMA, maxTokens: 96, ...over }
 }
+
+/** JSON as the engine's grammar has it: on one line, with one space after a colon and a comma. */
+export const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, null, 1)
+    .replace(/,\n\s*/g, ", ")
+    .replace(/\n\s*/g, "")
 
 /** A document of about so many tokens of a tiny model, which has one for most letters; another seed is another one. */
 export function documentOf(tokens: number, seed = 1): string {
@@ -126,9 +138,16 @@ export async function startSidecar(
     stdio: "pipe",
   })
   running.add(child)
+  const noise: string[] = []
+  const connection = createMessageConnection(
+    new LineReader(child.stdout, (line) => noise.push(line)),
+    new LineWriter(child.stdin),
+  )
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.on("exit", (code, signal) => {
       running.delete(child)
+      // else what is pending waits for ever
+      connection.dispose()
       resolve({ code, signal })
     })
   })
@@ -136,11 +155,6 @@ export async function startSidecar(
   child.stderr.on("data", (chunk) => {
     stderr += chunk
   })
-  const noise: string[] = []
-  const connection = createMessageConnection(
-    new LineReader(child.stdout, (line) => noise.push(line)),
-    new LineWriter(child.stdin),
-  )
   connection.onError(() => {})
   connection.listen()
   return {

@@ -122,7 +122,7 @@ function encodeModel(options: TinyModel): Buffer {
   const data: Buffer[] = []
   for (const { name, shape, ones } of weights) {
     const values = Float32Array.from({ length: shape.reduce((total, side) => total * side, 1) }, ones ? () => 1 : next)
-    if (name === "output.weight") hushBytes(values, vocabulary)
+    if (name === "output.weight") hushSpecial(values, vocabulary)
     if (fault === "nan") values.fill(Number.NaN)
     const bytes = padded(Buffer.from(values.buffer))
     infos.push(string(name), uint32(shape.length), ...shape.map(uint64), uint32(FLOAT32_TENSOR), uint64(offset))
@@ -167,10 +167,10 @@ function randomWeights(seed: number): () => number {
   }
 }
 
-/** Without it a random model writes bytes that are no text. They are still read: a document may hold anything. */
-function hushBytes(output: Float32Array, vocabulary: ReturnType<typeof tokens>): void {
+/** Without it a random model writes bytes that are no text, and marks of the chat template that show as nothing. */
+function hushSpecial(output: Float32Array, vocabulary: ReturnType<typeof tokens>): void {
   for (const [id, { type }] of vocabulary.entries())
-    if (type === TOKEN.byte) output.fill(0, id * WIDTH, (id + 1) * WIDTH)
+    if (type !== TOKEN.normal) output.fill(0, id * WIDTH, (id + 1) * WIDTH)
 }
 
 /** In the manner of SentencePiece: every byte, the printable characters, and pairs, of which an earlier one wins. */

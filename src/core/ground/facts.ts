@@ -19,7 +19,7 @@ export function groundFact(written: unknown, output: string): Fact | undefined {
   if (typeof written !== "string" || written.length > 4 * LONGEST) return undefined
   const text = unquoted(written.trim())
   if (text.length < SHORTEST || text.length > LONGEST || !text.isWellFormed() || UNSEEN.test(text)) return undefined
-  if (!/[\p{L}\p{N}]/u.test(text) || isPlain(text) || redact(text) !== text) return undefined
+  if (!/\p{L}/u.test(text) || isPlain(text) || redact(text) !== text) return undefined
   return standsIn(output, text) ? { type: typeOf(text), text } : undefined
 }
 
@@ -50,7 +50,7 @@ function unquoted(text: string): string {
   return closing !== undefined && text.length > 2 && text.endsWith(closing) ? text.slice(1, -1).trim() : text
 }
 
-/** One common word: true of every output. */
+/** One common word, or a number of nothing: true of every output. */
 function isPlain(text: string): boolean {
   return /^(?:the|and|for|with|this|that|from|error|errors|file|files|path|name|names|number|line|lines|tool|output|input|content|type|true|false|null|undefined|none|string|import|export|const|function|return|class)$/i.test(
     text,

@@ -23,13 +23,17 @@ const OWN_PAIRS = 0.75
 const NEAR_CHARS = 60
 /** Places of one word that are looked at. */
 const MOST_PLACES = 2000
+/** What a line of code has and a sentence has not. */
+const CODE = /[{};]|=>/
+/** Part of a gist's words that may be said already. */
+const KNOWN_WORDS = 0.75
 /** Words in a row that a gist may share with what the model was told. */
 const ECHO_WORDS = 5
 
 /**
- * Why a gist was refused: there is none, or too little of one; it repeats itself, what the model was told, or what the
- * tool was asked; it names what the source does not; it claims another outcome; it puts words together that the source does not; code
- * knows better.
+ * Why a gist was refused: there is none, or too little of one; it repeats itself, what the model was told, what the tool
+ * was asked or what code says already; it names what the source does not; it claims another outcome; it puts words
+ * together that the source does not; code knows better.
  */
 export type Refusal = "missing" | "echo" | "invented" | "outcome" | "foreign" | "known"
 
@@ -43,10 +47,10 @@ export type Ground = {
   lower: string
   /** the arguments alone, in lower case */
   asked: string
-  outcome: "pass" | "fail" | undefined
+  failed: boolean
 }
 
-export function groundOf(source: DigestSource, verdict: "pass" | "fail" | undefined): Ground {
+export function groundOf(source: DigestSource): Ground {
   const said = Object.entries(source.input).flatMap(([name, value]) =>
     typeof value === "string" || typeof value === "number" ? `${name} ${String(value).slice(0, LONGEST_ARGUMENT)}` : [],
   )
@@ -54,22 +58,18 @@ export function groundOf(source: DigestSource, verdict: "pass" | "fail" | undefi
   const seen = look(source.output).lines.map((line) => line.text)
   const text = [asked, ...seen].join("\n")
   const failed = source.failed || (source.exit !== undefined && source.exit !== 0)
-  return {
-    text,
-    lower: text.toLowerCase(),
-    asked: asked.toLowerCase(),
-    outcome: verdict ?? (failed ? "fail" : undefined),
-  }
+  return { text, lower: text.toLowerCase(), asked: asked.toLowerCase(), failed }
 }
 
-/** The gist in its final form, or why it is none. */
-export function groundGist(written: unknown, ground: Ground): { gist: string } | { refused: Refusal } {
+/** The gist in its final form, or why it is none. `known` is what is said already: a gist has to add to it. */
+export function groundGist(written: unknown, known: string, ground: Ground): { gist: string } | { refused: Refusal } {
   if (typeof written !== "string") return { refused: "missing" }
   if (/<\/?hud/i.test(written)) return { refused: "echo" }
   const gist = finished(redact(line(written)))
-  if (wordsOf(gist).length < FEWEST_WORDS || gist.length > LONGEST_GIST || gist.includes("[redacted]"))
+  const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
+  if (words.length < FEWEST_WORDS || CODE.test(gist) || gist.length > LONGEST_GIST || gist.includes("[redacted]"))
     return { refused: "missing" }
-  if (isEcho(gist, ground)) return { refused: "echo" }
+  if (isEcho(gist, ground) || !addsTo(gist, known)) return { refused: "echo" }
   if (!namesIn(gist).every((name) => standsIn(ground.text, name))) return { refused: "invented" }
   if (belies(gist, ground)) return { refused: "outcome" }
   if (ownPairs(gist, ground) < OWN_PAIRS) return { refused: "foreign" }
@@ -78,10 +78,10 @@ export function groundGist(written: unknown, ground: Ground): { gist: string } |
 
 /** Without what only introduces it, and without a last sentence that the answer's length has cut. */
 function finished(written: string): string {
-  const gist = written.replace(INTRODUCTION, "").replace(/[\s"'`“‘([{,;:]+$/, "")
+  const gist = written.replace(INTRODUCTION, "").replace(/\s\d[.)]$|[\s"'`“‘([{,;:]+$/, "")
   if (written.length < SUMMARY_CHARS - 2 || /[.!?]$/.test(gist)) return gist
   const end = gist.lastIndexOf(". ")
-  return end > SUMMARY_CHARS / 4 ? gist.slice(0, end + 1) : gist.replace(/[\s,;:]+\S*$/, "…")
+  return end > SUMMARY_CHARS / 4 ? gist.slice(0, end + 1).replace(/\s\d\.$/, "") : gist.replace(/[\s,;:]+\S*$/, "…")
 }
 
 /** Everything in the gist that is no plain word: it must stand in the source as it is. */
@@ -113,19 +113,17 @@ const FAILURE =
   /\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|broke(?:n)?|exception|unsuccessful\w*|not found|denied)\b/i
 const SUCCESS = /\b(?:pass(?:es|ed|ing)?|succe\w+|complete[sd]?|finished|all good|fixed|works?)\b/i
 
-/** Whether the gist claims an outcome that is known to be another, or one that nothing in the source speaks of. */
-function belies(gist: string, { outcome, lower }: Ground): boolean {
+/** Whether the gist claims a success where there was none, or an outcome that nothing in the source speaks of. */
+function belies(gist: string, { failed, lower }: Ground): boolean {
   const rest = gist.replace(NEGATED, " ")
-  const success = rest !== gist || SUCCESS.exec(rest)
   const failure = FAILURE.exec(rest)
-  if (outcome === "fail") return Boolean(success) && !failure
-  if (outcome === "pass") return Boolean(failure) && !success
-  const claimed = [success === true ? undefined : success?.[0], failure?.[0]].filter((word) => word !== undefined)
-  return claimed.some((word) => !lower.includes(stem(word.toLowerCase())))
+  const success = SUCCESS.exec(rest)
+  if (failed) return !failure && (success !== null || rest !== gist)
+  return [success, failure].some((claim) => claim && !lower.includes(stem(claim[0].toLowerCase())))
 }
 
 const INTRODUCTION =
-  /^(?:\d[.)] )?(?:this|the|here is the) (?:(?:tool|command)(?:'s)? )?(?:output|text|summary)(?: above)? (?:shows|says|is about|describes|contains|includes|lists|provides|states|indicates|displays)(?: that)?:? /i
+  /^(?:\d[.)] )?(?:(?:this|the|here is the) (?:(?:tool|command)(?:'s)? )?(?:output|text|summary)(?: above)? (?:shows|says|is about|describes|contains|includes|lists|provides|states|indicates|displays)(?: that)?:? )?/i
 
 /** Words that say nothing of what was seen. */
 const EMPTY = new Set(
@@ -136,10 +134,20 @@ const EMPTY = new Set(
 
 /** The part of the gist's pairs of words that the source has near each other, by their stems; 0 when it has none. */
 function ownPairs(gist: string, { lower }: Ground): number {
-  const words = wordsOf(gist).filter((word) => word.length > 2 && !EMPTY.has(word))
+  const words = contentOf(gist)
   const places = words.map((word) => placesOf(stem(word), lower))
   const near = places.slice(1).filter((after, at) => areNear(places[at] ?? [], after))
   return words.length < 2 ? 0 : near.length / (words.length - 1)
+}
+
+function addsTo(gist: string, known: string): boolean {
+  const words = contentOf(gist)
+  const said = known.toLowerCase()
+  return words.filter((word) => said.includes(stem(word))).length <= words.length * KNOWN_WORDS
+}
+
+function contentOf(gist: string): string[] {
+  return wordsOf(gist).filter((word) => word.length > 2 && !EMPTY.has(word))
 }
 
 function placesOf(part: string, text: string): number[] {
@@ -164,13 +172,15 @@ function stem(word: string): string {
   return word.length <= 4 ? word : word.slice(0, Math.max(4, word.length - 3))
 }
 
-const wordsOf = (text: string) => text.toLowerCase().match(/\p{L}+/gu) ?? []
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 const TOLD = ` ${wordsOf(`${INSTRUCTION} ${REQUEST}`).join(" ")} `
 
 /** Whether the gist is what the model was told or the tool was asked over again, or the same words again and again. */
 function isEcho(gist: string, { asked }: Ground): boolean {
   if (asked.includes(gist.toLowerCase().replace(/[.…]$/, ""))) return true
   const words = wordsOf(gist)
+  if (words.some((word, at) => word.length > 5 && words.indexOf(word) !== at && words.lastIndexOf(word) !== at))
+    return true
   const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)
   if (pairs.length - new Set(pairs).size > pairs.length / 5) return true
   for (let at = 0; at + ECHO_WORDS <= words.length; at++)

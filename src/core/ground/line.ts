@@ -8,6 +8,8 @@ import { estimateTokens } from "../tokens.ts"
 export const MOST_TOKENS = 96
 /** Longest fact as it is shown, in characters. */
 const FACT_CHARS = 100
+/** Part of its names that makes a fact a known one when they are said already: of a long one the last word may be cut. */
+const KNOWN = 0.8
 /** Shortest folder worth leaving out where an earlier path has it too, in characters. */
 const SHARED_CHARS = 8
 /** Rules and dot leaders: many tokens that say nothing. */
@@ -44,7 +46,11 @@ export function fitted(digest: Digest, mostFacts: number): Digest {
     folder = folderOf(fact) ?? folder
     for (const name of namesIn(fact.text)) said.add(name)
   }
-  for (const fact of digest.facts) if (!namesIn(fact.text).every((name) => said.has(name))) take(fact)
+  const isNew = ({ text }: Fact) => {
+    const names = namesIn(cut(text, FACT_CHARS))
+    return names.filter((name) => said.has(name)).length < names.length * KNOWN
+  }
+  for (const fact of digest.facts) if (isNew(fact)) take(fact)
   for (const fact of digest.facts) if (fact.line !== undefined && !chosen.has(fact)) take(fact)
   return { ...digest, facts: [...chosen] }
 }
@@ -74,6 +80,6 @@ function sharedFolder(one: string, other: string): string {
 function namesIn(text: string): string[] {
   if (/^https?:\S+$/.test(text)) return [text]
   const last = /^\S*\/([^\s/]+)$/.exec(text)?.[1] ?? text
-  const words = last.toLowerCase().match(/[\p{L}\p{N}_$]{3,}/gu) ?? []
-  return words.filter((word) => !KEYWORDS.has(word))
+  const words = last.toLowerCase().match(/[\p{L}\p{N}_$]+(?:[.-][\p{L}\p{N}_$]+)*/gu) ?? []
+  return words.filter((word) => word.length > 2 && !KEYWORDS.has(word))
 }

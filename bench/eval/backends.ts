@@ -1,0 +1,58 @@
+// The backends that an evaluation compares, by how they are named on its command line: `extract`, the path of a GGUF file
+// for the real sidecar, or `openai:URL#MODEL` for a server on this machine.
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Backend } from "../../src/digest/backends/backend.ts"
+import { openLlama } from "../../src/digest/backends/llama.ts"
+import { createOpenai } from "../../src/digest/backends/openai.ts"
+import { PROTOCOL } from "../../src/protocol/version.ts"
+import { placesIn } from "../../src/sidecar/installed.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** `backend` is absent for `extract`, which needs none. */
+export type Opened = { name: string; backend?: Backend; close(): Promise<void> }
+
+/** Rejects with a sentence when there is no such backend here. */
+export async function openBackend(spec: string, threads: number): Promise<Opened> {
+  if (spec === "extract") return { name: "extract", close: async () => {} }
+  if (spec.startsWith("openai:")) {
+    const [url = "", model] = spec.slice("openai:".length).split("#")
+    const backend = createOpenai({ url, model, timeoutMs: 600_000, allowRemote: false })
+    return { name: model ?? spec, backend, close: () => backend.close() }
+  }
+  if (!spec.endsWith(".gguf"))
+    throw new Error(`--model ${spec}: expected extract, the path of a .gguf file, or openai:URL#MODEL`)
+  const dataFolder = plant()
+  const opened = await openLlama({
+    dataFolder,
+    options: { model: resolve(spec), gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
+    report: (_level, message) => void process.stderr.write(`${message}\n`),
+    holdsHost: true,
+    // what is measured is what it writes, also on a machine that is busy with other things
+    times: { writeMs: 600_000, silenceMs: 120_000 },
+  })
+  if ("off" in opened) throw new Error(`--model ${spec}: ${opened.off}`)
+  return {
+    name: opened.id.replace(/^llama\//, ""),
+    backend: opened,
+    async close() {
+      await opened.close()
+      rmSync(dataFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A data folder as `setup` leaves it, with this checkout's sidecar and the engine of `bun scripts/sidecar.ts`. */
+function plant(): string {
+  const folder = mkdtempSync(join(tmpdir(), "hud-eval-"))
+  const places = placesIn(folder)
+  mkdirSync(places.sidecar)
+  writeFileSync(places.main, `import ${JSON.stringify(join(root, "sidecar", "main.ts"))}\n`)
+  symlinkSync(join(root, "sidecar", "node_modules"), join(places.sidecar, "node_modules"))
+  writeFileSync(places.engineRecord, JSON.stringify({ engine: "checkout", protocol: PROTOCOL, variants: [] }))
+  return folder
+}

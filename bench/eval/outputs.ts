@@ -1,0 +1,112 @@
+// Real tool outputs for the evaluation of digests: read from recorded sessions, each with what came before it and
+// after it in its session, and a choice of them that is spread over tools and sizes and the same at every run.
+
+import { readdirSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { DigestSource } from "../../src/core/digest.ts"
+import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import { stateOf } from "../../src/core/normalize.ts"
+import { wellFormed } from "../../src/core/text.ts"
+import { tokensOfLength } from "../../src/core/tokens.ts"
+import { kindOf } from "../../src/core/tools.ts"
+import { parseExport } from "../../src/store/export.ts"
+import { generator } from "../sessions.ts"
+
+/** Smaller ones are not worth a model's time. Estimated tokens. */
+const LEAST_TOKENS = 300
+
+/** One thing that was said in a session: a finished tool call, or text. */
+export type Step = { text: string; source?: DigestSource }
+export type Session = { name: string; root: string; steps: Step[] }
+export type Sample = { session: Session; at: number; source: DigestSource; tokens: number }
+
+/**
+ * Every session of a folder: files of `opencode export`, or arrays of messages. Another file is passed over with a word
+ * on stderr. Throws where the folder has no session.
+ */
+export async function readSessions(folder: string): Promise<Session[]> {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
+  const sessions: Session[] = []
+  for (const name of names.sort())
+    try {
+      sessions.push(sessionOf(name, await readFile(join(folder, name), "utf8")))
+    } catch (error) {
+      process.stderr.write(`${name} is passed over: ${error instanceof Error ? error.message : String(error)}\n`)
+    }
+  if (sessions.length === 0) throw new Error(`${folder} holds no session; expected files of \`opencode export\``)
+  return sessions
+}
+
+function sessionOf(name: string, text: string): Session {
+  const whole = text.trimStart().startsWith("[") ? `{"info":{"id":${JSON.stringify(name)}},"messages":${text}}` : text
+  const { messages } = parseExport(whole, name)
+  const steps = messages.flatMap((message) => message.parts.flatMap((part) => stepOf(message, part) ?? []))
+  return { name, root: rootOf(messages), steps }
+}
+
+function rootOf(messages: readonly HostMessage[]): string {
+  const paths = messages.map(({ info }) => info.path as { root?: unknown; cwd?: unknown } | undefined)
+  return String(paths.map((path) => path?.cwd ?? path?.root).find((path) => typeof path === "string") ?? "")
+}
+
+function stepOf({ info }: HostMessage, part: HostPart): Step | undefined {
+  if (part.type === "text" && typeof part.text === "string") return { text: part.text }
+  const state = stateOf(part)
+  const tool = part.tool ?? part.name
+  if (part.type !== "tool" || !state || typeof tool !== "string" || info.role === "user") return
+  const input = state.input ?? {}
+  const failed = state.status === "error"
+  const output = failed ? state.error : state.output
+  if (typeof output !== "string") return
+  const exit = state.metadata?.exit
+  return {
+    text: JSON.stringify(input),
+    source: {
+      tool,
+      kind: kindOf(tool),
+      input,
+      output: wellFormed(output),
+      failed,
+      ...(typeof exit === "number" ? { exit } : {}),
+    },
+  }
+}
+
+/** `count` different outputs, in turn from every tool and, within a tool, from every size. */
+export function sampleOutputs(sessions: readonly Session[], count: number, seed: number): Sample[] {
+  const random = generator(seed)
+  const seen = new Set<string>()
+  const byTool = new Map<string, Sample[]>()
+  for (const session of sessions)
+    for (const [at, { source }] of session.steps.entries()) {
+      if (!source || seen.has(source.output)) continue
+      const tokens = tokensOfLength(source.output.length)
+      if (tokens < LEAST_TOKENS) continue
+      seen.add(source.output)
+      byTool.set(source.tool, [...(byTool.get(source.tool) ?? []), { session, at, source, tokens }])
+    }
+  const queues = [...byTool].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, samples]) => spread(samples, random))
+  const chosen: Sample[] = []
+  while (chosen.length < count && queues.some((queue) => queue.length > 0))
+    for (const queue of queues) {
+      const next = queue.shift()
+      if (next && chosen.length < count) chosen.push(next)
+    }
+  return chosen
+}
+
+/** The samples in an order of which every beginning has small, middle and large ones. */
+function spread(samples: readonly Sample[], random: () => number): Sample[] {
+  const shuffled = samples.map((sample) => ({ sample, rank: random() })).sort((a, b) => a.rank - b.rank)
+  const sizes = [0, 800, 2000].map((from, size, all) =>
+    shuffled.filter(({ sample }) => sample.tokens >= from && sample.tokens < (all[size + 1] ?? Infinity)),
+  )
+  const order: Sample[] = []
+  while (order.length < samples.length)
+    for (const size of sizes) {
+      const next = size.shift()
+      if (next) order.push(next.sample)
+    }
+  return order
+}
