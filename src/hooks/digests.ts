@@ -49,6 +49,7 @@ function begin(key: string, { digest, store: storeOptions }: Options, log: Log):
     users: 0,
     digests,
     async close() {
+      account(digests, log)
       await digests.queue?.close()
       await backend?.close()
       await store.release()
@@ -56,6 +57,16 @@ function begin(key: string, { digest, store: storeOptions }: Options, log: Log):
   }
   shared.set(key, ours)
   return ours
+}
+
+/** What the model did, in one line, when anything was asked of it. */
+function account({ queue }: Digests, log: Log): void {
+  if (!queue) return
+  const { written, fromCache, refused, failed, cancelled, factsKept, factsDropped, ms } = queue.counters
+  if (written + fromCache + refused + failed === 0) return
+  const facts = `facts ${factsKept} kept, ${factsDropped} dropped`
+  const others = `${fromCache} known before, ${refused} refused, ${failed} failed, ${cancelled} given up`
+  log.say("info", `digests: ${written} written (${facts}; ${(ms / 1000).toFixed(1)} s of work), ${others}`)
 }
 
 function shelfOf(store: SharedStore): Shelf {

@@ -16,19 +16,17 @@ export const GPUS = ["cuda", "vulkan", "metal"] as const
 export const gpuChoiceSchema = z.enum(["auto", "off", ...GPUS])
 export type GpuChoice = z.output<typeof gpuChoiceSchema>
 
-export const helloSchema = z.object({ protocol: count, version: few(100) })
-export type Hello = z.output<typeof helloSchema>
+const helloSchema = z.object({ protocol: count, version: few(100) })
 
-export const helloReplySchema = z.object({
+const helloReplySchema = z.object({
   protocol: count,
   version: few(100),
   /** as `bun 1.3.14` */
   runtime: few(100),
   pid: count,
 })
-export type HelloReply = z.output<typeof helloReplySchema>
 
-export const loadSchema = z.object({
+const loadSchema = z.object({
   /** absolute path of a GGUF file */
   modelPath: text,
   gpu: gpuChoiceSchema,
@@ -44,7 +42,7 @@ export const loadSchema = z.object({
 export type Load = z.output<typeof loadSchema>
 
 /** What the loaded engine can do. The plugin asks for nothing that is not declared here. */
-export const capabilitiesSchema = z.object({
+const capabilitiesSchema = z.object({
   /** the interface in use; `off` is the CPU */
   gpu: z.enum(["off", ...GPUS]),
   /** names of the devices in use, empty on the CPU */
@@ -66,7 +64,7 @@ export const capabilitiesSchema = z.object({
 })
 export type Capabilities = z.output<typeof capabilitiesSchema>
 
-export const writeSchema = z.object({
+const writeSchema = z.object({
   /** what kind of tool output it is; for the log only */
   kind: few(60),
   /** the document; cut by the engine, head and tail kept, when it does not fit the context */
@@ -79,7 +77,7 @@ export const writeSchema = z.object({
 })
 export type Write = z.output<typeof writeSchema>
 
-export const usageSchema = z.object({
+const usageSchema = z.object({
   /** tokens of the whole prompt */
   promptTokens: count,
   /** of those, evaluated for this request; the others were still in the engine's state */
@@ -88,9 +86,8 @@ export const usageSchema = z.object({
   /** tokens of the document that did not fit and were left out */
   cutTokens: count,
 })
-export type Usage = z.output<typeof usageSchema>
 
-export const writeReplySchema = z.object({
+const writeReplySchema = z.object({
   /** the answer as the model wrote it */
   text,
   /** the answer parsed, after repair where one was needed; null when that was not possible */
@@ -102,7 +99,7 @@ export const writeReplySchema = z.object({
 })
 export type WriteReply = z.output<typeof writeReplySchema>
 
-export const emptySchema = z.object({})
+const emptySchema = z.object({})
 
 /** Requests, plugin to sidecar: what is sent and what comes back. */
 export const REQUESTS = {

@@ -23,7 +23,7 @@ export type HubFile = {
 const MOST_REDIRECTS = 5
 const HEADERS_WITHIN_MS = 30_000
 
-export function hubOf(env: Environment): string {
+function hubOf(env: Environment): string {
   const given = env.HF_ENDPOINT || "https://huggingface.co"
   if (!/^https?:\/\/[^/]/.test(given)) {
     throw new SetupError("BAD_REFERENCE", `HF_ENDPOINT must be an address such as https://huggingface.co, got ${given}`)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as z from "zod/mini"
 
 /** `sidecar/installed.json`: written last, so that a folder without it is no finished installation. */
-export const engineRecordSchema = z.object({
+const engineRecordSchema = z.object({
   /** version of node-llama-cpp */
   engine: z.string(),
   /** the wire that `main.js` speaks */
@@ -17,7 +17,7 @@ export const engineRecordSchema = z.object({
 export type EngineRecord = z.output<typeof engineRecordSchema>
 
 /** `model.json` */
-export const modelRecordSchema = z.object({
+const modelRecordSchema = z.object({
   /** what people call it: a name of the curated list, or the file's name */
   name: z.string(),
   /** absolute path of the GGUF file */
