@@ -50,7 +50,12 @@ export async function openGpu(
 /** Throws an `EngineError` NO_ENGINE when the native part for this machine is not installed or does not load. */
 export async function openProcessor(engine: NodeLlamaCpp, logger: EngineLogger): Promise<Device> {
   try {
-    return { llama: await open(engine, false, logger), gpu: "off", names: [] }
+    const llama = await open(engine, false, logger).catch((error: unknown) => {
+      // of macOS on ARM there is one build, Metal's; it computes on the processor when no layer is given to the GPU
+      if (error instanceof engine.NoBinaryFoundError && process.platform === "darwin") return open(engine, "auto", logger)
+      throw error
+    })
+    return { llama, gpu: "off", names: [] }
   } catch (error) {
     throw noEngine(error instanceof engine.NoBinaryFoundError ? new Error("no part of it fits this machine") : error)
   }

@@ -27,6 +27,8 @@ const MOST_PLACES = 2000
 const CODE = /[{};]|=>/
 /** Part of a gist's words that may be said already. */
 const KNOWN_WORDS = 0.75
+/** A sentence this near to the longest that may be written, and without an end, was cut off. In characters. */
+const LAST_WORD = 12
 /** Words in a row that a gist may share with what the model was told. */
 const ECHO_WORDS = 5
 
@@ -79,7 +81,7 @@ export function groundGist(written: unknown, known: string, ground: Ground): { g
 /** Without what only introduces it, and without a last sentence that the answer's length has cut. */
 function finished(written: string): string {
   const gist = written.replace(INTRODUCTION, "").replace(/\s\d[.)]$|[\s"'`“‘([{,;:]+$/, "")
-  if (written.length < SUMMARY_CHARS - 2 || /[.!?]$/.test(gist)) return gist
+  if (written.length < SUMMARY_CHARS - LAST_WORD || /[.!?]$/.test(gist)) return gist
   const end = gist.lastIndexOf(". ")
   return end > SUMMARY_CHARS / 4 ? gist.slice(0, end + 1).replace(/\s\d\.$/, "") : gist.replace(/[\s,;:]+\S*$/, "…")
 }
