@@ -52,7 +52,8 @@ export async function openProcessor(engine: NodeLlamaCpp, logger: EngineLogger):
   try {
     const llama = await open(engine, false, logger).catch((error: unknown) => {
       // of macOS on ARM there is one build, Metal's; it computes on the processor when no layer is given to the GPU
-      if (error instanceof engine.NoBinaryFoundError && process.platform === "darwin") return open(engine, "auto", logger)
+      if (error instanceof engine.NoBinaryFoundError && process.platform === "darwin")
+        return open(engine, "auto", logger)
       throw error
     })
     return { llama, gpu: "off", names: [] }

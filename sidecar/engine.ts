@@ -23,6 +23,7 @@ export class Engine {
   private loaded: OpenModel | undefined
   /** why a model is not on the GPU, by choice and model: found out, and said, once */
   private readonly fallbacks = new Map<string, string>()
+  /** what llama.cpp complained of since the last model began to load */
   private complaints: string[] = []
 
   constructor(private readonly report: Report) {}
@@ -42,9 +43,8 @@ export class Engine {
       signal.throwIfAborted()
       const device = await this.openDevice(engine, gpu)
       this.complaints = []
-      const { gate, report } = this
-      const around = { engine, device, gate, progress: report.progress, complaints: () => this.complaints }
-      return openModel(load, around, signal)
+      const { gate, report, complaints } = this
+      return openModel(load, { engine, device, gate, progress: report.progress, complaints }, signal)
     }
     const { opened, fallback = known } = await chooseDevice(known === undefined ? load.gpu : "off", open, signal)
     this.loaded = opened
@@ -114,7 +114,7 @@ export class Engine {
     if (line === "") return
     const serious = level === "error" || level === "fatal"
     if (serious) this.complaints.push(line)
-    this.report.log(serious ? "error" : "warn", line.slice(0, 2000))
+    this.report.log(serious ? "error" : "warn", line)
   }
 }
 

@@ -23,8 +23,8 @@ export type Surroundings = {
   device: Device
   gate: Gate
   progress(fraction: number): void
-  /** what the engine complained of since loading began, newest last */
-  complaints(): readonly string[]
+  /** grows while the model loads: what llama.cpp complains of, which its errors leave out */
+  complaints: readonly string[]
 }
 
 /** More costs memory by the size of the vocabulary, 570 MB at 512 for Gemma's, and is no faster. */
@@ -45,7 +45,7 @@ export async function openModel(load: Load, around: Surroundings, signal: AbortS
     const context = await model
       .createContext({ contextSize: contextTokens, batchSize: BATCH_TOKENS, threads, createSignal: signal })
       .catch((error: unknown) => {
-        throw signal.aborted ? error : outOfMemory(load.modelPath, error, around.complaints())
+        throw signal.aborted ? error : outOfMemory(load.modelPath, error, around.complaints)
       })
     const writer = new Writer(engine, model, context, gate)
     await writer.prepare(load.instruction, signal)
@@ -112,8 +112,8 @@ async function loadWeights(
     })
   } catch (error) {
     if (signal.aborted) throw error
-    if (isMemoryError(error, complaints())) throw outOfMemory(modelPath, error, complaints())
-    throw invalid(modelPath, quoting(messageOf(error), complaints()), error)
+    if (isMemoryError(error, complaints)) throw outOfMemory(modelPath, error, complaints)
+    throw invalid(modelPath, quoting(messageOf(error), complaints), error)
   }
 }
 

@@ -1,12 +1,16 @@
 // One output, one backend, one try: the prompt, the writing, the grounding, and what came of it as a plain value.
 
 import type { Digest, DigestSource } from "../core/digest.ts"
-import { ground } from "../core/ground.ts"
+import { gainsFromModel, ground } from "../core/ground.ts"
 import { promptFor } from "../core/prompt.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 
-/** `refused`: it answered, and nothing of the answer stands in the output. */
+/**
+ * `refused`: it answered, and nothing of the answer stands in the output. `known`: it was not asked, since code says of
+ * such an output what it would be asked for.
+ */
 export type Attempt =
+  | { kind: "known" }
   | { kind: "written"; digest: Digest; cost: Cost }
   | { kind: "refused"; cost: Cost }
   | { kind: "failed"; code: BackendErrorCode; message: string }
@@ -23,9 +27,11 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<Attempt> {
   try {
+    const known = extract(source)
+    if (!gainsFromModel(known)) return { kind: "known" }
     const { structured, usage, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
-    const { digest, kept, dropped, refused } = ground(structured, source, extract(source))
+    const { digest, kept, dropped, refused } = ground(structured, source, known)
     const cost = { ...usage, ms: elapsedMs, factsKept: kept, factsDropped: dropped }
     return refused ? { kind: "refused", cost } : { kind: "written", digest, cost }
   } catch (error) {

@@ -5,6 +5,8 @@ export type QueueCounters = {
   written: number
   /** found written before */
   fromCache: number
+  /** not asked, since code says as much */
+  known: number
   /** answered, and nothing of the answer stands in the output */
   refused: number
   failed: number
@@ -25,6 +27,7 @@ export function noCounts(): QueueCounters {
     offered: 0,
     written: 0,
     fromCache: 0,
+    known: 0,
     refused: 0,
     failed: 0,
     cancelled: 0,

@@ -188,6 +188,10 @@ export function createQueue(options: QueueOptions): Queue {
         counters.failed++
         fail(job, outcome.code, outcome.message)
         return
+      case "known":
+        counters.known++
+        renew(spent, job.key, true, MOST_SPENT)
+        return
       default: {
         failures = 0
         for (const [name, value] of Object.entries(outcome.cost)) counters[name as keyof typeof outcome.cost] += value

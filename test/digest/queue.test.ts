@@ -72,6 +72,20 @@ describe("what a model writes", () => {
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, factsDropped: 1 })
   })
 
+  test("is not asked for where code says as much", async () => {
+    await using hud = start()
+    const failing = { tool: "bash", kind: "command", input: { command: "bun test" }, failed: false, exit: 1 } as const
+    hud.queue.offer([
+      candidateOf("a", { worth: 9, source: () => ({ ...failing, output: "(fail) it adds\n\n 3 pass\n 1 fail\n" }) }),
+      candidateOf("b"),
+    ])
+    const call = await hud.script.next()
+    expect(call.name).toBe("b")
+    call.answer()
+    await hud.queue.settled()
+    expect(hud.queue.counters).toMatchObject({ known: 1, written: 1 })
+  })
+
   test("is refused when it is not of the form asked for", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
@@ -109,7 +123,7 @@ describe("what goes first", () => {
     const written: string[] = []
     const queue = createQueue({
       backend: script.backend,
-      extract: () => ({ kind: "log", gist: "extracted", facts: [] }),
+      extract: () => ({ kind: "document", gist: "extracted", facts: [] }),
       isKnown: () => false,
       onDigest: (key) => written.push(key),
       most: 2,

@@ -7,16 +7,17 @@ import { ground } from "../../src/core/ground.ts"
 import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/backend.ts"
 import type { Shelf } from "../../src/digest/shelf.ts"
 
-/** What a build printed, no line twice; some 10 tokens a line. */
+/** A text file's lines, none twice; some 10 tokens a line. */
 export function outputOf(name: string, lines = 30): string {
-  return Array.from({ length: lines }, (_, n) => `${name} step ${n}: compiled src/${name}/part${n}.ts`).join("\n")
+  const steps = Array.from({ length: lines }, (_, n) => `${name} step ${n}: the shop compiled src/${name}/part${n}.ts`)
+  return [`# Notes on ${name}`, "", ...steps].join("\n")
 }
 
 export function sourceOf(name: string, over: Partial<DigestSource> = {}): DigestSource {
   return {
-    tool: "bash",
-    kind: "command",
-    input: { command: `build ${name}` },
+    tool: "read",
+    kind: "read",
+    input: { filePath: `/notes/${name}.txt` },
     output: outputOf(name),
     failed: false,
     ...over,
@@ -62,7 +63,7 @@ export function promptOf(name: string, lines?: number): Prompt {
 
 /** What a model would answer about `outputOf(name)`, every word of it true. */
 export const draftOf = (name: string) => ({
-  summary: `${name} compiled src/${name}/part3.ts`,
+  summary: `In step 3 the shop compiled src/${name}/part3.ts`,
   facts: [`src/${name}/part7.ts`],
 })
 
@@ -103,7 +104,7 @@ export function createScripted(
     write(prompt, signal) {
       mostBusy = Math.max(mostBusy, ++busy)
       return new Promise<Written>((resolve, reject) => {
-        const name = /command: build (\S+)/.exec(prompt.text)?.[1] ?? ""
+        const name = /filePath: \/notes\/(\S+)\.txt/.exec(prompt.text)?.[1] ?? ""
         const call: Call = {
           prompt,
           signal,

@@ -164,7 +164,7 @@ describe("a schema that is not understood is refused", () => {
 
   test("over the wire, with the place", async () => {
     const wrong = one({ type: "array", maxItems: 3, items: { type: "null" } })
-    expect(sidecar.request("digest/write", writeOf("x", { schema: wrong }))).rejects.toMatchObject({
+    await expect(sidecar.request("digest/write", writeOf("x", { schema: wrong }))).rejects.toMatchObject({
       message: expect.stringContaining("the answer.x[] must have a type"),
       data: { code: "BAD_REQUEST" },
     })

@@ -118,7 +118,7 @@ test("a load that is cancelled leaves nothing loaded", async () => {
   const cancel = new AbortController()
   const load = sidecar.request("engine/load", loadOf(await tinyModel()), cancel.signal)
   cancel.abort()
-  expect(load).rejects.toMatchObject({ code: -32800 })
+  await expect(load).rejects.toMatchObject({ code: -32800 })
   expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
 })
 

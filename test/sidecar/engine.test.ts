@@ -1,7 +1,8 @@
 // The sidecar as a process: its first words, its manners on the wire, and how it ends.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
-import { readdir, readFile } from "node:fs/promises"
+import { copyFile, readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { PROTOCOL } from "../../src/protocol/version.ts"
 import {
   cleanUp,
@@ -13,6 +14,7 @@ import {
   RUNTIMES,
   type Sidecar,
   SLOW,
+  sidecarFolder,
   startSidecar,
   tinyModel,
   workFolder,
@@ -24,7 +26,7 @@ afterAll(cleanUp)
 
 test("it says hello where no engine is installed, and that setup is needed when a model is to be loaded", async () => {
   const bare = await workFolder()
-  await Bun.write(`${bare}/main.js`, Bun.file(`${(await startSidecar()).child.spawnargs[1]}`))
+  await copyFile(join(await sidecarFolder(), "main.js"), join(bare, "main.js"))
   const sidecar = await startSidecar({ folder: bare, runtime: "node" })
   const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
   expect(hello).toEqual({
@@ -40,7 +42,7 @@ test("it says hello where no engine is installed, and that setup is needed when 
 
 test("it answers what it does not know and what is wrong with an error, and goes on", async () => {
   const sidecar = await startSidecar()
-  expect(sidecar.connection.sendRequest("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
+  await expect(sidecar.connection.sendRequest("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
   const wrong: [string, unknown, RegExp][] = [
     ["engine/hello", {}, /protocol/],
     ["engine/hello", undefined, /expected object/],
@@ -65,7 +67,7 @@ test("it answers what it does not know and what is wrong with an error, and goes
 test("whatever it prints, stdout carries messages only", async () => {
   const sidecar = await startSidecar()
   await sidecar.request("engine/load", loadOf(await tinyModel()))
-  // a grammar llama.cpp cannot read, and a model it refuses, make it print
+  // what makes llama.cpp print
   await failureOf(sidecar.request("engine/load", loadOf(await tinyModel({ fault: "nan" }))))
   await failureOf(sidecar.request("engine/load", loadOf(await tinyModel({ fault: "truncated" }))))
   expect(sidecar.noise).toEqual([])
@@ -118,6 +120,15 @@ for (const [how, end] of Object.entries(ends)) {
     expect(performance.now() - start).toBeLessThan(2000)
   })
 }
+
+test("it leaves while it loads a model", async () => {
+  const sidecar = await startSidecar()
+  void sidecar.request("engine/load", loadOf(await tinyModel(SLOW))).catch(() => {})
+  await sidecar.next("load/progress")
+  const start = performance.now()
+  await sidecar.end()
+  expect(performance.now() - start).toBeLessThan(2000)
+})
 
 test("while it writes an answer it leaves properly", async () => {
   const sidecar = await busySidecar(writeOf("x", LONG_ANSWER))
