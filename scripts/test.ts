@@ -12,6 +12,8 @@ const bun = Bun.spawn(
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
+    // the plugin in the tests' own process: not the user's store, not the user's model
+    env: { ...process.env, OPENCODE_HUD_DATA: join(folder, "data") },
   },
 )
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => bun.kill(signal))

@@ -56,7 +56,7 @@ export function describeTrial({ capabilities, promptTokens, outputTokens, elapse
   return [
     `it runs on ${device}, loads in ${seconds(loadMs)}, ${speeds}`,
     ...(fallback ? [`not on a better device: ${fallback}`] : []),
-    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "nothing of it stood in the sample"}`,
+    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "what it wrote, the sample does not bear out"}`,
     words,
   ]
 }

@@ -5,6 +5,7 @@ import type { DigestSource } from "../core/digest.ts"
 import { extract } from "../core/extract/extract.ts"
 import { ground } from "../core/ground.ts"
 import { promptFor } from "../core/prompt.ts"
+import { CONTEXT_TOKENS } from "../digest/backends/llama.ts"
 import type { Capabilities, GpuChoice } from "../protocol/messages.ts"
 import { SidecarError } from "../sidecar/errors.ts"
 import { findCommand } from "../sidecar/find.ts"
@@ -21,7 +22,7 @@ export type Trial = {
   promptTokens: number
   outputTokens: number
   elapsedMs: number
-  /** its one sentence; undefined when nothing of it stood in the sample */
+  /** what it makes of the sample; undefined when the sample does not bear it out */
   gist: string | undefined
   /** `fits`: it keeps up; `slow`: digests come late, and of long outputs only of parts */
   verdict: "fits" | "slow"
@@ -29,7 +30,6 @@ export type Trial = {
   words: string
 }
 
-const CONTEXT_TOKENS = 4096
 const BUDGET_TOKENS = 400
 /** A long tool output and its digest, and what waiting for it is still of use. */
 const LONG = { inTokens: 2000, outTokens: 80, withinMs: 10_000 }
@@ -71,9 +71,9 @@ export async function tryOut(
       const slow = tooSlow(life.capabilities)
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await life.write(prompt, signal)
-      const { digest, refused } = ground(structured, SAMPLE, extract(SAMPLE))
+      const { digest, gistRefused } = ground(structured, SAMPLE, extract(SAMPLE))
       const { promptTokens, outputTokens } = usage
-      const gist = refused ? undefined : digest.gist
+      const gist = gistRefused === undefined ? digest.gist : undefined
       return {
         capabilities: life.capabilities,
         promptTokens,
@@ -100,41 +100,32 @@ function judge(capabilities: Capabilities): Pick<Trial, "verdict" | "words"> {
   return { verdict: "slow", words: `${words}; \`opencode-hud model list\` says what others need` }
 }
 
+/** A page, since pages are what a model is asked about: of a test run code says as much. */
 const SAMPLE: DigestSource = {
-  tool: "bash",
-  kind: "command",
-  input: { command: "npm test", description: "Runs the tests" },
+  tool: "webfetch",
+  kind: "web",
+  input: { url: "https://shop.example/docs/vouchers" },
   failed: false,
-  exit: 1,
-  output: `> shop@2.4.0 test
-> vitest run
+  output: `# Vouchers
 
- RUN  v3.2.4 /home/user/shop
+A voucher takes a fixed amount or a percentage off an order. Vouchers are applied before tax and after discounts, and an
+order can have three vouchers at most.
 
- ✓ src/catalogue/search.test.ts (18 tests) 214ms
- ✓ src/catalogue/filter.test.ts (9 tests) 88ms
- ✓ src/basket/basket.test.ts (24 tests) 131ms
- ❯ src/checkout/total.test.ts (12 tests | 2 failed) 97ms
-   × total > adds the shipping of two parcels 14ms
-     → expected 1290 to be 1780 // Object.is equality
-   × total > takes the voucher off before tax 9ms
-     → expected 4165 to be 4046 // Object.is equality
- ✓ src/checkout/address.test.ts (7 tests) 41ms
+## Create a voucher
 
- FAIL  src/checkout/total.test.ts > total > adds the shipping of two parcels
-AssertionError: expected 1290 to be 1780 // Object.is equality
- ❯ src/checkout/total.test.ts:57:31
-     55|     const order = orderOf([book, lamp], { parcels: 2 })
-     56|
-     57|     expect(totalOf(order).cents).toBe(1780)
-       |                               ^
+Send a POST request to /v2/vouchers with a code, an amount and a date on which the voucher expires. The code is 4 to 16
+letters and digits. A voucher without a date expires after 90 days. The answer has status 201 and the voucher's id.
 
- FAIL  src/checkout/total.test.ts > total > takes the voucher off before tax
-AssertionError: expected 4165 to be 4046 // Object.is equality
- ❯ src/checkout/total.test.ts:83:31
+    curl -X POST https://api.shop.example/v2/vouchers -d '{ "code": "SPRING25", "percent": 25 }'
 
- Test Files  1 failed | 4 passed (5)
-      Tests  2 failed | 68 passed (70)
-   Duration  2.31s
+## Redeem a voucher
+
+Send its code with the order, in the field voucherCodes. A code that does not exist is answered with status 404, one that
+has expired with status 410. Both leave the order as it was.
+
+## Limits
+
+A shop can have 5,000 vouchers. More than 20 requests a second are answered with status 429; wait for the seconds named in
+the header Retry-After before you send the next one.
 `,
 }

@@ -101,6 +101,21 @@ describe("a gist", () => {
     expect(refused).toBe(false)
   })
 
+  test("that gives a number to what it does not belong to is refused", () => {
+    const output = [
+      "# Vouchers",
+      "A code that does not exist is answered with status 404, one that has expired with status 410.",
+      "A shop can have 5,000 vouchers, and a voucher without a date of its own expires after 90 days.",
+      "More than 20 requests a second are answered with status 429.",
+    ].join("\n\n")
+    const page: DigestSource = { tool: "webfetch", kind: "web", input: {}, output, failed: false }
+    const said = (gist: string) => ground({ summary: gist, facts: [] }, page, extract(page)).gistRefused
+    expect(said("A code that does not exist is answered with status 429")).toBe("foreign")
+    expect(said("A shop can have 429 vouchers, and a code that does not exist")).toBe("foreign")
+    expect(said("A code that does not exist is answered with status 404")).toBeUndefined()
+    expect(said("More than 20 requests a second are answered with status 429")).toBeUndefined()
+  })
+
   test("loses its introduction and a sentence that was cut", () => {
     const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
     const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`

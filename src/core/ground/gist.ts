@@ -21,6 +21,8 @@ const FEWEST_WORDS = 6
  */
 const OWN_PAIRS = 0.75
 const NEAR_CHARS = 60
+/** Words before a number that must be near it. */
+const WORDS_BEFORE = 3
 /** Places of one word that are looked at. */
 const MOST_PLACES = 2000
 /** What a line of code has and a sentence has not. */
@@ -74,7 +76,7 @@ export function groundGist(written: unknown, known: string, ground: Ground): { g
   if (isEcho(gist, ground) || !addsTo(gist, known)) return { refused: "echo" }
   if (!namesIn(gist).every((name) => standsIn(ground.text, name))) return { refused: "invented" }
   if (belies(gist, ground)) return { refused: "outcome" }
-  if (ownPairs(gist, ground) < OWN_PAIRS) return { refused: "foreign" }
+  if (ownPairs(gist, ground) < OWN_PAIRS || !numbersBelong(gist, ground)) return { refused: "foreign" }
   return { gist }
 }
 
@@ -140,6 +142,19 @@ function ownPairs(gist: string, { lower }: Ground): number {
   const places = words.map((word) => placesOf(stem(word), lower))
   const near = places.slice(1).filter((after, at) => areNear(places[at] ?? [], after))
   return words.length < 2 ? 0 : near.length / (words.length - 1)
+}
+
+/**
+ * Whether every number stands where the words before it stand. Small models join what is near in twos: of "a code that
+ * does not exist: 404 … too many requests: 429" one made "a code that does not exist is answered with status 429".
+ */
+function numbersBelong(gist: string, { lower }: Ground): boolean {
+  const words = wordsOf(gist).filter((word) => /\d/.test(word) || (word.length > 2 && !EMPTY.has(word)))
+  return words.every((word, at) => {
+    if (!/\d/.test(word)) return true
+    const before = words.slice(Math.max(0, at - WORDS_BEFORE), at).map((one) => placesOf(stem(one), lower))
+    return placesOf(word, lower).some((place) => before.every((places) => areNear([place], places)))
+  })
 }
 
 function addsTo(gist: string, known: string): boolean {

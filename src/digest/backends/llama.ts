@@ -20,7 +20,7 @@ import { type Backend, BackendError, type BackendErrorCode } from "./backend.ts"
  * Context of one request. 2,048 tokens of document are what a CPU gets done between two tool calls; instruction, answer
  * and a reserve come on top. The next 4,096 would cost another 470 MB with Qwen3-0.6B.
  */
-const CONTEXT_TOKENS = 4096
+export const CONTEXT_TOKENS = 4096
 /** Of the context, what is left for the instruction and the answer, and as a share for what is counted wrong. */
 const RESERVED = { tokens: 700, share: 0.1 }
 
