@@ -14,13 +14,13 @@ const ALLOWED: Record<string, readonly string[]> = {
   "options.ts": ["core", "protocol", "zod/mini"],
   core: ["zod/mini", "tokenx"],
   protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
-  sidecar: ["protocol", "core", "options.ts", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
-  digest: ["core", "sidecar", "protocol", "store", "options.ts", "package.json", "zod/mini", "node:*"],
+  sidecar: ["protocol", "core", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
+  digest: ["core", "sidecar", "protocol", "options.ts", "package.json", "zod/mini", "node:*"],
   hooks: ["core", "digest", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
   store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
   // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host
-  setup: ["core", "protocol", "sidecar", "zod/mini", "node:*"],
+  setup: ["core", "digest", "protocol", "sidecar", "zod/mini", "node:*"],
   cli: [
     ...["core", "store", "demo", "digest", "setup", "sidecar", "protocol", "options.ts"],
     ...["citty", "node:*", "package.json"],
@@ -54,6 +54,17 @@ test("every import goes where the arrows go", () => {
   })
   expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   expect(imports.length).toBeGreaterThan(100)
+})
+
+test("one file of the sidecar imports the engine, the others its types alone", () => {
+  const folder = fileURLToPath(new URL("../sidecar", import.meta.url))
+  const importing = readdirSync(folder)
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => {
+      const text = readFileSync(join(folder, name), "utf8").replace(/^import type .*$/gm, "")
+      return /(?:from|import\()\s*"node-llama-cpp"/.test(text.replace(/typeof import\(/g, ""))
+    })
+  expect(importing).toEqual(["engine.ts"])
 })
 
 test("the plugin's entry exports its default and nothing else", async () => {
