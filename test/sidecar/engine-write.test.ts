@@ -157,9 +157,6 @@ describe("a document that does not fit", () => {
 })
 
 describe("a cancellation", () => {
-  /** A chunk of a software device takes as long as it takes. */
-  const inTimeMs = TEST_GPU === "off" ? 1000 : Number.POSITIVE_INFINITY
-
   /** How long the engine takes to let go of a request, in ms, from two seconds into it. */
   async function cancelAtWork(request: ReturnType<typeof writeOf>): Promise<number> {
     const cancel = new AbortController()
@@ -172,15 +169,21 @@ describe("a cancellation", () => {
     return performance.now() - start
   }
 
-  test("is through within a second while the prompt is evaluated, and the engine goes on", async () => {
+  // against the time the rest would take on this machine as busy as it is; `npm run bench` prints milliseconds
+  test("is through long before the prompt is evaluated, and the engine goes on", async () => {
     const before = await slow.request("digest/write", writeOf(documentOf(200)))
-    expect(await cancelAtWork(writeOf(documentOf(15_000)))).toBeLessThan(inTimeMs)
+    expect(await cancelAtWork(writeOf(documentOf(15_000)))).toBeLessThan(timeOf(15_000, before) / 3)
     expect((await slow.request("digest/write", writeOf(documentOf(200)))).text).toBe(before.text)
   })
 
-  test("is through at once while the answer is written", async () => {
-    expect(await cancelAtWork(writeOf("x", LONG_ANSWER))).toBeLessThan(inTimeMs)
+  test("is through long before the answer is written", async () => {
+    const before = await slow.request("digest/write", writeOf(documentOf(200)))
+    expect(await cancelAtWork(writeOf("x", LONG_ANSWER))).toBeLessThan(timeOf(LONG_ANSWER.maxTokens, before) / 3)
   })
+
+  function timeOf(tokens: number, { elapsedMs, usage }: WriteReply): number {
+    return (elapsedMs / (usage.evaluatedTokens + usage.outputTokens)) * tokens
+  }
 
   test("counts before its request's turn has come, too", async () => {
     const cancel = new AbortController()
