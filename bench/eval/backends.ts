@@ -1,5 +1,5 @@
-// The backends that an evaluation compares, by how they are named on its command line: `extract`, the path of a GGUF file
-// for the real sidecar, or `openai:URL#MODEL` for a server on this machine.
+// The backends that an evaluation compares, by how they are named on its command line: `extract`, `bare` (extract without
+// the names that fill its line), the path of a GGUF file for the real sidecar, or `openai:URL#MODEL` for a server here.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,19 +13,19 @@ import { placesIn } from "../../src/sidecar/installed.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** `backend` is absent for `extract`, which needs none. */
+/** `backend` is absent for `extract` and `bare`, which need none. */
 export type Opened = { name: string; backend?: Backend; close(): Promise<void> }
 
 /** Rejects with a sentence when there is no such backend here. */
 export async function openBackend(spec: string, threads: number): Promise<Opened> {
-  if (spec === "extract") return { name: "extract", close: async () => {} }
+  if (spec === "extract" || spec === "bare") return { name: spec, close: async () => {} }
   if (spec.startsWith("openai:")) {
     const [url = "", model] = spec.slice("openai:".length).split("#")
     const backend = createOpenai({ url, model, timeoutMs: 600_000, allowRemote: false })
     return { name: model ?? spec, backend, close: () => backend.close() }
   }
   if (!spec.endsWith(".gguf"))
-    throw new Error(`--model ${spec}: expected extract, the path of a .gguf file, or openai:URL#MODEL`)
+    throw new Error(`--model ${spec}: expected extract, bare, the path of a .gguf file, or openai:URL#MODEL`)
   const dataFolder = plant()
   const opened = await openLlama({
     dataFolder,

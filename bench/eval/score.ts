@@ -4,7 +4,7 @@ import type { Digest } from "../../src/core/digest.ts"
 import { extract } from "../../src/core/extract/extract.ts"
 import { groundFact } from "../../src/core/ground/facts.ts"
 import { groundGist, groundOf } from "../../src/core/ground/gist.ts"
-import { digestLine } from "../../src/core/ground/line.ts"
+import { digestLine, fitted } from "../../src/core/ground/line.ts"
 import { ground, seal } from "../../src/core/ground.ts"
 import { promptFor } from "../../src/core/prompt.ts"
 import { estimateTokens } from "../../src/core/tokens.ts"
@@ -53,7 +53,7 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const started = performance.now()
   const fallback = extract(source)
   if (!opened.backend) {
-    const digest = seal(fallback, source)
+    const digest = opened.name === "bare" ? fitted(fallback, fallback.facts.length) : seal(fallback, source)
     return measure(digest, sample, needed, performance.now() - started)
   }
   const { structured, schemaOk, usage, elapsedMs } = await opened.backend.write(

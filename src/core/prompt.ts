@@ -36,8 +36,12 @@ export const INSTRUCTION = "You summarize the output of developer tools. Use onl
 /** After the document, where a small model still knows it. */
 export const REQUEST = "Summarize this output in one sentence, then copy up to three important facts from it."
 
-/** Characters of the summary and of one fact, and facts: together they fit the 96 tokens nearly always. */
-export const SUMMARY_CHARS = 120
+/**
+ * Characters of the summary. Not more, because of digits a model may write one a token: so long a summary always ends
+ * within the 96 tokens, and the answer is of the form asked for. And a small model's sentence goes wrong at its end.
+ */
+export const SUMMARY_CHARS = 84
+/** Characters of a fact, and facts. What is cut off of them is left out. */
 const FACT_CHARS = 50
 const MOST_FACTS = 3
 
@@ -51,7 +55,6 @@ const SCHEMA = {
   required: ["summary", "facts"],
   additionalProperties: false,
 }
-/** What a digest may be. A summary of nothing but digits, a token each, is cut off: its whole words are kept. */
 const MAX_TOKENS = 96
 
 const TASK_CHARS = 160

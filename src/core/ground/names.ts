@@ -1,5 +1,5 @@
-// The names an output speaks of most: what fills a digest's line when better facts have not. Of the strings that later
-// calls took from the outputs of recorded sessions, 34 of 143 were in their digests without them, 58 with them.
+// The names an output speaks of most: what fills a digest's line when better facts have not. They are what later calls
+// take from an output most often, see docs/digests.md.
 
 import type { DigestSource, Fact } from "../digest.ts"
 import { look } from "../extract/text.ts"
