@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util"
 import { openBackend } from "./eval/backends.ts"
 import { readSessions, sampleOutputs } from "./eval/outputs.ts"
-import { COLUMNS, type Score, score, summarize } from "./eval/score.ts"
+import { BY_TOOL, COLUMNS, type Score, score, summarize } from "./eval/score.ts"
 
 type Result = { name: string; scores: Score[] }
 
@@ -41,14 +41,23 @@ try {
   fail(error instanceof Error ? error.message : String(error))
 }
 
+/** All outputs with a row to a measure, then every tool with a row to a backend. */
 function report(all: readonly Result[]): void {
   const tools = [...new Set(samples.map(({ source }) => source.tool))].sort()
   print(`${samples.length} outputs of ${tools.length} tools, ${values.budget} tokens of each shown to a model\n`)
-  table(all.map(({ name, scores }) => [name, summarize(scores)]))
-  for (const tool of tools) {
-    print(`\n${tool}`)
-    table(all.map(({ name, scores }) => [name, summarize(scores.filter((one) => one.tool === tool))]))
-  }
+  const whole = all.map(({ scores }) => summarize(scores))
+  table([
+    ["", ...all.map(({ name }) => name)],
+    ...COLUMNS.map((column) => [column, ...whole.map((summary) => summary[column])]),
+  ])
+  print("")
+  const rows = tools.flatMap((tool) =>
+    all.map(({ name, scores }, at) => {
+      const summary = summarize(scores.filter((one) => one.tool === tool))
+      return [at === 0 ? tool : "", name, ...BY_TOOL.map((column) => summary[column])]
+    }),
+  )
+  table([["tool", "", ...BY_TOOL], ...rows], 2)
 }
 
 async function run(spec: string): Promise<Result> {
@@ -66,11 +75,12 @@ async function run(spec: string): Promise<Result> {
   return { name: opened.name, scores }
 }
 
-function table(rows: [string, ReturnType<typeof summarize>][]): void {
-  const width = Math.max(8, ...rows.map(([name]) => name.length))
-  print(["".padEnd(width), ...COLUMNS.map((column) => column.padStart(8))].join(" "))
-  for (const [name, row] of rows)
-    print([name.padEnd(width), ...COLUMNS.map((column) => String(row[column]).padStart(8))].join(" "))
+/** Columns as wide as they need be, the first `named` of them flush left. */
+function table(rows: readonly (readonly string[])[], named = 1): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const cell = (text: string, column: number) =>
+    column < named ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0)
+  for (const row of rows) print(row.map(cell).join("  ").trimEnd())
 }
 
 function print(text: string): void {

@@ -18,7 +18,7 @@ type Drafted = {
   valid: boolean
   /** code knows this kind of output better, so that nothing of the draft is used */
   known: boolean
-  /** something of the draft is used */
+  /** something of the draft is left */
   grounded: boolean
   /** the gist is the model's */
   gist: boolean
@@ -118,6 +118,9 @@ export const COLUMNS = [
   "needed",
 ] as const
 
+/** What is worth a look by tool. */
+export const BY_TOOL = ["outputs", "known", "grounded", "fallback", "gists", "kept", "dropped", "needed"] as const
+
 /** Counts and sums; `valid` and `verbatim` in percent; words, tokens and seconds in the median. */
 export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[number], string> {
   const sum = (of: (score: Score) => number) => scores.reduce((total, score) => total + of(score), 0)
@@ -136,7 +139,7 @@ export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[num
         )
       : "-",
     known: count(({ known }) => Number(known)),
-    grounded: count(({ grounded }) => Number(grounded)),
+    grounded: count(({ known, grounded }) => Number(!known && grounded)),
     fallback: count(({ known, grounded }) => Number(!known && !grounded)),
     gists: count(({ gist }) => Number(gist)),
     kept: count(({ kept }) => kept),
