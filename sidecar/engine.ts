@@ -21,6 +21,7 @@ export class Engine {
   private readonly gate = new Gate()
   private readonly devices = new Map<GpuChoice, Device>()
   private loaded: OpenModel | undefined
+  private paused = false
   /** why a model is not on the GPU, by choice and model: found out, and said, once */
   private readonly fallbacks = new Map<string, string>()
   /** what llama.cpp complained of since the last model began to load */
@@ -48,6 +49,7 @@ export class Engine {
     }
     const { opened, fallback = known } = await chooseDevice(known === undefined ? load.gpu : "off", open, signal)
     this.loaded = opened
+    this.setGate()
     if (fallback !== undefined && fallback !== known) {
       this.fallbacks.set(key, fallback)
       this.report.log("warn", fallback)
@@ -82,13 +84,15 @@ export class Engine {
 
   /** Holds work up at the next chunk or token, keeping what was evaluated, or lets it go on. */
   pause(paused: boolean): void {
-    this.gate.set(paused)
+    this.paused = paused
+    this.setGate()
   }
 
   /** Gives the model's memory back. Devices stay open: that is little, and opening one takes 0.3 s. */
   async unload(): Promise<void> {
     const { loaded } = this
     this.loaded = undefined
+    this.setGate()
     await loaded?.close()
   }
 
@@ -96,6 +100,11 @@ export class Engine {
     await this.unload()
     await Promise.all([...new Set(this.devices.values())].map((device) => device.llama.dispose()))
     this.devices.clear()
+  }
+
+  /** Loading is not held up: it takes seconds, and who waits for it cannot tell a pause from a failure. */
+  private setGate(): void {
+    this.gate.set(this.paused && this.loaded !== undefined)
   }
 
   /** Each is opened once: a second instance of the same build logs to stdout and not to us. */

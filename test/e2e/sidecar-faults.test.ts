@@ -59,7 +59,9 @@ afterAll(() => rmSync(models, { recursive: true, force: true }))
 type Fault = { program?: string; model?: string; options?: object; stop?: boolean; says: RegExp; lastMs?: number }
 
 async function survives({ program, model = "any.gguf", options = {}, stop = false, says, lastMs = 1500 }: Fault) {
-  const world = await openWorld({ plugin: [PLUGIN, { digest: { backend: "llama", ...options } }], files: PROJECT })
+  // a hook that waited for one of these sidecars would wait longer than this; a busy machine alone does not take so long
+  const plugin = [PLUGIN, { digest: { backend: "llama", ...options }, deadlineMs: 2_000 }] as const
+  const world = await openWorld({ plugin, files: PROJECT })
   const path = program && fileURLToPath(new URL(`../sidecar/fixtures/${program}.ts`, import.meta.url))
   const planted = plantSidecar(world.host.root, { model: join(models, model), ...(path ? { program: path } : {}) })
   try {
