@@ -99,7 +99,9 @@ describe("the digest in work is given up", () => {
 
 test("nothing is begun while a command runs, and what waits is when it has ended", async () => {
   await using server = await served()
+  await using free = await served()
   const hooks = await load(server)
+  const others = await load(free)
   const running = (status: string) =>
     hooks.event("message.part.updated", {
       part: { type: "tool", tool: "bash", callID: "call_x", state: { status } },
@@ -107,9 +109,13 @@ test("nothing is begun while a command runs, and what waits is when it has ended
   await running("running")
   await hooks.transform(session().fresh())
   await hooks.event("session.idle", { sessionID: "ses_test" })
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  // a queue that nothing holds up, offered the same later, is through by when the other would have begun
+  await others.transform(session().fresh())
+  await others.event("session.idle", { sessionID: "ses_test" })
+  await until(() => writes(free).length === 1)
   expect(writes(server)).toHaveLength(0)
   await running("completed")
   await until(() => writes(server).length === 1)
   await hooks.dispose()
+  await others.dispose()
 })
