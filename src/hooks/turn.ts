@@ -9,6 +9,10 @@ export type TurnCount = {
   /** epoch ms; 0 = nothing has begun */
   startedMs: number
   hudTokens: number
+  /** estimated tokens that folds left out of the turn's requests */
+  foldedTokens: number
+  /** recalls made */
+  recalls: number
   /** the last report of each call, by message id: OpenCode announces a message many times over */
   calls: Map<string, Usage>
   providerID: string
@@ -19,7 +23,7 @@ export type TurnCount = {
 const MOST_CALLS = 5000
 
 export function newTurn(): TurnCount {
-  return { startedMs: 0, hudTokens: 0, calls: new Map(), providerID: "", modelID: "" }
+  return { startedMs: 0, hudTokens: 0, foldedTokens: 0, recalls: 0, calls: new Map(), providerID: "", modelID: "" }
 }
 
 /** Takes in an announced message: usage counts once the provider reported it. */
@@ -52,5 +56,7 @@ export function endTurn(turn: TurnCount, sessionID: string, nowMs: number): Turn
     hudTokens: turn.hudTokens,
     providerID: turn.providerID,
     modelID: turn.modelID,
+    foldedTokens: turn.foldedTokens,
+    recalls: turn.recalls,
   }
 }

@@ -6,6 +6,8 @@ import type { Digest } from "../core/digest.ts"
 import { readDigest, writeDigest } from "./digest.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newer, prepareFile, refuseNewer } from "./file.ts"
+import type { FoldRow } from "./fold.ts"
+import { lastFoldNumber, loadFoldRows, saveFoldRows } from "./fold-table.ts"
 import { keptSessions } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations/index.ts"
 import type { Carried, Turn, Write } from "./record.ts"
@@ -22,6 +24,10 @@ export type Connection = {
     writer: string,
     keys: readonly string[],
   ): { found: { key: string; digest: Digest; usedAt: number }[]; skipped: number }
+  /** The session's folds by part id, without those dropped, and how many rows did not parse. */
+  folds(sessionID: string): { rows: Map<string, FoldRow>; skipped: number }
+  /** The highest number given in the session, to folds since dropped too. */
+  lastFold(sessionID: string): number
   /** All of them in one transaction or none. Waits no longer than `patienceMs` for another writer. */
   write(batch: readonly Write[], patienceMs: number): void
   close(): void
@@ -172,6 +178,9 @@ function connectionOf(client: Client, path: string): Connection {
           .onConflictDoUpdate({ target: [turn.sessionID, turn.turn], set: write.turn })
           .run()
         return
+      case "folds":
+        saveFoldRows(db, id, write.rows)
+        return
       default:
         write satisfies never
     }
@@ -182,6 +191,8 @@ function connectionOf(client: Client, path: string): Connection {
     load,
     write,
     digests,
+    folds: (sessionID) => loadFoldRows(db, sessionID),
+    lastFold: (sessionID) => lastFoldNumber(db, sessionID),
     turns: (sessionID) => db.select().from(turn).where(eq(turn.sessionID, sessionID)).orderBy(asc(turn.turn)).all(),
     close: () => client.close(),
   }

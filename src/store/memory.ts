@@ -2,6 +2,7 @@
 // an OpenCode server may live for weeks.
 import type { Digest } from "../core/digest.ts"
 import type { DigestName } from "./digest.ts"
+import { addRows, type FoldRow, type FoldRows } from "./fold.ts"
 import type { Anchor, Carried, Turn, Write } from "./record.ts"
 
 export const keptSessions = 50
@@ -13,6 +14,7 @@ export type Memory = {
   readonly carried: ReadonlyMap<string, Carried>
   turns(sessionID: string): Turn[]
   digest(name: DigestName): Digest | undefined
+  folds(sessionID: string): FoldRows
   apply(write: Write): void
   /** Everything but turns as writes again, for a fresh file in place of a broken one. */
   writes(at: number): Write[]
@@ -22,6 +24,7 @@ export function createMemory(): Memory {
   const anchors = new Map<string, readonly Anchor[]>()
   const carried = new Map<string, Carried>()
   const turns = new Map<string, Map<number, Turn>>()
+  const folds = new Map<string, Map<string, FoldRow>>()
   const digests = new Map<string, DigestName & { digest: Digest }>()
 
   function apply(write: Write): void {
@@ -44,8 +47,11 @@ export function createMemory(): Memory {
         put(digests, nameOf(write), { key, writer, digest }, keptDigests)
         return
       }
+      case "folds":
+        put(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows))
+        return
       case "delete":
-        for (const map of [anchors, carried, turns]) map.delete(write.sessionID)
+        for (const map of [anchors, carried, turns, folds]) map.delete(write.sessionID)
         return
       case "prune":
         return
@@ -59,10 +65,13 @@ export function createMemory(): Memory {
     carried,
     turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
     digest: (name) => digests.get(nameOf(name))?.digest,
+    folds: (sessionID) => folds.get(sessionID) ?? new Map(),
     apply,
     writes: (at) => [
       ...Array.from(anchors, ([sessionID, list]): Write => ({ kind: "anchors", sessionID, anchors: list, at })),
       ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
+      // Copies: the ones here go on changing while those wait.
+      ...Array.from(folds, ([sessionID, rows]): Write => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
       ...Array.from(digests.values(), (one): Write => ({ kind: "digest", ...one, at })),
     ],
   }

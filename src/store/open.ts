@@ -1,9 +1,12 @@
 // Opens the plugin's own store and keeps it usable whatever happens to its file: locked is waited for, corrupt is set
 // aside, everything else means memory. Every such event is one warning, never an error.
 import type { Digest } from "../core/digest.ts"
+import type { Fold } from "../core/fold/fold.ts"
+import { turnWrite, wellFormed } from "./clean.ts"
 import type { Connection } from "./connection.ts"
 import { reasonOf, StoreError, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
+import { addRows, droppedRows, type FoldRows, inOrder, lastNumber, rowsOf } from "./fold.ts"
 import { createMemory } from "./memory.ts"
 import { storePath } from "./paths.ts"
 import type { Anchor, Store, StoreState, Turn, Write } from "./record.ts"
@@ -143,16 +146,21 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (connection) writer.add(write)
   }
 
+  function read<T>(what: string, query: (file: Connection) => T): T | undefined {
+    try {
+      return connection && query(connection)
+    } catch (error) {
+      warn(what, `the store's ${what} could not be read: ${reasonOf(error)}`)
+      return undefined
+    }
+  }
+
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = wellFormed(sessionID)
     const known = new Map<number, Turn>()
     // A delete may be waiting.
     await writer.flush()
-    try {
-      for (const turn of connection?.turns(id) ?? []) known.set(turn.turn, turn)
-    } catch (error) {
-      warn("turns", `the store's turns could not be read: ${reasonOf(error)}`)
-    }
+    for (const turn of read("turns", (file) => file.turns(id)) ?? []) known.set(turn.turn, turn)
     for (const turn of memory.turns(id)) known.set(turn.turn, turn)
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
@@ -162,22 +170,36 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     // The caller may stand in a hook.
     await new Promise((resolve) => setImmediate(resolve))
     const known = new Map<string, Digest>()
-    try {
-      const read = connection?.digests(writer, keys)
-      skipped += read?.skipped ?? 0
-      for (const { key, digest, usedAt } of read?.found ?? []) {
-        known.set(key, digest)
-        // Once a day is often enough to keep it from being pruned.
-        if (usedAt < Date.now() - dayMs) save({ kind: "digest", writer, key, digest, at: Date.now() })
-      }
-    } catch (error) {
-      warn("digests", `the store's digests could not be read: ${reasonOf(error)}`)
+    const loaded = read("digests", (file) => file.digests(writer, keys))
+    skipped += loaded?.skipped ?? 0
+    for (const { key, digest, usedAt } of loaded?.found ?? []) {
+      known.set(key, digest)
+      // Once a day is often enough to keep it from being pruned.
+      if (usedAt < Date.now() - dayMs) save({ kind: "digest", writer, key, digest, at: Date.now() })
     }
     for (const key of keys) {
       const digest = memory.digest({ key, writer })
       if (digest) known.set(key, digest)
     }
     return known
+  }
+
+  function saveFoldRows(sessionID: string, rows: FoldRows): void {
+    if (rows.size > 0) save({ kind: "folds", sessionID: wellFormed(sessionID), rows, at: Date.now() })
+  }
+
+  async function loadFolds(sessionID: string): Promise<Fold[]> {
+    const id = wellFormed(sessionID)
+    await writer.flush()
+    const loaded = read("folds", (file) => file.folds(id))
+    skipped += loaded?.skipped ?? 0
+    return inOrder(addRows(loaded?.rows ?? new Map(), memory.folds(id)))
+  }
+
+  async function lastFold(sessionID: string): Promise<number> {
+    const id = wellFormed(sessionID)
+    await writer.flush()
+    return Math.max(lastNumber(memory.folds(id)), read("folds", (file) => file.lastFold(id)) ?? 0)
   }
 
   return {
@@ -200,6 +222,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     saveDigest: (writer, key, digest) =>
       save({ kind: "digest", writer: wellFormed(writer), key, digest, at: Date.now() }),
     loadDigests,
+    saveFolds: (sessionID, folds) => saveFoldRows(sessionID, rowsOf(folds)),
+    dropFolds: (sessionID, partIDs) => saveFoldRows(sessionID, droppedRows(partIDs)),
+    loadFolds,
+    lastFold,
     deleteSession: (sessionID) => save({ kind: "delete", sessionID: wellFormed(sessionID) }),
     flush: () => writer.flush(),
     async close() {
@@ -214,30 +240,4 @@ async function loadOpen(path: string, onInode: (inode: number) => void): Promise
   const Database = await loadSqlite()
   const { connect } = await import("./connection.ts")
   return () => connect(Database, path, onInode)
-}
-
-/** Bun 1.3.14 binds a lone surrogate fused with what follows it, so that the text would not be found again. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\ufffd")
-}
-
-/** The tables are strict: a fraction or NaN in a whole-number column would cost the row. Estimates are fractions. */
-function turnWrite(turn: Turn): Write {
-  const whole = (value: number) => (Number.isFinite(value) ? Math.round(value) : 0)
-  const sessionID = wellFormed(turn.sessionID)
-  const clean: Turn = {
-    sessionID,
-    turn: whole(turn.turn),
-    startedAt: whole(turn.startedAt),
-    endedAt: whole(turn.endedAt),
-    calls: whole(turn.calls),
-    inputTokens: whole(turn.inputTokens),
-    cacheReadTokens: whole(turn.cacheReadTokens),
-    cacheWriteTokens: whole(turn.cacheWriteTokens),
-    outputTokens: whole(turn.outputTokens),
-    hudTokens: whole(turn.hudTokens),
-    providerID: wellFormed(turn.providerID),
-    modelID: wellFormed(turn.modelID),
-  }
-  return { kind: "turn", sessionID, turn: clean, at: Date.now() }
 }

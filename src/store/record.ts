@@ -1,15 +1,20 @@
 // What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
 
 import type { Digest } from "../core/digest.ts"
+import type { Fold } from "../core/fold/fold.ts"
 import type { Anchor } from "../core/hud/place.ts"
 import type { DigestName } from "./digest.ts"
+import type { FoldRows } from "./fold.ts"
 
 export type { Anchor }
 
 /** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
 export type Carried = { compactionID: string; data: string }
 
-/** One turn's account. Times in epoch ms, tokens as the provider reported them, `hudTokens` what the HUD added. */
+/**
+ * One turn's account. Times in epoch ms, tokens as the provider reported them; estimated are `hudTokens`, what the HUD
+ * added, and `foldedTokens`, what folds left out of the requests, each summed over the turn's calls.
+ */
 export type Turn = {
   sessionID: string
   turn: number
@@ -23,6 +28,9 @@ export type Turn = {
   hudTokens: number
   providerID: string
   modelID: string
+  foldedTokens: number
+  /** folded outputs that the agent asked back */
+  recalls: number
 }
 
 /** Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written. */
@@ -57,6 +65,17 @@ export type Store = {
    * for a hook.
    */
   loadDigests(writer: string, keys: readonly string[]): Promise<Map<string, Digest>>
+  /** Adds the session's folds, each in place of the one of the same part. Of one session the newest 5,000 are kept. */
+  saveFolds(sessionID: string, folds: readonly Fold[]): void
+  /** Forgets the folds of these parts. Their numbers still count for `lastFold`. */
+  dropFolds(sessionID: string, partIDs: readonly string[]): void
+  /** The session's folds in the order of folding, those not yet on disk included. Reads the disk: not for a hook. */
+  loadFolds(sessionID: string): Promise<Fold[]>
+  /**
+   * The highest number that a recall id of the session ever had (12 of `r12`), 0 before the first: the next is one more,
+   * whatever was dropped since. Reads the disk: not for a hook.
+   */
+  lastFold(sessionID: string): Promise<number>
   /** Forgets everything about the session. Digests are of no session, and stay. */
   deleteSession(sessionID: string): void
   /** Writes what waits. Where the file is locked it resolves with the writes kept, to be retried later. */
@@ -71,5 +90,6 @@ export type Write =
   | { kind: "carried"; sessionID: string; carried: Carried; at: number }
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
   | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
+  | { kind: "folds"; sessionID: string; rows: FoldRows; at: number }
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; before: number; mostDigests: number }

@@ -39,6 +39,8 @@ export const turn = sqliteTable(
     hudTokens: integer("hud_tokens").notNull(),
     providerID: text("provider_id").notNull(),
     modelID: text("model_id").notNull(),
+    foldedTokens: integer("folded_tokens").notNull(),
+    recalls: integer("recalls").notNull(),
   },
   (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
 )
@@ -53,6 +55,18 @@ export const digest = sqliteTable(
     usedAt: integer("used_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
+)
+
+/** `fold` is JSON, and null once the fold was dropped: the row stays, so that its recall id's number is not given again. */
+export const fold = sqliteTable(
+  "fold",
+  {
+    sessionID: ownedBySession("session_id").notNull(),
+    partID: text("part_id").notNull(),
+    number: integer("number").notNull(),
+    fold: text("fold"),
+  },
+  (table) => [primaryKey({ columns: [table.sessionID, table.partID] })],
 )
 
 function ownedBySession(name: string) {

@@ -1,6 +1,7 @@
 // Write-behind: a bounded queue of writes, one per key, put on disk in batches off the caller's path. It knows no
 // SQLite: `write` does the writing and `recover` decides what a failure means.
 import { reasonOf } from "./errors.ts"
+import { addRows } from "./fold.ts"
 import type { Write } from "./record.ts"
 
 /**
@@ -51,9 +52,10 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     if (stopped || closing) return
     if (next.kind === "delete") forget(next.sessionID)
     const key = keyOf(next)
+    const waiting = queue.get(key)
     // Set anew rather than replaced: after a delete of its session a write must come later than the delete.
     queue.delete(key)
-    queue.set(key, next)
+    queue.set(key, waiting ? merged(waiting, next) : next)
     const [oldest] = queue.keys()
     if (queue.size > maxWrites && oldest !== undefined) {
       queue.delete(oldest)
@@ -176,6 +178,12 @@ function keyOf(write: Write): string {
     default:
       return `${write.kind} ${write.sessionID}`
   }
+}
+
+/** Of two writes with one key the later counts, save folds: they are other parts'. */
+function merged(waiting: Write, next: Write): Write {
+  if (waiting.kind !== "folds" || next.kind !== "folds") return next
+  return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
 }
 
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -7,6 +7,7 @@ import {
   anchors,
   countTurns,
   fixtures,
+  foldOf,
   openAt,
   runFixture,
   seed,
@@ -134,6 +135,7 @@ describe("corrupt", () => {
     const opened = await openAt(path)
     const digest = { kind: "log", gist: "it went well", facts: [] }
     opened.store.saveDigest("llama/tiny p1", "k1", digest)
+    opened.store.saveFolds("ses_1", [foldOf(1)])
     await opened.store.flush()
     breakTable(path, "turn")
     opened.store.saveTurn(turnOf({ turn: 301 }))
@@ -145,6 +147,7 @@ describe("corrupt", () => {
     await using second = await openAt(path)
     expect(second.store.loadAnchors().get("ses_1")).toEqual(anchors)
     expect((await second.store.loadDigests("llama/tiny p1", ["k1"])).get("k1")).toEqual(digest)
+    expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(1)])
   })
 
   test("rows that do not parse are skipped and counted", async () => {

@@ -206,7 +206,9 @@ describe("hosts", () => {
       warnings: [],
       anchors: [["ses_1", [{ after: "msg_1", text: "<hud>\0 \ud800 ok</hud>" }]]],
       carried: [["ses_1", { compactionID: "msg_9", data: '{"task":"t"}' }]],
-      turns: [{ sessionID: "ses_1", turn: 1, hudTokens: 5 }],
+      turns: [{ sessionID: "ses_1", turn: 1, hudTokens: 5, foldedTokens: 6, recalls: 7 }],
+      folds: [{ id: "r1", partID: "prt_1", text: "\0 \ud800 ok", tokens: 90 }],
+      lastFold: 1,
     })
   })
 
@@ -224,7 +226,7 @@ describe("hosts", () => {
     const { code, stdout, stderr } = await child.finish()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const report = JSON.parse(stdout)
-    expect(report).toMatchObject({ state: { kind: "memory" }, warnings: [], anchors: [], turns: [] })
+    expect(report).toMatchObject({ state: { kind: "memory" }, warnings: [], anchors: [], turns: [], folds: [] })
     expect(report.state.reason).toContain("needs Bun's SQLite, and runs on Node")
   })
 })

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Fold } from "../../src/core/fold/fold.ts"
 import type { Store, Turn } from "../../src/store/open.ts"
 import { openStore } from "../../src/store/open.ts"
 
@@ -31,6 +32,26 @@ export function turnOf(over: Partial<Turn> = {}): Turn {
     hudTokens: 12,
     providerID: "anthropic",
     modelID: "claude",
+    foldedTokens: 600,
+    recalls: 2,
+    ...over,
+  }
+}
+
+export function foldOf(number: number, over: Partial<Fold> = {}): Fold {
+  return {
+    id: `r${number}`,
+    partID: `prt_${number}`,
+    messageID: `msg_${number}`,
+    hash: "0f1e2d3c",
+    side: "output",
+    text: `read src/db.ts, ${number} lines`,
+    what: "read src/db.ts",
+    reason: "pays",
+    because: "pays for itself within 4 calls",
+    call: number,
+    tokens: 1200,
+    textTokens: 60.5,
     ...over,
   }
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test"
+import type { Fold } from "../../src/core/fold/fold.ts"
+import { rowsOf } from "../../src/store/fold.ts"
 import type { Write } from "../../src/store/record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "../../src/store/writer.ts"
-import { until } from "./support.ts"
+import { foldOf, until } from "./support.ts"
 
 const carried = (sessionID: string, data = "{}"): Write => ({
   kind: "carried",
@@ -52,6 +54,16 @@ test("of writes with one key only the last is written", async () => {
   for (const data of ["1", "2", "3"]) writer.add(carried("a", data))
   await writer.flush()
   expect(batches).toEqual([[carried("a", "3")]])
+})
+
+test("folds of one session that wait are written as one, each part as it was saved last", async () => {
+  const folds = (...folds: Fold[]): Write => ({ kind: "folds", sessionID: "a", rows: rowsOf(folds), at: 1 })
+  const { writer, batches } = diskOf()
+  const first = folds(foldOf(1), foldOf(2))
+  for (const write of [first, folds(foldOf(3)), folds(foldOf(2, { text: "anew" }))]) writer.add(write)
+  await writer.flush()
+  expect(batches).toEqual([[folds(foldOf(1), foldOf(3), foldOf(2, { text: "anew" }))]])
+  expect(first).toEqual(folds(foldOf(1), foldOf(2)))
 })
 
 test("deleting a session drops its waiting writes", async () => {

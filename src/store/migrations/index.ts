@@ -2,8 +2,9 @@
 import { sessions } from "./0001-sessions.ts"
 import { carried } from "./0002-carried.ts"
 import { digests } from "./0003-digests.ts"
+import { folds } from "./0004-folds.ts"
 
-export const migrations: readonly string[] = [sessions, carried, digests]
+export const migrations: readonly string[] = [sessions, carried, digests, folds]
 
 export const schemaVersion = migrations.length
 
