@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const BUNDLED = ["citty", "drizzle-orm", "tokenx", "vscode-jsonrpc", "zod"]
+const BUNDLED = ["citty", "drizzle-orm", "picomatch", "tokenx", "vscode-jsonrpc", "zod"]
 
 const dist = join(root, "dist")
 // built aside and moved in place, so that a reader of the old one never sees half of the new one

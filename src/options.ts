@@ -2,6 +2,9 @@
 // option never stops the plugin: that one option takes its default and one message says so.
 
 import * as z from "zod/mini"
+import type { CallOptions } from "./core/call.ts"
+import { protection } from "./core/fold/protect.ts"
+import type { TariffOverride } from "./core/fold/tariff.ts"
 import { SECTIONS } from "./core/hud/sections.ts"
 import { SLOTS } from "./core/hud/slots.ts"
 import { GPUS } from "./protocol/messages.ts"
@@ -26,6 +29,46 @@ const hud = z.strictObject({
     "auto",
   ),
   sections: z._default(described(z.array(z.enum(SECTIONS)), "Which sections the HUD may have."), [...SECTIONS]),
+})
+
+const price = z.strictObject({
+  read: z.optional(
+    described(
+      z.number().check(z.minimum(0), z.maximum(1)),
+      "An input token read from the cache, as a share of a fresh one.",
+    ),
+  ),
+  write: z.optional(
+    described(
+      z.number().check(z.minimum(0), z.maximum(10)),
+      "An input token written to the cache, as a multiple of a fresh one.",
+    ),
+  ),
+  lifetimeMinutes: z.optional(
+    described(z.number().check(z.minimum(0), z.maximum(100_000)), "How long a prompt stays cached without a call."),
+  ),
+  billing: z.optional(
+    described(
+      z.enum(["tokens", "requests", "nothing"]),
+      "What is paid for: tokens, requests, or nothing (a local model).",
+    ),
+  ),
+})
+
+const fold = z.strictObject({
+  enabled: on("Send old tool outputs as digests where that is cheaper, and offer `hud_recall`."),
+  protectedTools: z._default(
+    described(z.array(z.string()), "Tools whose outputs are never folded, by name; `*` stands for any letters."),
+    [],
+  ),
+  protectedFiles: z._default(
+    described(z.array(z.string()), "Files whose contents are never folded, as globs such as `docs/**/*.md`."),
+    [],
+  ),
+  price: z.prefault(
+    described(price, "What the provider charges, where OpenCode's own record of the model is wrong or silent."),
+    {},
+  ),
 })
 
 const store = z.strictObject({
@@ -103,6 +146,7 @@ export const optionsSchema = z.strictObject({
   enabled: on("The whole plugin."),
   disabledAgents: z._default(described(z.array(z.string()), "Agents that get no HUD, by name, such as `plan`."), []),
   hud: z.prefault(described(hud, "The status message."), {}),
+  fold: z.prefault(described(fold, "Old tool outputs, folded into digests."), {}),
   store: z.prefault(described(store, "The plugin's own state."), {}),
   digest: z.prefault(described(digest, "Who writes short accounts of tool outputs, and how."), {}),
   deadlineMs: z._default(
@@ -115,6 +159,22 @@ export const optionsSchema = z.strictObject({
 })
 
 export type Options = z.output<typeof optionsSchema>
+
+/** The options as the preparation of one call wants them. */
+export function callOptionsOf({ hud, fold }: Options): CallOptions {
+  return { hud, fold, isProtected: protection(fold) }
+}
+
+/** The user's word on prices, as a tariff wants it. */
+export function tariffOverride({ fold: { price } }: Options): TariffOverride {
+  const { read, write, lifetimeMinutes, billing } = price
+  return {
+    ...(read === undefined ? {} : { read }),
+    ...(write === undefined ? {} : { write }),
+    ...(lifetimeMinutes === undefined ? {} : { lifetimeMs: lifetimeMinutes * 60_000 }),
+    ...(billing === undefined ? {} : { billing }),
+  }
+}
 
 export type OptionProblem = {
   /** the option, as `hud.budgetTokens` */

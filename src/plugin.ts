@@ -5,12 +5,12 @@ import { createEnv } from "./digest/env.ts"
 import type { HookContext } from "./hooks/context.ts"
 import { shareDigests } from "./hooks/digests.ts"
 import { createHooks } from "./hooks/hooks.ts"
-import { learnHelperPrompts, storedMessages } from "./hooks/host.ts"
+import { learnAgents, storedMessage, storedMessages } from "./hooks/host.ts"
 import { createLog } from "./hooks/log.ts"
 import { createModels } from "./hooks/models.ts"
 import { createSessions } from "./hooks/sessions.ts"
 import { shareStore } from "./hooks/store.ts"
-import { readOptions } from "./options.ts"
+import { callOptionsOf, readOptions } from "./options.ts"
 
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
@@ -26,14 +26,15 @@ const server: PluginModule["server"] = async (input, given) => {
     log,
     env,
     sessions: createSessions(env),
-    models: createModels(),
+    models: createModels(options),
+    callOptions: callOptionsOf(options),
     digests,
     store,
     directory,
-    helperPrompts: [],
+    agents: learnAgents(input.client),
     messages: (sessionID) => storedMessages(input.client, sessionID),
+    message: (sessionID, messageID) => storedMessage(input.client, sessionID, messageID),
   }
-  learnHelperPrompts(input.client, context.helperPrompts)
   return createHooks(context, async () => {
     await Promise.all([digests.release(), store.release()])
   })

@@ -12,7 +12,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((n
 const ALLOWED: Record<string, readonly string[]> = {
   "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
   "options.ts": ["core", "protocol", "zod/mini"],
-  core: ["zod/mini", "tokenx"],
+  core: ["zod/mini", "tokenx", "picomatch"],
   protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
   sidecar: ["protocol", "core", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
   digest: ["core", "sidecar", "protocol", "options.ts", "package.json", "zod/mini", "node:*"],

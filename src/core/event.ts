@@ -1,6 +1,8 @@
 // The normalized tool event: one small, bounded record per tool part, whatever OpenCode version or tool wrote it.
 // It holds no reference to a part or an output, so that a session's outputs can be collected.
 
+import type { Shows } from "./shows.ts"
+
 /** What a tool does to the world, by which everything downstream is decided. `other` covers MCP and custom tools. */
 export type ToolKind =
   | "read"
@@ -39,11 +41,14 @@ export type ToolEvent = {
   input: string
   /** what is attempted, without trimmings: equal for tries at the same thing, at most 200 characters */
   attempt: string
+  /** what the output shows, finer than `kind` */
+  shows: Shows
   /** hash of tool and canonical arguments: equal for calls that ask the same */
   inputHash: string
   /** hash of the output or error text; absent while the call runs */
   outputHash?: string
-  /** estimated size of the output or error text */
+  /** estimated size of the arguments, and of the output or error text */
+  inputTokens: number
   outputTokens: number
   /** first line of the error the tool ended in */
   error?: string

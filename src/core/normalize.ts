@@ -8,6 +8,7 @@ import { verdictOf } from "./extract/verdict.ts"
 import type { HostPart, HostToolState } from "./host.ts"
 import { normalizePath, relativeTo } from "./paths.ts"
 import { redact } from "./redact.ts"
+import { filesShown, showsOf } from "./shows.ts"
 import { cut, cutMiddle, line, wellFormed } from "./text.ts"
 import { tokensOfLength } from "./tokens.ts"
 import { kindOf } from "./tools.ts"
@@ -64,12 +65,14 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
   const time = record(state.time)
   const start = time?.start
   const end = time?.end
-  const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
+  const asked = canonical(kind, input)
+  const inputHash = env.hash(`${tool}\n${asked}`)
   const outputHash = done ? env.hash(output) : undefined
   const digest =
     outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
       ? env.digest(digestKey(inputHash, outputHash), source)
       : undefined
+  const files = done && !failed ? filesOf(kind, input, metadata, place.root) : []
   return {
     callID: text(part.callID) ?? text(part.id) ?? "",
     partID: text(part.id) ?? "",
@@ -79,16 +82,18 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     status: status as ToolStatus,
     input: summary,
     attempt: cut(kind === "command" ? redact(line(commandKey(command))) : `${tool} ${summary}`, ATTEMPT),
+    shows: showsOf(tool, kind, files, command),
     inputHash,
     ...maybe("outputHash", outputHash),
     ...(digest ? { gist: cut(redact(line(digest.gist)), FAILURE) } : {}),
+    inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
     ...(failed ? { error: cut(redact(line(output)), FAILURE) } : {}),
     ...maybe("exit", exit),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
     ...(failure ? { failure: cut(redact(line(failure)), FAILURE) } : {}),
-    files: done && !failed ? filesOf(kind, input, metadata, place.root) : [],
+    files,
     ...(typeof start === "number" && typeof end === "number" ? { durationMs: Math.max(0, end - start) } : {}),
     ...(typeof end === "number" ? { endedAt: end } : {}),
     cleared: time?.compacted !== undefined,
@@ -194,6 +199,8 @@ function filesOf(
       const range = rangeOf(input, metadata)
       return [range ? { ...use(path, "read"), range } : use(path, "read")]
     }
+    case "command":
+      return filesShown(text(input.command) ?? "").map((path) => use(path, "read"))
     case "edit":
       return path ? [use(path, "edit")] : []
     case "write":

@@ -22,7 +22,7 @@ export async function onCompacting(
   const messages = Array.isArray(stored) && stored.every(isMessage) ? contextAt(stored, stored.length) : []
   // a session resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
-    restore(context, session)
+    await restore(context, session)
     update(context, session, messages)
   }
   const facts = brief(session.ledger.facts, session.signals, findingsOf(messages, context.env))

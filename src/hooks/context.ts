@@ -1,8 +1,10 @@
 // What every hook is given: the options, the closure state and the ways out. Made once per directory by the plugin.
 
+import type { CallOptions } from "../core/call.ts"
 import type { Env } from "../core/normalize.ts"
 import type { Digests } from "../digest/digests.ts"
 import type { Options } from "../options.ts"
+import type { Agents } from "./host.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
 import type { Sessions } from "./sessions.ts"
@@ -16,10 +18,13 @@ export type HookContext = {
   models: Models
   digests: Digests
   store: SharedStore
+  /** the options as one call's preparation wants them */
+  callOptions: CallOptions
   /** a session's stored messages, asked of the host; for what no array was handed over for */
   messages(sessionID: string): Promise<unknown>
+  /** one stored message; undefined when there is none, rejects when the host will not say */
+  message(sessionID: string, messageID: string): Promise<unknown>
   /** the project's folder; the ledger's relative paths are in it */
   directory: string
-  /** prompts of OpenCode's own helper agents, as far as it named them */
-  helperPrompts: string[]
+  agents: Agents
 }

@@ -10,21 +10,24 @@ export type Commit = () => void
 /**
  * A hook that never throws, never rejects and is done by the deadline. The body may look at its arguments but changes
  * them only through the commit it returns: a body that fails or comes late has changed nothing. A synchronous body
- * that took longer is reported but used, since the time is spent either way.
+ * that took longer is reported but used, since the time is spent either way. One that waits may do so for `patienceMs`.
  */
 export function guard<Args extends unknown[]>(
   hook: string,
   deadlineMs: number,
   report: Report,
   body: (...args: Args) => Commit | undefined | Promise<Commit | undefined>,
+  patienceMs = deadlineMs,
 ): (...args: Args) => Promise<void> {
   return async (...args) => {
     const started = performance.now()
     try {
       const result = body(...args)
-      const commit = result instanceof Promise ? await within(result, deadlineMs) : result
-      if (commit === LATE) return report(hook, `was not done after ${deadlineMs} ms; OpenCode went on without it`)
+      const waits = result instanceof Promise
+      const commit = waits ? await within(result, patienceMs) : result
+      if (commit === LATE) return report(hook, `was not done after ${patienceMs} ms; OpenCode went on without it`)
       commit?.()
+      if (waits) return
     } catch (cause) {
       return report(hook, "failed; OpenCode went on without it", cause)
     }

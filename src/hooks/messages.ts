@@ -1,16 +1,22 @@
-// experimental.chat.messages.transform: brings the ledger up to date with the array and puts the HUD in its place.
+// experimental.chat.messages.transform: brings the ledger up to date with the array and prepares what goes out: old outputs
+// folded, the HUD in its place.
 
+import { prepareCall } from "../core/call.ts"
+import { putBack } from "../core/copies.ts"
+import { dropChanged } from "../core/fold/folding.ts"
 import type { HostMessage } from "../core/host.ts"
-import { nextHud } from "../core/hud/hud.ts"
-import { isHudID, remove, takeOut } from "../core/hud/place.ts"
-import { slotFor } from "../core/hud/slots.ts"
+import { isHudID, remove } from "../core/hud/place.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 import { modelOf } from "./models.ts"
 import { restore } from "./restore.ts"
+import type { Session } from "./sessions.ts"
 import { update } from "./update.ts"
 
-export function onMessages(context: HookContext, output: { messages: unknown }): Commit | undefined {
+export function onMessages(
+  context: HookContext,
+  output: { messages: unknown },
+): Commit | undefined | Promise<Commit | undefined> {
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return
@@ -24,32 +30,34 @@ export function onMessages(context: HookContext, output: { messages: unknown }):
     session.compacting = false
     return
   }
-  restore(context, session)
-  // the same array again, as after another plugin's retry: our own text must not be taken for a tool's
-  if (session.hud.placed !== undefined) takeOut(messages, session.hud.placed)
-  update(context, session, messages)
-  const { facts } = session.ledger
-  const { options } = context
-  if (!options.hud.enabled || (facts.agent !== undefined && options.disabledAgents.includes(facts.agent)))
-    return () => remove(messages)
-  const model = modelOf(session)
-  const contextLimit = context.models.contextLimit(model)
-  const { hud, commit, state } = nextHud(
-    messages,
-    facts,
-    session.signals,
-    contextLimit === undefined ? {} : { contextLimit },
-    slotFor(options.hud.slot, model),
-    options.hud,
-    session.hud,
-  )
+  const restored = restore(context, session)
+  return restored ? restored.then(() => prepare(context, session, messages)) : prepare(context, session, messages)
+}
+
+function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
+  putBack(messages)
+  const changed = dropChanged(session.folding, update(context, session, messages))
+  const { agent } = session.ledger.facts
+  if (agent !== undefined && context.options.disabledAgents.includes(agent)) return () => remove(messages)
+  const around = context.models.circumstances(modelOf(session), Date.now())
+  const canRecall = agent === undefined || !context.agents.withoutRecall.has(agent)
+  const options = canRecall ? context.callOptions : { ...context.callOptions, fold: { enabled: false } }
+  const call = prepareCall(messages, session, around, options, context.env)
   return () => {
-    commit()
     const before = session.hud.anchors
-    session.hud = state
-    session.turn.hudTokens += hud?.tokens ?? 0
-    if (state.anchors.length !== before.length || state.anchors.at(-1) !== before.at(-1))
-      context.store.use((store) => store.saveAnchors(sessionID, state.anchors))
+    const { stopped } = session.folding.account
+    call.commit()
+    const { account } = session.folding
+    if (account.stopped !== undefined && stopped === undefined)
+      context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
+    session.turn.hudTokens += call.hud?.tokens ?? 0
+    session.turn.foldedTokens += call.savedTokens
+    const { anchors } = session.hud
+    context.store.use((store) => {
+      if (changed.length) store.dropFolds(session.id, changed)
+      if (call.folded.length) store.saveFolds(session.id, call.folded)
+      if (anchors.length !== before.length || anchors.at(-1) !== before.at(-1)) store.saveAnchors(session.id, anchors)
+    })
   }
 }
 

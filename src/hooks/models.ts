@@ -1,31 +1,67 @@
-// The models seen: their limits by name, and which one a session really calls. The messages hook is told neither; the
-// system hook, which runs after it, is.
+// The models seen: their limits and prices by name, and which one a session really calls. The messages hook is told
+// neither; the system hook, which runs after it, is.
 
 import { renew } from "../core/bounded.ts"
+import type { Circumstances } from "../core/call.ts"
+import { type ModelRecord, type Tariff, tariffOf } from "../core/fold/tariff.ts"
+import { compactsAt } from "../core/fold/threshold.ts"
 import type { ModelName } from "../core/hud/slots.ts"
-import { record } from "../core/normalize.ts"
+import { record, text } from "../core/normalize.ts"
+import { type Options, tariffOverride } from "../options.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = {
   /** Learns from the model OpenCode hands to a hook; with a session, also that the session calls it. */
   note(model: unknown, session?: Session): void
-  /** the size of the model's context window in tokens, undefined when unknown or unlimited */
+  /** Learns from OpenCode's configuration when it compacts. */
+  configure(config: unknown): void
+  /** size of the model's context window in tokens, undefined when unknown or unlimited */
   contextLimit(name: ModelName | undefined): number | undefined
+  /** what a call to the model is to be prepared for */
+  circumstances(name: ModelName | undefined, nowMs: number): Circumstances
 }
+
+type Limits = { context?: number; input?: number; output?: number }
+type Known = { limits: Limits; tariff: Tariff }
 
 const MOST = 200
 
-export function createModels(): Models {
-  const limits = new Map<string, number>()
+export function createModels(options: Options): Models {
+  const prices = tariffOverride(options)
+  const known = new Map<string, Known>()
+  let compaction: { auto?: boolean; reserved?: number } = {}
+  const limitsOf = (name: ModelName | undefined) => (name && known.get(nameOf(name))?.limits) ?? {}
   return {
     note(model, session) {
-      const { id, providerID, limit } = record(model) ?? {}
+      const { id, providerID, limit, api, cost } = record(model) ?? {}
       if (typeof id !== "string" || typeof providerID !== "string") return
       if (session) session.called = { named: nameOf(session.ledger.facts.model), model: { providerID, modelID: id } }
-      const context = record(limit)?.context
-      if (typeof context === "number" && context > 0) renew(limits, `${providerID}/${id}`, context, MOST)
+      const npm = text(record(api)?.npm)
+      const charged = costOf(cost)
+      const modelID = text(record(api)?.id) ?? id
+      const named: ModelRecord = { providerID, modelID, ...(npm ? { npm } : {}), ...(charged ? { cost: charged } : {}) }
+      renew(known, `${providerID}/${id}`, { limits: readLimits(limit), tariff: tariffOf(named, prices) }, MOST)
     },
-    contextLimit: (name) => name && limits.get(nameOf(name)),
+    configure(config) {
+      const { auto, reserved } = record(record(config)?.compaction) ?? {}
+      compaction = {
+        ...(typeof auto === "boolean" ? { auto } : {}),
+        ...(typeof reserved === "number" ? { reserved } : {}),
+      }
+    },
+    contextLimit: (name) => limitsOf(name).context,
+    circumstances(name, nowMs) {
+      const limits = limitsOf(name)
+      const threshold = compactsAt(limits, compaction)
+      return {
+        nowMs,
+        ...(name ? { model: name } : {}),
+        ...(limits.context === undefined ? {} : { contextLimit: limits.context }),
+        ...(threshold === undefined ? {} : { compactsAt: threshold }),
+        tariff: (name && known.get(nameOf(name))?.tariff) ?? tariffOf(name, prices),
+        reportedFolded: true,
+      }
+    },
   }
 }
 
@@ -37,4 +73,26 @@ export function modelOf({ called, ledger }: Session): ModelName | undefined {
 
 function nameOf(model: ModelName | undefined): string {
   return model ? `${model.providerID}/${model.modelID}` : ""
+}
+
+function readLimits(value: unknown): Limits {
+  const limits: Limits = {}
+  for (const name of ["context", "input", "output"] as const) {
+    const limit = record(value)?.[name]
+    if (typeof limit === "number" && limit > 0) limits[name] = limit
+  }
+  return limits
+}
+
+function costOf(value: unknown): ModelRecord["cost"] {
+  const cost = record(value)
+  const cache = record(cost?.cache)
+  const price = (one: unknown) => (typeof one === "number" ? one : 0)
+  if (!cost) return
+  return {
+    input: price(cost.input),
+    output: price(cost.output),
+    cacheRead: price(cache?.read),
+    cacheWrite: price(cache?.write),
+  }
 }

@@ -1,20 +1,29 @@
 // A session resumed in a new process: what the message array cannot give back comes from the store, once.
 
+import { addFolds } from "../core/fold/folding.ts"
 import { readCarried } from "../core/ledger/carry.ts"
 import type { HookContext } from "./context.ts"
 import type { Session } from "./sessions.ts"
 
 /**
- * Takes back the sticky slot's texts and what a compaction carried. While the store is still opening it does nothing,
- * and is tried again at the next call.
+ * Takes back the folds, the sticky slot's texts and what a compaction carried. Undefined when there is nothing to wait
+ * for; else the request waits: one that went out without its folds would be sent anew from the first of them on.
  */
-export function restore(context: HookContext, session: Session): void {
-  const store = context.store.current()
-  if (session.restored || !store) return
-  session.restored = true
-  const anchors = store.loadAnchors().get(session.id)
-  if (anchors?.length && !session.hud.shown) session.hud = { ...session.hud, shown: true, anchors }
-  const carried = store.loadCarried().get(session.id)
-  const facts = carried && readCarried(carried.data)
-  if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+export function restore(context: HookContext, session: Session): Promise<void> | undefined {
+  if (session.restored) return
+  const opening = context.store.opening()
+  if (!opening) return
+  return opening.then(async (store) => {
+    const folds = await store.loadFolds(session.id)
+    const lastNumber = await store.lastFold(session.id)
+    if (session.restored) return
+    session.restored = true
+    addFolds(session.folding, folds)
+    session.folding.lastNumber = Math.max(session.folding.lastNumber, lastNumber)
+    const anchors = store.loadAnchors().get(session.id)
+    if (anchors?.length && !session.hud.shown) session.hud = { ...session.hud, shown: true, anchors }
+    const carried = store.loadCarried().get(session.id)
+    const facts = carried && readCarried(carried.data)
+    if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+  })
 }

@@ -2,19 +2,13 @@
 // hooks remember lives here.
 
 import { renew } from "../core/bounded.ts"
-import { type HudState, newHudState } from "../core/hud/hud.ts"
-import { isHudID } from "../core/hud/place.ts"
+import { type Conversation, newConversation } from "../core/call.ts"
 import type { ModelName } from "../core/hud/slots.ts"
-import { createLedger, type Ledger } from "../core/ledger/ledger.ts"
-import { noSignals, type Signals } from "../core/ledger/signals.ts"
 import type { Env } from "../core/normalize.ts"
 import { newTurn, type TurnCount } from "./turn.ts"
 
-export type Session = {
+export type Session = Conversation & {
   id: string
-  ledger: Ledger
-  signals: Signals
-  hud: HudState
   /** the model OpenCode last called for the session, and the one its messages named then */
   called?: { named: string; model: ModelName }
   /** what an earlier process left in the store was looked for */
@@ -39,10 +33,8 @@ const MOST = 100
 export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
   const begin = (id: string): Session => ({
+    ...newConversation(env),
     id,
-    ledger: createLedger(env, isHudID),
-    signals: noSignals(),
-    hud: newHudState(),
     restored: false,
     compacting: false,
     turn: newTurn(),

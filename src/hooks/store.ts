@@ -7,10 +7,10 @@ import type { Store } from "../store/record.ts"
 import type { Log } from "./log.ts"
 
 export type SharedStore = {
-  /** undefined until the store is open, and when it is switched off */
-  current(): Store | undefined
   /** Starts opening it, off the caller's path; opening it twice is opening it once. */
   open(): void
+  /** The store once it is open, which begins with this; undefined when it is switched off. */
+  opening(): Promise<Store> | undefined
   /** Does something with the store, at once when it is open, else when it is; never when it is switched off. */
   use(action: (store: Store) => void): void
   release(): Promise<void>
@@ -21,8 +21,8 @@ type Opening = { users: number; opened: Promise<Store>; store?: Store }
 const openings = new Map<string, Opening>()
 
 const NO_STORE: SharedStore = {
-  current: () => undefined,
   open: () => {},
+  opening: () => undefined,
   use: () => {},
   release: async () => {},
 }
@@ -40,8 +40,11 @@ export function shareStore({ enabled, path }: Options["store"], log: Log): Share
   // a host without SQLite, which is a host without Bun, should say so when it starts and not in the middle of a session
   if (!process.versions.bun) open()
   return {
-    current: () => opening?.store,
     open,
+    opening() {
+      open()
+      return opening?.opened
+    },
     use(action) {
       open()
       if (opening?.store) action(opening.store)

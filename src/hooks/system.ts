@@ -1,7 +1,7 @@
 // experimental.chat.system.transform: one constant paragraph at the end of the system prompt's last element. A second
 // element would become a second system message, which strict chat templates refuse.
 
-import { isHelperPrompt, PARAGRAPH } from "../core/hud/paragraph.ts"
+import { isHelperPrompt, paragraph } from "../core/hud/paragraph.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 
@@ -13,15 +13,21 @@ export function onSystem(
   const system = output?.system
   const first: unknown = Array.isArray(system) ? system[0] : undefined
   // without a session it is OpenCode writing an agent's description
-  if (typeof first !== "string" || input?.sessionID === undefined || isHelperPrompt(first, context.helperPrompts)) {
+  if (
+    typeof first !== "string" ||
+    input?.sessionID === undefined ||
+    isHelperPrompt(first, context.agents.helperPrompts)
+  ) {
     context.models.note(input?.model)
     return
   }
   context.models.note(input.model, context.sessions.get(input.sessionID))
-  if (!context.options.hud.enabled || !Array.isArray(system)) return
+  const { hud, fold } = context.options
+  const said = paragraph({ hud: hud.enabled, folds: fold.enabled })
+  if (said === undefined || !Array.isArray(system)) return
   const last = system.length - 1
-  if (typeof system[last] !== "string" || system[last].endsWith(PARAGRAPH)) return
+  if (typeof system[last] !== "string" || system[last].endsWith(said)) return
   return () => {
-    system[last] = `${system[last]}\n\n${PARAGRAPH}`
+    system[last] = `${system[last]}\n\n${said}`
   }
 }

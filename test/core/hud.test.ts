@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { putBack } from "../../src/core/copies.ts"
 import { findingsOf } from "../../src/core/findings.ts"
 import type { HostMessage } from "../../src/core/host.ts"
 import { brief } from "../../src/core/hud/brief.ts"
 import { type HudState, newHudState, nextHud } from "../../src/core/hud/hud.ts"
-import { isHudID, takeOut } from "../../src/core/hud/place.ts"
+import { isHudID, remove } from "../../src/core/hud/place.ts"
 import { SECTIONS } from "../../src/core/hud/sections.ts"
 import type { Slot } from "../../src/core/hud/slots.ts"
 import { createLedger } from "../../src/core/ledger/ledger.ts"
@@ -275,7 +276,8 @@ describe("slots", () => {
     const call = nextHud(messages, ledger.facts, noSignals(), {}, "tool", OPTIONS, newHudState())
     call.commit()
     expect(JSON.stringify(messages)).not.toBe(before)
-    takeOut(messages, call.state.placed!)
+    putBack(messages)
+    remove(messages)
     expect(JSON.stringify(messages)).toBe(before)
   })
 

@@ -21,12 +21,21 @@ const KEYWORDS = new Set(
   ),
 )
 
-/** The digest in one printable line. A fact of a file has its line number, a path leaves out the folder of the last. */
-export function digestLine(digest: Digest): string {
-  const said = [line(digest.gist)]
+/**
+ * The digest in one printable line of at most `mostTokens`. A fact of a file has its line number, a path leaves out the
+ * folder of the last. Where there is little room the last facts go first, then the end of the gist.
+ */
+export function digestLine(digest: Digest, mostTokens = MOST_TOKENS): string {
+  const gist = line(digest.gist)
+  let left = mostTokens - estimateTokens(gist)
+  if (left < 0) return cut(gist, Math.floor((gist.length * mostTokens) / (mostTokens - left)))
+  const said = [gist]
   let folder = ""
   for (const fact of digest.facts) {
-    said.push(shown(fact, folder))
+    const text = shown(fact, folder)
+    left -= estimateTokens(text) + 1
+    if (left < 0) break
+    said.push(text)
     folder = folderOf(fact) ?? folder
   }
   return said.join(" · ")

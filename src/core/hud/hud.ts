@@ -2,7 +2,7 @@
 
 import type { HostMessage } from "../host.ts"
 import type { Facts } from "../ledger/facts.ts"
-import type { Signals } from "../ledger/signals.ts"
+import { type Signals, todosNow } from "../ledger/signals.ts"
 import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
 import { frame, type Hud, onlyNew, render } from "./render.ts"
 import {
@@ -29,8 +29,6 @@ export type HudState = {
   anchors: Anchor[]
   said: ReadonlyMap<string, string>
   lastSent: number
-  /** tool slot only: the text put behind a tool's result, to be taken out should the same array come again */
-  placed?: string
 }
 
 export type HudCall = { hud: Hud | undefined; reason?: string; commit: Commit; state: HudState }
@@ -39,7 +37,7 @@ export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
 }
 
-const NOTHING_YET = "nothing to say yet: no tool has been used"
+const NOTHING_YET = "nothing to say yet: the session has only begun"
 /** From this share of the context window on, the HUD makes itself small. */
 const NEARLY_FULL = 0.9
 /** New file names that are worth a sticky HUD of their own. */
@@ -62,19 +60,25 @@ export function nextHud(
   const call = facts.calls + 1
   const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
   const budgetTokens = budget(facts, around, options.budgetTokens)
-  if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, state)
-  const wanted = state.shown || hasNews(facts)
+  if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, signals, state)
+  const wanted = state.shown || hasNews(facts, signals)
   // one that was there and has nothing left to say stays, as its frame
   const hud = wanted ? (render(sections, budgetTokens, call) ?? (state.shown ? frame(call) : undefined)) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
   const commit = slot === "tail" ? planTail(messages, hud?.text) : planTool(messages, hud?.text)
-  const placed = hud && slot === "tool" ? { placed: hud.text } : {}
-  return { hud, ...reason, commit, state: { ...newHudState(), shown: hud !== undefined, ...placed } }
+  return { hud, ...reason, commit, state: { ...newHudState(), shown: hud !== undefined } }
 }
 
-/** Something worth a HUD: a tool was used, or the session has a past that the model no longer sees. */
-function hasNews(facts: Facts): boolean {
-  return facts.events > 0 || facts.compactions > 0
+/** Calls at a session's start in which all of it stands right above: which files were read is no news then. */
+const FIRST_CALLS = 5
+
+/** Something worth a HUD: tools were used for a while, or sooner when something fails, repeats, waits or is planned. */
+function hasNews(facts: Facts, signals: Signals): boolean {
+  if (facts.compactions > 0) return true
+  if (facts.events === 0) return false
+  const { failures, repeats } = facts
+  const pressing = failures.size + repeats.size + todosNow(facts, signals).length + signals.permissions.size
+  return pressing > 0 || facts.calls >= FIRST_CALLS
 }
 
 /** In a small context the HUD is small: its price should stay a small part of the call's. */
@@ -97,6 +101,7 @@ function sticky(
   budgetTokens: number,
   call: number,
   facts: Facts,
+  signals: Signals,
   state: HudState,
 ): HudCall {
   const ids = new Set(messages.map((message) => message.info.id))
@@ -107,7 +112,7 @@ function sticky(
   const lost = kept.length < state.anchors.length
   const said: ReadonlyMap<string, string> = lost ? new Map() : state.said
   const fresh = kept.length ? onlyNew([settledSection(facts, said), ...sections], said) : sections
-  const worthIt = kept.length ? isWorthSending(fresh) : state.shown || hasNews(facts)
+  const worthIt = kept.length ? isWorthSending(fresh) : state.shown || hasNews(facts, signals)
   const hud = worthIt
     ? render(fresh, budgetTokens, call, kept.length && said.size ? state.lastSent : undefined)
     : undefined

@@ -1,7 +1,8 @@
 // Puts the HUD into the message array and takes an earlier one out. `plan…` functions only look; the function they
 // return does the change, all of it, so that a request goes out either with the whole HUD or as it came.
 
-import type { HostMessage, HostPart, HostToolState } from "../host.ts"
+import { replacePart } from "../copies.ts"
+import type { HostMessage, HostPart } from "../host.ts"
 
 /** Constant ids: other plugins count the ids they meet. */
 const HUD_ID = "msg_opencode_hud"
@@ -30,7 +31,7 @@ export function planTail(messages: HostMessage[], text: string | undefined): Com
 
 /**
  * Tool slot: behind the last tool result, when the array ends with one; at the start of a turn, where it ends with the
- * user's message, as one more text part of that message. `takeOut` undoes it.
+ * user's message, as one more text part of that message.
  */
 export function planTool(messages: HostMessage[], text: string | undefined): Commit {
   const last = messages.findLast((message) => !isHudID(message.info.id ?? ""))
@@ -42,27 +43,14 @@ export function planTool(messages: HostMessage[], text: string | undefined): Com
       last.parts.push(part)
     }
   }
-  const result = last.info.role === "assistant" ? lastResult(last) : undefined
-  if (!result) return planTail(messages, text)
-  const { state, field } = result
-  const after = state[field] + GAP + text
+  if (last.info.role !== "assistant" || !lastResult(last)) return planTail(messages, text)
   return () => {
     remove(messages)
-    state[field] = after
+    // looked for only now: what was folded is another part by this time
+    const { at, part, field } = lastResult(last) ?? {}
+    if (at === undefined || !part?.state || !field) return
+    replacePart(last.parts, at, { ...part, state: { ...part.state, [field]: part.state[field] + GAP + text } })
   }
-}
-
-/**
- * Takes a HUD that the tool slot put into this very array back out, should the same array come again. OpenCode reads
- * the messages anew for every call, so it would be at the end; the text is asked for, so that nothing else is cut.
- */
-export function takeOut(messages: HostMessage[], text: string): void {
-  const last = messages.findLast((message) => !isHudID(message.info.id ?? ""))
-  if (!last) return
-  const own = last.parts.findLastIndex((part) => part?.id === PART_ID)
-  if (own >= 0) last.parts.splice(own, 1)
-  const { state, field } = lastResult(last) ?? {}
-  if (state && field && state[field]?.endsWith(GAP + text)) state[field] = state[field].slice(0, -(GAP + text).length)
 }
 
 /** Sticky slot: every anchor behind the message it was sent behind, in the order they were sent. */
@@ -80,18 +68,25 @@ export function planSticky(messages: HostMessage[], anchors: readonly Anchor[]):
   }
 }
 
-/** Takes every HUD message out of the array, in place. */
+/** Takes every HUD message out of the array, in place, and a HUD that was added to the last message. */
 export function remove(messages: HostMessage[]): void {
   for (let i = messages.length - 1; i >= 0; i--) if (isHudID(messages[i]?.info?.id ?? "")) messages.splice(i, 1)
+  const parts = messages.at(-1)?.parts
+  const own = parts?.findLastIndex((part) => part?.id === PART_ID) ?? -1
+  if (own >= 0) parts?.splice(own, 1)
 }
 
+type Result = { at: number; part: HostPart; field: "output" | "error" }
+
 /** The last tool result of a message that a provider will see as text: a completed one's output or a failed one's error. */
-function lastResult(message: HostMessage): { state: HostToolState; field: "output" | "error" } | undefined {
-  for (const part of message.parts.toReversed()) {
+function lastResult({ parts }: HostMessage): Result | undefined {
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const part = parts[at]
     const state = part?.type === "tool" ? part.state : undefined
-    if (state?.status === "completed" && typeof state.output === "string" && !state.time?.compacted)
-      return { state, field: "output" }
-    if (state?.status === "error" && typeof state.error === "string") return { state, field: "error" }
+    if (!part || !state) continue
+    if (state.status === "completed" && typeof state.output === "string" && !state.time?.compacted)
+      return { at, part, field: "output" }
+    if (state.status === "error" && typeof state.error === "string") return { at, part, field: "error" }
   }
   return
 }

@@ -6,7 +6,7 @@ import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { basename, dirname } from "../paths.ts"
 import { cut, cutMiddle, line } from "../text.ts"
 
-export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "waiting"] as const
+export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
 
 export type Section = {
@@ -22,7 +22,11 @@ export type Section = {
 export type Item = { text: string; key: string; state: string }
 
 /** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
-export type Surroundings = { contextLimit?: number }
+export type Surroundings = {
+  contextLimit?: number
+  /** outputs that go out folded with this request, and the tokens that leaves out */
+  folded?: { outputs: number; savedTokens: number }
+}
 
 /** A repeat is worth a word while it is recent. */
 const REPEAT_LIFE = 10
@@ -31,6 +35,10 @@ const MAX_FAILURES = 2
 const MAX_FILES = 12
 const WHOLE_PATHS = 4
 const MANY_EDITS = 3
+/** Calls for which a request is not repeated. */
+const MOMENT = 6
+/** A window that is emptier than this, in percent, is no news. */
+const WORTH_TELLING = 25
 /** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
 const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
@@ -43,6 +51,7 @@ export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings)
     failingSection(facts),
     filesSection(facts, signals),
     repeatsSection(facts),
+    foldedSection(around),
     waitingSection(facts, signals),
   ].filter((section): section is Section => section !== undefined && section.items.length > 0)
 }
@@ -58,6 +67,7 @@ function contextSection(facts: Facts, { contextLimit }: Surroundings): Section |
   const now = contextNow(facts)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
+  if (percent !== undefined && percent < WORTH_TELLING && !facts.compactions) return
   const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
   const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
@@ -72,7 +82,7 @@ function taskSection(facts: Facts): Section | undefined {
   const quoted = facts.requests.flatMap((request, i) => {
     const swallowed = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
     // what was asked a moment ago stands right above
-    if (facts.calls - request.call < 2 && i === facts.requests.length - 1 && !swallowed) return []
+    if (facts.calls - request.call < MOMENT && i === facts.requests.length - 1 && !swallowed) return []
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 130 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
@@ -173,6 +183,14 @@ function repeatsSection(facts: Facts): Section {
       }
     })
   return section("repeats", "same result again", items, "; ")
+}
+
+/** The ids stand where the outputs stood, so that here a word will do. */
+function foldedSection({ folded }: Surroundings): Section | undefined {
+  if (!folded?.outputs) return
+  const outputs = folded.outputs === 1 ? "1 output" : `${folded.outputs} outputs`
+  const text = `${outputs}, ${amount(folded.savedTokens)} tokens, see hud_recall`
+  return section("folded", "folded", [{ text, key: "", state: "" }])
 }
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {

@@ -1,0 +1,48 @@
+// Puts folds into the message array.
+
+import { replacePart } from "../copies.ts"
+import type { HostMessage, HostPart } from "../host.ts"
+import { stateOf } from "../normalize.ts"
+import { type Fold, savedTokens } from "./fold.ts"
+
+export type Applied = {
+  /** outputs that go out folded with this request, and the tokens that leaves out */
+  outputs: number
+  savedTokens: number
+  /** puts every fold into its part */
+  commit(): void
+}
+
+/** Looks only, until `commit`. What OpenCode has pruned goes out as OpenCode wants it. */
+export function planApply(messages: readonly HostMessage[], folds: ReadonlyMap<string, Fold>): Applied {
+  const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
+  let saved = 0
+  if (folds.size > 0)
+    for (const { parts } of messages)
+      for (let at = 0; at < parts.length; at++) {
+        const part = parts[at]
+        const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
+        const copy = part && fold && folded(part, fold)
+        if (!copy) continue
+        swaps.push({ parts, at, copy })
+        saved += savedTokens(fold)
+      }
+  return {
+    outputs: swaps.length,
+    savedTokens: saved,
+    commit() {
+      for (const { parts, at, copy } of swaps) replacePart(parts, at, copy)
+    },
+  }
+}
+
+function folded(part: HostPart, fold: Fold): HostPart | undefined {
+  const state = stateOf(part)
+  if (!state || state.time?.compacted !== undefined) return
+  const changed =
+    fold.side === "output"
+      ? { ...state, output: fold.text }
+      : { ...state, input: JSON.parse(fold.text) as Record<string, unknown> }
+  // before OpenCode 1.0 a part was its own state
+  return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }
+}

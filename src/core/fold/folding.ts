@@ -1,0 +1,111 @@
+// What is remembered of a session's folds from call to call, and one call's decisions made into folds.
+
+import { nameOf, type ToolEvent } from "../event.ts"
+import type { HostMessage, HostPart } from "../host.ts"
+import type { Entry } from "../ledger/entry.ts"
+import { digestKey, type Env, sourceOf } from "../normalize.ts"
+import { cutMiddle } from "../text.ts"
+import { estimateTokens, tokensOfLength } from "../tokens.ts"
+import { type Account, newAccount } from "./account.ts"
+import type { Fold } from "./fold.ts"
+import type { Decision } from "./plan.ts"
+import { inputWords, outputWords } from "./words.ts"
+
+export type Folding = {
+  /** by part id; those of messages that a compaction or a revert took away stay, for recall */
+  folds: Map<string, Fold>
+  /** the same by recall id */
+  byID: Map<string, Fold>
+  /** number of the newest recall id */
+  lastNumber: number
+  /** the last request: its messages' ids, when it went out (epoch ms) and to which model */
+  sent?: { ids: readonly string[]; atMs: number; model: string }
+  /** the call in which an output was last quoted, by part id */
+  quotedAt: Map<string, number>
+  /** what the provider reported against what was expected */
+  account: Account
+}
+
+export function newFolding(): Folding {
+  return { folds: new Map(), byID: new Map(), lastNumber: 0, quotedAt: new Map(), account: newAccount() }
+}
+
+/** Adds folds, as decided or as an earlier process left them. */
+export function addFolds(folding: Folding, folds: readonly Fold[]): void {
+  for (const fold of folds) {
+    folding.folds.set(fold.partID, fold)
+    folding.byID.set(fold.id, fold)
+    folding.lastNumber = Math.max(folding.lastNumber, Number(fold.id.slice(1)) || 0)
+  }
+}
+
+/** Forgets folds of parts that hold another content by now. `fresh` are entries just read. */
+export function dropChanged({ folds }: Folding, fresh: readonly Entry[]): string[] {
+  const changed = fresh.flatMap(({ events }) =>
+    events.filter((event) => {
+      const fold = folds.get(event.partID)
+      return fold !== undefined && !event.cleared && fold.hash !== hashOf(event, fold.side)
+    }),
+  )
+  for (const { partID } of changed) folds.delete(partID)
+  return changed.map(({ partID }) => partID)
+}
+
+/** The folds that decisions come to, oldest first; a part that cannot be found or gets no shorter gives none. */
+export function foldsOf(
+  decisions: readonly Decision[],
+  messages: readonly HostMessage[],
+  { lastNumber }: Folding,
+  call: number,
+  env: Env,
+): Fold[] {
+  const found = partsOf(messages, new Set(decisions.map(({ event }) => event.messageID)))
+  const folds: Fold[] = []
+  for (const { event, side, account, reason, because, tokens } of decisions) {
+    const part = found.get(event.partID)
+    if (!part) continue
+    const id = `r${lastNumber + folds.length + 1}`
+    const source = sourceOf(part)
+    const text =
+      side === "input"
+        ? inputWords(id, source.input)
+        : outputWords(
+            id,
+            account,
+            tokens,
+            source,
+            env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source),
+          )
+    if (text === undefined) continue
+    const textTokens = side === "input" ? tokensOfLength(text.length) : estimateTokens(text)
+    if (textTokens >= tokens) continue
+    folds.push({
+      id,
+      partID: event.partID,
+      messageID: event.messageID,
+      hash: hashOf(event, side),
+      side,
+      text,
+      what: cutMiddle(nameOf(event), 100),
+      reason,
+      because,
+      call,
+      tokens,
+      textTokens,
+    })
+  }
+  return folds
+}
+
+/** What tells whether a part still holds what was folded. */
+export function hashOf(event: ToolEvent, side: Fold["side"]): string {
+  return side === "input" ? event.inputHash : (event.outputHash ?? "")
+}
+
+function partsOf(messages: readonly HostMessage[], ids: ReadonlySet<string>): Map<string, HostPart> {
+  const found = new Map<string, HostPart>()
+  for (const { info, parts } of messages)
+    if (info.id !== undefined && ids.has(info.id))
+      for (const part of parts) if (part?.type === "tool" && part.id !== undefined) found.set(part.id, part)
+  return found
+}

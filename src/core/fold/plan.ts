@@ -1,0 +1,232 @@
+// Which outputs go out folded from this call on, and why. Pure: what it is told of the ledger, the price and the cache
+// is all it knows. The decision is about marginal cost: to fold an output, everything after it that the provider has
+// cached is sent anew; in return every call to come carries less.
+
+import type { ToolEvent } from "../event.ts"
+import type { Entry } from "../ledger/entry.ts"
+import type { Facts } from "../ledger/facts.ts"
+import type { Fold, Reason } from "./fold.ts"
+import { type Account, expectedNeeds, NEEDS, remainingCalls } from "./need.ts"
+import { newSights, type Sights } from "./sights.ts"
+import type { Tariff } from "./tariff.ts"
+import { foldTokens } from "./words.ts"
+
+export type Situation = {
+  entries: readonly Entry[]
+  facts: Facts
+  /** what is folded already, by part id */
+  folds: ReadonlyMap<string, Fold>
+  tariff: Tariff
+  /** entries, from the first, that the provider is believed to hold in its cache */
+  cachedEntries: number
+  /** estimated tokens of the messages as they would go out without a new fold */
+  sentTokens: number
+  /** tokens of the whole request, by the provider's last report where there is one */
+  contextTokens: number
+  /** the size from which OpenCode compacts; absent when it never does or the model's limits are unknown */
+  compactsAt?: number
+  /** when an output was last quoted, as a call; by part id */
+  quotedAt: ReadonlyMap<string, number>
+  /** never folded by the user's wish */
+  isProtected(event: ToolEvent): boolean
+  /** folding for money was found to lose on this provider: only what must be is folded */
+  stopped: boolean
+}
+
+export type Decision = {
+  event: ToolEvent
+  side: Fold["side"]
+  account: Account
+  reason: Reason
+  because: string
+  /** size of what is folded, and what it is expected to be folded to, in tokens */
+  tokens: number
+  textTokens: number
+}
+
+/** What a lost output costs beside tokens, in fresh input tokens: a step more, and a model that lost its thread. */
+const DISTRACTION = 11_000
+/** Output tokens of the call that asks for an output back. */
+const ASKING = 80
+/** Tokens a fold must save at least. */
+const LEAST_GAIN = 20
+/** Share of the size at which OpenCode compacts from which room is made, and the share it is made down to. */
+const PRESSURE = 0.8
+const RELIEVED = 0.6
+
+type Candidate = Omit<Decision, "reason" | "because"> & {
+  /** expected gain in fresh input tokens when folded now, what follows it not counted */
+  value: number
+  /** expected needs for each token saved: what must go goes in this order */
+  strain: number
+  /** the request is sent anew from here on anyway */
+  free: boolean
+  /** cached tokens after it */
+  following: number
+  why: string
+}
+
+/** The outputs to fold from this call on, oldest first. */
+export function planFolds(situation: Situation): Decision[] {
+  const candidates = candidatesOf(situation)
+  const chosen = situation.stopped ? [] : worthwhile(candidates, situation)
+  return [...chosen, ...underPressure(candidates, chosen, situation)].sort((a, b) => a.event.call - b.event.call)
+}
+
+/**
+ * All those up to the cut where the sum of what they gain exceeds most what it costs to send anew what follows the
+ * oldest of them: once the prefix is broken there, the others behind it fold at no further cost.
+ */
+function worthwhile(candidates: readonly Candidate[], { tariff, facts }: Situation): Decision[] {
+  const anew = tariff.write - tariff.read
+  let sum = 0
+  let best = 0
+  let count = 0
+  const gaining = candidates.filter((candidate) => candidate.value > 0)
+  gaining.forEach((candidate, i) => {
+    sum += candidate.value
+    const gain = sum - anew * candidate.following
+    if (gain <= best) return
+    best = gain
+    count = i + 1
+  })
+  const chosen = gaining.slice(0, count)
+  const cost = Math.round(anew * (chosen.at(-1)?.following ?? 0))
+  const calls = Math.round(remainingCalls(facts.calls))
+  return chosen.map((candidate) => ({
+    ...candidate,
+    reason: candidate.free || cost === 0 ? "free" : "pays",
+    because: candidate.free
+      ? candidate.why
+      : `${candidate.why}; ${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come, for ${cost} sent anew once with what else is folded here`,
+  }))
+}
+
+/** What has to go so that OpenCode need not compact: least missed first, the newest call's never. */
+function underPressure(
+  candidates: readonly Candidate[],
+  chosen: readonly Decision[],
+  { contextTokens, compactsAt }: Situation,
+): Decision[] {
+  if (compactsAt === undefined) return []
+  const saved = (decisions: readonly { tokens: number; textTokens: number }[]) =>
+    decisions.reduce((sum, { tokens, textTokens }) => sum + tokens - textTokens, 0)
+  let left = contextTokens - saved(chosen)
+  if (left < compactsAt * PRESSURE) return []
+  const taken = new Set(chosen.map(({ event }) => event))
+  const more: Decision[] = []
+  for (const candidate of candidates.filter(({ event }) => !taken.has(event)).sort((a, b) => a.strain - b.strain)) {
+    if (left <= compactsAt * RELIEVED) break
+    left -= saved([candidate])
+    const because = `the context is near ${compactsAt} tokens, where OpenCode compacts; ${candidate.why}`
+    more.push({ ...candidate, reason: "must", because })
+  }
+  return more
+}
+
+/** Everything that may be folded, newest first. */
+function candidatesOf(situation: Situation): Candidate[] {
+  const { entries, facts, folds, tariff, cachedEntries } = situation
+  const anew = tariff.write - tariff.read
+  const remaining = remainingCalls(facts.calls)
+  const asking = tariff.read * situation.sentTokens + tariff.output * ASKING + DISTRACTION
+  const sights = newSights()
+  const found: Candidate[] = []
+  let following = 0
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at] as Entry
+    const cached = at < cachedEntries
+    let sentTokens = entry.tokens
+    for (const event of entry.events.toReversed()) {
+      const fold = folds.get(event.partID)
+      if (fold) sentTokens -= fold.tokens - fold.textTokens
+      const account = accountOf(event, sights, situation)
+      sights.add(event, fold !== undefined)
+      if (fold || account === undefined || situation.isProtected(event)) continue
+      const tokens = event.status === "error" ? event.inputTokens : event.outputTokens
+      const textTokens = foldTokens(tokens, account)
+      const less = tokens - textTokens
+      // what has just come is sent for the first time: it is in nobody's cache
+      const since = account === "again" ? 1 : facts.calls - touchedAt(event, situation)
+      if (less < LEAST_GAIN || since < 1 || since <= NEEDS[account].hold) continue
+      const file = event.files[0] && facts.files.get(event.files[0].path)
+      const needs = expectedNeeds(account, since, remaining, (file?.edits ?? 0) > 0)
+      const atOnce = cached ? -anew * textTokens : anew * less
+      found.push({
+        event,
+        side: event.status === "error" ? "input" : "output",
+        account,
+        tokens,
+        textTokens,
+        value: tariff.read * less * remaining + atOnce - needs * (asking + tariff.write * tokens),
+        strain: needs / less,
+        free: !cached,
+        following,
+        why: WHY[account],
+      })
+    }
+    if (cached) following += sentTokens
+  }
+  return found
+}
+
+const WHY: Readonly<Record<Account, string>> = {
+  file: "a file not touched for a while",
+  excerpt: "part of a file, not touched for a while",
+  document: "a document that was read",
+  matches: "a search that was followed up",
+  listing: "a listing that was followed up",
+  run: "a command that is done with",
+  failed: "a failure that is past",
+  page: "a page that was read",
+  recalled: "handed back a while ago",
+  answer: "an answer",
+  change: "a change that was made",
+  attempt: "the arguments of a call that failed",
+  other: "not touched for a while",
+  superseded: "the file was seen again since",
+  repeated: "the same output came again later",
+  again: "the same output stands above already",
+}
+
+/** Which need an output is held to; undefined when there is nothing to fold. */
+function accountOf(event: ToolEvent, sights: Sights, { facts, entries, folds }: Situation): Account | undefined {
+  if (event.outputHash === undefined || event.cleared) return
+  if (event.status === "error") return "attempt"
+  if (event.shows === "answer" || event.shows === "recalled") return event.shows
+  const seen = sights.of(event)
+  if (seen) return seen
+  const isNew = event.call === facts.calls
+  if (isNew && isAgain(event, facts) && standsAbove(event, entries, folds)) return "again"
+  if (facts.calls - event.call <= 2 && event.kind === "command" && event.failure !== undefined) return "failed"
+  return event.shows
+}
+
+function isAgain({ inputHash, outputHash }: ToolEvent, { results }: Facts): boolean {
+  const known = results.get(inputHash)
+  return known !== undefined && known.times > 1 && known.outputHash === outputHash
+}
+
+function standsAbove(event: ToolEvent, entries: readonly Entry[], folds: Situation["folds"]): boolean {
+  return entries.some((entry) =>
+    entry.events.some(
+      (other) =>
+        other !== event &&
+        other.inputHash === event.inputHash &&
+        other.outputHash === event.outputHash &&
+        !other.cleared &&
+        !folds.has(other.partID),
+    ),
+  )
+}
+
+/** The call in which an output, or the file it shows, was last used. */
+function touchedAt(event: ToolEvent, { facts, quotedAt }: Situation): number {
+  let at = Math.max(event.call, quotedAt.get(event.partID) ?? 0)
+  for (const { path } of event.files) {
+    const file = facts.files.get(path)
+    if (file) at = Math.max(at, file.readAt, file.editedAt)
+  }
+  const result = facts.results.get(event.inputHash)
+  return result?.outputHash === event.outputHash ? Math.max(at, result?.last ?? 0) : at
+}

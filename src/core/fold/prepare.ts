@@ -1,0 +1,111 @@
+// The folds of one call: what is decided anew, what stays as it is, and what the next report is to be held against.
+
+import type { ToolEvent } from "../event.ts"
+import type { HostMessage } from "../host.ts"
+import { contextNow } from "../hud/sections.ts"
+import type { ModelName } from "../hud/slots.ts"
+import type { Ledger } from "../ledger/ledger.ts"
+import type { Env } from "../normalize.ts"
+import { knownTariff, settleCall } from "./account.ts"
+import { type Applied, planApply } from "./apply.ts"
+import { cachedEntries } from "./cached.ts"
+import { type Fold, savedTokens } from "./fold.ts"
+import { addFolds, type Folding, foldsOf } from "./folding.ts"
+import { planFolds } from "./plan.ts"
+import { quotedParts } from "./quotes.ts"
+import type { Tariff } from "./tariff.ts"
+
+export type FoldCircumstances = {
+  nowMs: number
+  /** the model the call goes to */
+  model?: ModelName
+  /** the size at which OpenCode compacts, in tokens; absent when it never does or the limits are unknown */
+  compactsAt?: number
+  tariff: Tariff
+  /** the user paused folding: only what must be is folded */
+  paused?: boolean
+  /**
+   * Whether the reported context sizes are of requests that went out folded, as they are live; those of a session
+   * recorded without the plugin are not.
+   */
+  reportedFolded: boolean
+}
+
+export type FoldPlan = {
+  /** decided for this call */
+  folded: readonly Fold[]
+  applied: Applied
+  /** Remembers what was sent, once it is. */
+  remember(hudTokens: number): void
+}
+
+export function prepareFolds(
+  messages: readonly HostMessage[],
+  { ledger, folding }: { ledger: Ledger; folding: Folding },
+  around: FoldCircumstances,
+  options: { isProtected(event: ToolEvent): boolean },
+  env: Env,
+): FoldPlan {
+  const { facts, entries } = ledger
+  const model = around.model ? `${around.model.providerID}/${around.model.modelID}` : ""
+  const last = entries.findLast(({ call }) => call)
+  const account = last?.usage
+    ? settleCall(folding.account, facts.calls, last.usage, facts.ratio, around.tariff)
+    : folding.account
+  const tariff = knownTariff(around.tariff, account)
+  const before = planApply(messages, folding.folds)
+  const cached = cachedEntries(entries, folding, tariff, model, around.nowMs)
+  const quotedAt = quotes(messages, ledger, folding)
+  const decisions = planFolds({
+    entries,
+    facts,
+    folds: folding.folds,
+    tariff,
+    cachedEntries: cached,
+    sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - before.savedTokens,
+    contextTokens: (contextNow(facts)?.tokens ?? 0) - (around.reportedFolded ? 0 : before.savedTokens),
+    ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
+    quotedAt,
+    isProtected: options.isProtected,
+    stopped: around.paused === true || account.stopped !== undefined,
+  })
+  const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
+  const folds = new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
+  const applied = folded.length ? planApply(messages, folds) : before
+  return {
+    folded,
+    applied,
+    remember(hudTokens) {
+      const changed = new Set(folded.map(({ messageID }) => messageID))
+      const broken = entries.findIndex(({ id }) => changed.has(id))
+      const from = broken < 0 ? cached : Math.min(cached, broken)
+      const freshTokens = hudTokens + sentTokens(ledger, folds, from)
+      addFolds(folding, folded)
+      folding.quotedAt = quotedAt
+      folding.account = { ...account, expected: { call: facts.calls + 1, freshTokens, folded: applied.outputs } }
+      folding.sent = { ids: entries.map(({ id }) => id), atMs: around.nowMs, model }
+    },
+  }
+}
+
+/** Estimated tokens of the entries from one on, as they go out. */
+function sentTokens({ entries }: Ledger, folds: ReadonlyMap<string, Fold>, from: number): number {
+  let tokens = 0
+  for (const entry of entries.slice(from)) {
+    tokens += entry.tokens
+    for (const { partID } of entry.events) {
+      const fold = folds.get(partID)
+      if (fold) tokens -= savedTokens(fold)
+    }
+  }
+  return tokens
+}
+
+function quotes(messages: readonly HostMessage[], { facts, entries }: Ledger, folding: Folding): Map<string, number> {
+  const first = entries[folding.sent?.ids.length ?? entries.length]
+  const from = first ? messages.findLastIndex(({ info }) => info.id === first.id) : -1
+  if (from < 0) return folding.quotedAt
+  const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))
+  if (quoted.length === 0) return folding.quotedAt
+  return new Map([...folding.quotedAt, ...quoted.map((partID) => [partID, facts.calls] as const)])
+}
