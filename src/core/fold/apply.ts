@@ -41,7 +41,7 @@ function folded(part: HostPart, fold: Fold): HostPart | undefined {
   if (!state || state.time?.compacted !== undefined) return
   const changed =
     fold.side === "output"
-      ? { ...state, output: fold.text }
+      ? { ...state, [state.status === "error" ? "error" : "output"]: fold.text }
       : { ...state, input: JSON.parse(fold.text) as Record<string, unknown> }
   // before OpenCode 1.0 a part was its own state
   return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }

@@ -10,7 +10,7 @@ export type Fold = {
   messageID: string
   /** hash of the output (of a failed call the input) that is folded: another content under the same id is not */
   hash: string
-  /** `output`: a completed call's output is replaced by `text`; `input`: a failed call's long arguments are cut to it */
+  /** `output`: what a call returned is replaced by `text`; `input`: the long arguments of one that failed are cut to it */
   side: "output" | "input"
   /** what goes out instead; of an `input` JSON of the arguments */
   text: string

@@ -61,7 +61,8 @@ export function foldsOf(
 ): Fold[] {
   const found = partsOf(messages, new Set(decisions.map(({ event }) => event.messageID)))
   const folds: Fold[] = []
-  for (const { event, side, account, reason, because, tokens } of decisions) {
+  for (const decision of decisions) {
+    const { event, side, reason, because, tokens } = decision
     const part = found.get(event.partID)
     if (!part) continue
     const id = `r${lastNumber + folds.length + 1}`
@@ -69,13 +70,7 @@ export function foldsOf(
     const text =
       side === "input"
         ? inputWords(id, source.input)
-        : outputWords(
-            id,
-            account,
-            tokens,
-            source,
-            env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source),
-          )
+        : outputWords(id, decision, source, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source))
     if (text === undefined) continue
     const textTokens = side === "input" ? tokensOfLength(text.length) : estimateTokens(text)
     if (textTokens >= tokens) continue

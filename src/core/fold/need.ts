@@ -17,24 +17,24 @@ export type Need = {
 
 export const NEEDS: Readonly<Record<Account, Need>> = {
   // read whole and edited within three calls: most of what is ever needed
-  file: { rate: 0.023, hold: 2 },
-  excerpt: { rate: 0.012, hold: 0 },
-  document: { rate: 0.011, hold: 0 },
+  file: { rate: 0.032, hold: 2 },
+  excerpt: { rate: 0.025, hold: 0 },
+  document: { rate: 0.006, hold: 0 },
   matches: { rate: 0.02, hold: 0 },
   listing: { rate: 0.02, hold: 1 },
-  run: { rate: 0.004, hold: 0 },
+  run: { rate: 0.002, hold: 0 },
   // an open failure is worked on with its output at hand
-  failed: { rate: 0.004, hold: 1 },
-  page: { rate: 0.004, hold: 0 },
+  failed: { rate: 0.005, hold: 1 },
+  page: { rate: 0.01, hold: 0 },
   // asked for by name: it stays while it is worked with
   recalled: { rate: 0.1, hold: 12 },
   answer: { rate: 1, hold: Number.POSITIVE_INFINITY },
   change: { rate: 0.005, hold: 1 },
   // what was tried and failed is tried again in other words, within a call or two
-  attempt: { rate: 0.02, hold: 3 },
-  other: { rate: 0.03, hold: 1 },
+  attempt: { rate: 0.02, hold: 1 },
+  other: { rate: 0.015, hold: 0 },
   // the same is there in a newer state, or there to the letter
-  superseded: { rate: 0.0016, hold: 0 },
+  superseded: { rate: 0.004, hold: 0 },
   repeated: { rate: 0.0016, hold: 0 },
   again: { rate: 0.0016, hold: 0 },
 }

@@ -7,7 +7,7 @@ import type { Entry } from "../ledger/entry.ts"
 import type { Facts } from "../ledger/facts.ts"
 import type { Fold, Reason } from "./fold.ts"
 import { type Account, expectedNeeds, NEEDS, remainingCalls } from "./need.ts"
-import { newSights, type Sights } from "./sights.ts"
+import { newSights, type Sight } from "./sights.ts"
 import type { Tariff } from "./tariff.ts"
 import { foldTokens } from "./words.ts"
 
@@ -37,6 +37,8 @@ export type Decision = {
   event: ToolEvent
   side: Fold["side"]
   account: Account
+  /** the newer event that makes this one needless */
+  by?: ToolEvent
   reason: Reason
   because: string
   /** size of what is folded, and what it is expected to be folded to, in tokens */
@@ -49,7 +51,7 @@ const DISTRACTION = 11_000
 /** Output tokens of the call that asks for an output back. */
 const ASKING = 80
 /** Tokens a fold must save at least. */
-const LEAST_GAIN = 20
+const LEAST_GAIN = 30
 /** Share of the size at which OpenCode compacts from which room is made, and the share it is made down to. */
 const PRESSURE = 0.8
 const RELIEVED = 0.6
@@ -140,10 +142,12 @@ function candidatesOf(situation: Situation): Candidate[] {
     for (const event of entry.events.toReversed()) {
       const fold = folds.get(event.partID)
       if (fold) sentTokens -= fold.tokens - fold.textTokens
-      const account = accountOf(event, sights, situation)
+      const sight = sights.of(event)
+      const account = accountOf(event, sight, situation)
       sights.add(event, fold !== undefined)
       if (fold || account === undefined || situation.isProtected(event)) continue
-      const tokens = event.status === "error" ? event.inputTokens : event.outputTokens
+      const side = sideOf(event)
+      const tokens = side === "input" ? event.inputTokens : event.outputTokens
       const textTokens = foldTokens(tokens, account)
       const less = tokens - textTokens
       // what has just come is sent for the first time: it is in nobody's cache
@@ -154,8 +158,9 @@ function candidatesOf(situation: Situation): Candidate[] {
       const atOnce = cached ? -anew * textTokens : anew * less
       found.push({
         event,
-        side: event.status === "error" ? "input" : "output",
+        side,
         account,
+        ...(sight?.account === account ? { by: sight.by } : {}),
         tokens,
         textTokens,
         value: tariff.read * less * remaining + atOnce - needs * (asking + tariff.write * tokens),
@@ -190,16 +195,24 @@ const WHY: Readonly<Record<Account, string>> = {
 }
 
 /** Which need an output is held to; undefined when there is nothing to fold. */
-function accountOf(event: ToolEvent, sights: Sights, { facts, entries, folds }: Situation): Account | undefined {
+function accountOf(
+  event: ToolEvent,
+  sight: Sight | undefined,
+  { facts, entries, folds }: Situation,
+): Account | undefined {
   if (event.outputHash === undefined || event.cleared) return
-  if (event.status === "error") return "attempt"
+  if (sideOf(event) === "input") return "attempt"
   if (event.shows === "answer" || event.shows === "recalled") return event.shows
-  const seen = sights.of(event)
-  if (seen) return seen
+  if (sight) return sight.account
   const isNew = event.call === facts.calls
   if (isNew && isAgain(event, facts) && standsAbove(event, entries, folds)) return "again"
   if (facts.calls - event.call <= 2 && event.kind === "command" && event.failure !== undefined) return "failed"
   return event.shows
+}
+
+/** Of a call that failed the message stays and the arguments go, but for a command, whose message is all it printed. */
+function sideOf(event: ToolEvent): Fold["side"] {
+  return event.status === "error" && event.kind !== "command" ? "input" : "output"
 }
 
 function isAgain({ inputHash, outputHash }: ToolEvent, { results }: Facts): boolean {

@@ -3,30 +3,38 @@
 
 import type { FileUse, ToolEvent } from "../event.ts"
 
+export type Sight = {
+  /** the file was seen anew, or the very same output came again */
+  account: "superseded" | "repeated"
+  by: ToolEvent
+}
+
 export type Sights = {
-  /** Whether a newer event makes this one needless: by its file seen anew, or by the very same output. */
-  of(event: ToolEvent): "superseded" | "repeated" | undefined
+  /** The newer event that makes this one needless, if there is one. */
+  of(event: ToolEvent): Sight | undefined
   /** Takes in an event; `folded`: its output does not stand in the context any more. */
   add(event: ToolEvent, folded: boolean): void
 }
 
 export function newSights(): Sights {
-  const files = new Map<string, FileUse[]>()
-  const outputs = new Map<string, string>()
+  const files = new Map<string, { file: FileUse; event: ToolEvent }[]>()
+  const outputs = new Map<string, ToolEvent>()
   return {
     of(event) {
-      if (event.outputHash !== undefined && outputs.get(event.inputHash) === event.outputHash) return "repeated"
+      const same = outputs.get(event.inputHash)
+      if (same && same.outputHash === event.outputHash) return { account: "repeated", by: same }
       const [file] = event.files
       if (event.kind !== "read" || !file) return
-      return files.get(file.path)?.some((newer) => covers(newer, file)) ? "superseded" : undefined
+      const newer = files.get(file.path)?.find((one) => covers(one.file, file))
+      return newer && { account: "superseded", by: newer.event }
     },
     add(event, folded) {
       if (event.status !== "completed") return
-      if (!folded && event.outputHash !== undefined) outputs.set(event.inputHash, event.outputHash)
+      if (!folded && event.outputHash !== undefined) outputs.set(event.inputHash, event)
       for (const file of event.files) {
         // who writes a whole file has it before him in the call's arguments; a search shows lines of it only
         const shown = file.use === "write" || file.use === "delete" || (event.kind === "read" && !folded)
-        if (shown) files.set(file.path, [...(files.get(file.path) ?? []), file])
+        if (shown) files.set(file.path, [...(files.get(file.path) ?? []), { file, event }])
       }
     },
   }

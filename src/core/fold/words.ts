@@ -1,16 +1,19 @@
 // What goes out in a folded output's place: one line, the same wording everywhere, with no tag that a model might copy.
 
 import type { Digest, DigestSource } from "../digest.ts"
+import type { ToolEvent } from "../event.ts"
 import { digestLine } from "../ground/line.ts"
 import { seal } from "../ground.ts"
+import { redact } from "../redact.ts"
 import { cut } from "../text.ts"
 import type { Account } from "./need.ts"
+import type { Decision } from "./plan.ts"
 
 /** Tokens of the words around a digest. */
 const FRAME = 8
 /** A digest's share of what it stands for: enough to know what was there, and what it would be asked back for. */
 const BASE = 12
-const SHARE = 1 / 48
+const SHARE = 1 / 64
 const MOST = 96
 
 /** The size of what an output of this size is folded to, in tokens, before its digest is known. */
@@ -26,55 +29,55 @@ function digestTokens(tokens: number, account: Account): number {
 }
 
 /** Of what was searched or listed the places are the use of it: they get more room, and stand in full. */
-const PLACES_BASE = 30
-const PLACES_SHARE = 1 / 16
+const PLACES_BASE = 16
+const PLACES_SHARE = 1 / 32
 const PLACES: ReadonlySet<Account> = new Set(["matches", "listing", "page"])
 const MOST_PLACES = 160
-
-const NOTES: Partial<Readonly<Record<Account, string>>> = {
-  superseded: "superseded, the file was seen again later",
-  repeated: "same output as the later call with these arguments",
-  again: "same output as the earlier call with these arguments",
-}
 
 /** The line in an output's place, as `folded r12 · read · TypeScript, 189 lines: openStore, closeStore`. */
 export function outputWords(
   id: string,
-  account: Account,
-  tokens: number,
+  { account, by, tokens }: Pick<Decision, "account" | "by" | "tokens">,
   source: DigestSource,
   digest: Digest,
 ): string {
-  return `folded ${id} · ${source.tool} · ${said(account, digestTokens(tokens, account), source, digest)}`
+  const note = noteOf(account, by)
+  const room = digestTokens(tokens, account)
+  const said = note
+    ? `${note} · ${digestLine({ ...seal(digest, source), facts: [] }, BASE)}`
+    : digest.kind === "results"
+      ? digestLine(addresses(digest), room)
+      : digestLine(seal(digest, source), room)
+  return `folded ${id} · ${source.tool} · ${said}`
 }
 
-function said(account: Account, room: number, source: DigestSource, digest: Digest): string {
-  const note = NOTES[account]
-  if (note !== undefined) return `${note} · ${digestLine(digest, BASE)}`
-  if (digest.kind === "results") return addresses(digest, room)
-  return digestLine(seal(digest, source), room)
+/** What has taken the output's place in the context. */
+function noteOf(account: Account, by: ToolEvent | undefined): string | undefined {
+  if (account === "superseded") return `superseded by a later ${by?.tool ?? "read"} of the file`
+  if (account === "repeated") return "same output as the later call with these arguments"
+  return account === "again" ? "same output as the earlier call with these arguments" : undefined
 }
 
 /** Of search results what cannot be guessed: their addresses. */
-function addresses(digest: Digest, room: number): string {
-  const found = digest.facts.filter(({ type }) => type === "path")
-  const head = /^[^:]*/.exec(digest.gist)?.[0] ?? "results"
-  return digestLine({ ...digest, gist: head, facts: found }, room)
+function addresses(digest: Digest): Digest {
+  const facts = digest.facts.filter(({ type, text }) => type === "path" && redact(text) === text)
+  return { ...digest, gist: /^[^:]*/.exec(digest.gist)?.[0] ?? "results", facts }
 }
 
 /** Characters kept of each long text among the arguments of a failed call; one of less than twice that stays whole. */
 const HEAD = 120
 
 /**
- * The arguments of a failed call with its long texts cut; undefined when there is none. Names and short values stay: they
- * say what was tried.
+ * The arguments of a failed call with its long texts cut, and without secrets, since a fold is stored; undefined when
+ * there is no long text. Names and short values stay: they say what was tried.
  */
 export function inputWords(id: string, input: Readonly<Record<string, unknown>>): string | undefined {
   let isCut = false
   const shorten = (value: unknown): unknown => {
-    if (typeof value === "string" && value.length > 2 * HEAD) {
+    if (typeof value === "string" && value.length <= 2 * HEAD) return redact(value)
+    if (typeof value === "string") {
       isCut = true
-      return `${cut(value, HEAD)} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
+      return `${redact(cut(value, HEAD))} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
     }
     if (Array.isArray(value)) return value.map(shorten)
     if (typeof value !== "object" || value === null) return value
