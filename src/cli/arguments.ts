@@ -4,7 +4,10 @@ import { parseArgs } from "node:util"
 import type { ArgsDef } from "citty"
 import { UsageError } from "./terminal.ts"
 
-/** Throws UsageError. `command` is how the command is called, for the hint. */
+/**
+ * Throws UsageError. `command` is how the command is called, for the hint. A last positional whose name ends in `...` may
+ * be given several times; citty leaves them all in `args._`.
+ */
 export function checkArguments(args: readonly string[], definitions: ArgsDef, command: string): void {
   const see = `see ${command} --help`
   const options = Object.entries(definitions).filter(([, one]) => one.type !== "positional")
@@ -35,7 +38,7 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
   if (missing && missing[1].required !== false) {
     throw new UsageError(`missing ${missing[0].toUpperCase()}: ${missing[1].description}; ${see}`)
   }
-  if (given.length > positionals.length) {
+  if (given.length > positionals.length && !positionals.at(-1)?.[0].endsWith("...")) {
     throw new UsageError(`unexpected argument ${quote(given[positionals.length] ?? "")}; ${see}`)
   }
 }

@@ -1,23 +1,18 @@
 // `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
-import { existsSync } from "node:fs"
 import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../core/inspect.ts"
 import { createEnv } from "../digest/env.ts"
-import { type Options, readOptions } from "../options.ts"
-import { readExport } from "../store/export.ts"
+import type { Options } from "../options.ts"
 import { type Recording, standing } from "../store/recording.ts"
 import { quote } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
+import { isFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions-given.ts"
 import { harmless, oneLine, print, UsageError } from "./terminal.ts"
 
 export const inspect = defineCommand({
   meta: { name: "inspect", description: "Print the HUD as the model would see it at a call of a recorded session" },
   args: {
-    session: {
-      type: "positional",
-      required: true,
-      description: "a session id, the beginning of one, `latest`, or a file written by `opencode export`",
-    },
+    session: { type: "positional", required: true, description: SESSION },
     call: {
       type: "string",
       valueHint: "N",
@@ -28,18 +23,18 @@ export const inspect = defineCommand({
   },
   async run({ args, rawArgs }) {
     const call = args.call === undefined ? undefined : readCall(args.call)
-    const options = args.options === undefined ? readOptions({}).options : readGiven(args.options)
-    const file = isFile(args.session)
-    if (!file && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
-    const recording = file ? await readExport(args.session) : await readSession(args.session)
+    const options = readOptionsGiven(args.options)
+    if (!isFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
+    const recording = await readSession(args.session)
     const inspected = at(recording, call, options)
     print(args.json ? JSON.stringify(asJson(recording, inspected), null, 2) : forPeople(recording, inspected))
     return 0
   },
 })
 
-function at(recording: Recording, call: number | undefined, { hud }: Options): Inspection {
-  const found = hudAtCall(standing(recording), call, hud, createEnv(recording.info.directory))
+function at(recording: Recording, call: number | undefined, options: Options): Inspection {
+  const env = createEnv(recording.info.directory)
+  const found = hudAtCall(standing(recording), call, replayOptionsOf(options), env)
   if (call === undefined || call <= found.calls + 1) return found
   throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }
@@ -59,42 +54,8 @@ function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspection) {
   return { session: info.id, title: info.title, ...rest, hud: hud ?? null, skipped }
 }
 
-async function readSession(id: string): Promise<Recording> {
-  const { openOpencode } = await import("../store/opencode.ts")
-  const database = await openOpencode()
-  try {
-    return database.readSession(id)
-  } finally {
-    database.close()
-  }
-}
-
-/** Whether the argument is a path; else it is a session id. Throws UsageError for what looks like neither. */
-function isFile(argument: string): boolean {
-  if (existsSync(argument)) return true
-  if (argument === "latest" || /^ses_\w*$/.test(argument)) return false
-  if (/[./\\]/.test(argument)) return true
-  const what = `${quote(argument)} is neither a file nor a session id, which begins with ses_`
-  throw new UsageError(`${what}; \`opencode session list\` names the sessions`)
-}
-
 function readCall(text: string): number {
   const call = Number(text)
   if (/^\d+$/.test(text) && call >= 1 && Number.isSafeInteger(call)) return call
   throw new UsageError(`--call must be a whole number from 1, got ${quote(text)}`)
-}
-
-function readGiven(text: string): Options {
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch {
-    throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quote(text)}`)
-  }
-  // To the plugin null is no options; here it was typed.
-  if (given === null) throw new UsageError("--options: the options must be an object, got null")
-  const { options, problems } = readOptions(given)
-  const [problem] = problems
-  if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
-  return options
 }

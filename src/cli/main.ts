@@ -16,6 +16,7 @@ const { version } = manifest
 // Loaded when asked for: a --help need not load a database layer.
 const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
   inspect: async () => anyCommand((await import("./inspect.ts")).inspect),
+  replay: async () => anyCommand((await import("./replay.ts")).replay),
   demo: async () => anyCommand((await import("./demo.ts")).demo),
   setup: async () => anyCommand((await import("./setup.ts")).setup),
   model: async () => anyCommand((await import("./model.ts")).model),

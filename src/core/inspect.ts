@@ -1,15 +1,12 @@
-// The HUD of a stored session at any of its calls, by replaying the calls before it through the same code the hooks
-// run. Reads the messages only.
+// The HUD of a stored session at any of its calls, by making the calls before it again as the hooks would have. Reads the
+// messages only.
 
-import { callsOf, contextAt } from "./context.ts"
+import { callsOf } from "./context.ts"
 import type { HostMessage } from "./host.ts"
-import { type HudOptions, newHudState, nextHud } from "./hud/hud.ts"
-import { isHudID } from "./hud/place.ts"
 import { contextNow } from "./hud/sections.ts"
 import { type Slot, slotFor } from "./hud/slots.ts"
-import { createLedger } from "./ledger/ledger.ts"
-import { noSignals } from "./ledger/signals.ts"
 import type { Env } from "./normalize.ts"
+import { callsAgain, type ReplayOptions } from "./replay/calls.ts"
 
 export type Inspection = {
   /** the call looked at, 1-based; one more than `calls` is the call that would come next */
@@ -22,44 +19,48 @@ export type Inspection = {
   /** estimated tokens of the HUD, 0 without one */
   tokens: number
   slot: Slot
-  /** tokens in the context at that call, reported or estimated */
+  /** tokens in the context at that call as recorded, reported or estimated: what is folded counted whole */
   contextTokens?: number
+  /** outputs that go out folded with that call, and the tokens that leaves out */
+  folded: { outputs: number; savedTokens: number }
 }
 
-export type InspectOptions = HudOptions & { slot: Slot | "auto" }
-
 /**
- * What the HUD said at call `call`, by default at the call that would come next. `call` is 1 … calls + 1.
- * What only live events tell (permissions, changes on disk) is not in a stored session.
+ * What the HUD said at call `call`, by default at the call that would come next. `call` is 1 … calls + 1; of a later one
+ * only the number of calls is told. What only live events tell (permissions, changes on disk) is not in a stored session.
  */
 export function hudAtCall(
   messages: readonly HostMessage[],
   call: number | undefined,
-  options: InspectOptions,
+  options: ReplayOptions,
   env: Env,
 ): Inspection {
-  const at = [...callsOf(messages), messages.length]
-  const wanted = call ?? at.length
-  const ledger = createLedger(env, isHudID)
-  const signals = noSignals()
-  let state = newHudState()
-  let result: Inspection = { call: wanted, calls: at.length - 1, tokens: 0, slot: "tail" }
-  for (const index of at.slice(0, wanted)) {
-    const context = contextAt(messages, index)
-    ledger.update(context)
-    const slot = slotFor(options.slot, ledger.facts.model)
-    const { hud, reason, state: next } = nextHud(context, ledger.facts, signals, {}, slot, options, state)
-    state = next
-    const contextTokens = contextNow(ledger.facts)?.tokens
-    result = {
-      call: wanted,
-      calls: at.length - 1,
-      tokens: hud?.tokens ?? 0,
-      slot,
-      ...(hud ? { hud: hud.text } : {}),
+  const calls = callsOf(messages).length
+  const wanted = call ?? calls + 1
+  const result: Inspection = {
+    call: wanted,
+    calls,
+    tokens: 0,
+    slot: slotFor(options.hud.slot, undefined),
+    folded: { outputs: 0, savedTokens: 0 },
+  }
+  for (const { number, send, price, conversation } of callsAgain(messages, options, env)) {
+    const sent = send()
+    if (number !== wanted) continue
+    const contextTokens = contextNow(conversation.ledger.facts)?.tokens
+    const reason = sent ? (options.hud.enabled ? sent.reason : OFF) : DISABLED
+    return {
+      ...result,
+      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
+      tokens: sent?.hud?.tokens ?? 0,
+      folded: { outputs: sent?.outputs ?? 0, savedTokens: sent?.savedTokens ?? 0 },
+      ...(sent?.hud ? { hud: sent.hud.text } : {}),
       ...(reason === undefined ? {} : { reason }),
       ...(contextTokens === undefined ? {} : { contextTokens }),
     }
   }
   return result
 }
+
+const OFF = "the options turn it off"
+const DISABLED = "the options leave this agent alone"

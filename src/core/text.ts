@@ -43,3 +43,11 @@ export function cutMiddle(text: string, max: number): string {
   const tail = Math.floor((max - 1) / 2)
   return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`.toWellFormed()
 }
+
+/** 950, 8.7k, 87k, 1.2M */
+export function amount(tokens: number): string {
+  if (tokens < 1000) return `${Math.round(tokens)}`
+  if (tokens < 9_950) return `${(tokens / 1000).toFixed(1)}k`
+  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
+  return `${(tokens / 1e6).toFixed(1)}M`
+}

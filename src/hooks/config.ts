@@ -15,10 +15,17 @@ export function onConfig({ models, options }: HookContext, config: unknown): Com
   if (!live || !options.fold.enabled) return
   const agents = record(live.agent) ?? {}
   const explore = record(agents[EXPLORE]) ?? {}
-  const permission = explore.permission === undefined ? {} : record(explore.permission)
-  // the user's word on the agent's tools stands
-  if (!permission || RECALL_TOOL in permission || "*" in permission) return
+  // the user's word stands, on the agent's tools and on everybody's: the latter, OpenCode puts before an agent's own
+  if (saysOf(live.permission) || saysOf(explore.permission)) return
+  const permission = { ...record(explore.permission), [RECALL_TOOL]: "allow" }
   return () => {
-    live.agent = { ...agents, [EXPLORE]: { ...explore, permission: { ...permission, [RECALL_TOOL]: "allow" } } }
+    live.agent = { ...agents, [EXPLORE]: { ...explore, permission } }
   }
+}
+
+/** Whether permissions, a word for all tools or by tool, say whether the tool may be called. */
+function saysOf(permission: unknown): boolean {
+  if (permission === undefined) return false
+  const byTool = record(permission)
+  return !byTool || RECALL_TOOL in byTool || "*" in byTool
 }

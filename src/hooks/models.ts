@@ -59,7 +59,6 @@ export function createModels(options: Options): Models {
         ...(limits.context === undefined ? {} : { contextLimit: limits.context }),
         ...(threshold === undefined ? {} : { compactsAt: threshold }),
         tariff: (name && known.get(nameOf(name))?.tariff) ?? tariffOf(name, prices),
-        reportedFolded: true,
       }
     },
   }

@@ -61,6 +61,13 @@ describe("what it prints", () => {
     expect(await json([recorded.session, "--call", "1"])).toMatchObject({ hud: null, tokens: 0 })
   })
 
+  test("turned off by the options, the line says that", async () => {
+    const off = await json([recorded.session, "--options", '{"hud":{"enabled":false}}'])
+    expect(off).toMatchObject({ hud: null, reason: "the options turn it off" })
+    const alone = await json([recorded.session, "--options", '{"disabledAgents":["build"]}'])
+    expect(alone).toMatchObject({ hud: null, reason: "the options leave this agent alone" })
+  })
+
   test("options change the HUD as they do in the plugin", async () => {
     const tool = await json([recorded.session, "--options", '{"hud":{"slot":"tool"}}'])
     expect(tool.slot).toBe("tool")

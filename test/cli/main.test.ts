@@ -8,7 +8,7 @@ test("--version prints the package's version", async () => {
 
 describe("--help", () => {
   const rows: { args: string[]; says: string[] }[] = [
-    { args: ["--help"], says: ["inspect", "demo", "setup", "model", "opencode-hud <command> --help"] },
+    { args: ["--help"], says: ["inspect", "replay", "demo", "setup", "model", "opencode-hud <command> --help"] },
     { args: ["-h"], says: ["inspect", "demo"] },
     { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
     { args: ["inspect", "x", "--bogus", "-h"], says: ["SESSION"] },
@@ -29,8 +29,8 @@ describe("--help", () => {
 
 describe("a mistake is one line on stderr and exit code 2", () => {
   const rows: { args: string[]; says: string }[] = [
-    { args: [], says: "no command; expected inspect, demo, setup, model" },
-    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect, demo, setup, model' },
+    { args: [], says: "no command; expected inspect, replay, demo, setup, model" },
+    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect, replay, demo, setup, model' },
     { args: ["toString"], says: 'unknown command "toString"' },
     { args: ["--verbose"], says: "unknown option --verbose" },
     { args: ["\u001b[2J"], says: 'unknown command "\\u001b[2J"' },

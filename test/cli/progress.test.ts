@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { startProgress } from "../../src/cli/progress.ts"
+import { lateProgress, startProgress } from "../../src/cli/progress.ts"
 
 function record(over: { isTTY: boolean; columns?: number }) {
   const written: string[] = []
@@ -47,4 +47,28 @@ test("without a known total there is a line for every 50 MB", () => {
   const progress = startProgress(output, "model: a")
   for (let bytes = 0; bytes <= 120e6; bytes += 1e6) progress.update(bytes, undefined)
   expect(written).toEqual(["model: a 0 kB\n", "model: a 50 MB\n", "model: a 100 MB\n"])
+})
+
+test("calls are counted on a terminal once a second has passed, and elsewhere not at all", () => {
+  const { written, output } = record({ isTTY: true })
+  let now = 500
+  const progress = lateProgress(output, "session 1 of 2", 0, () => now)
+  progress.update(1, 8)
+  progress.end()
+  expect(written).toEqual([])
+  now = 1000
+  progress.update(2, 8)
+  now = 3000
+  progress.update(4, 8)
+  progress.end()
+  progress.end()
+  const line = "\r\u001b[2K"
+  expect(written).toEqual([
+    `${line}session 1 of 2 [######------------------] 25 % of 8 calls`,
+    `${line}session 1 of 2 [############------------] 50 % of 8 calls, 4 s left`,
+    line,
+  ])
+  const elsewhere = record({ isTTY: false })
+  lateProgress(elsewhere.output, "session", 0, () => 5000).update(1, 2)
+  expect(elsewhere.written).toEqual([])
 })

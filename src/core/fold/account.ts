@@ -10,6 +10,8 @@ import type { Tariff } from "./tariff.ts"
 export type Expectation = {
   /** the call (1-based) it was */
   call: number
+  /** estimated tokens of its messages */
+  sentTokens: number
   /** estimated tokens that were not in the cache, the HUD included; the rest was reckoned to be */
   freshTokens: number
   /** outputs that went out folded */
@@ -24,6 +26,8 @@ export type Account = {
   reads: boolean
   /** calls in a row without one, where one was due */
   unread: number
+  /** least that a report exceeded the estimate by: what the system prompt and the tools come to */
+  overhead?: number
   /** why folding for money has stopped, for people */
   stopped?: string
 }
@@ -41,17 +45,31 @@ export function newAccount(): Account {
 export function settleCall(account: Account, call: number, usage: Usage, ratio: number, tariff: Tariff): Account {
   const { expected, ...rest } = account
   const reads = account.reads || usage.cacheRead > 0
-  if (expected?.call !== call) return { ...rest, reads }
+  // one that was taken as without a cache, and then reports a read, has one
+  const known = { ...rest, reads, unread: reads ? 0 : account.unread }
+  if (expected?.call !== call) return known
   const total = contextTokens(usage)
+  const overhead = Math.max(0, Math.min(account.overhead ?? total, total - expected.sentTokens))
   const due = total - expected.freshTokens * ratio
-  if (due < Math.max(tariff.minimumTokens, SLACK_TOKENS)) return { ...rest, reads }
+  if (due < Math.max(tariff.minimumTokens, SLACK_TOKENS)) return { ...known, overhead }
   const isShort = usage.cacheRead < due * (1 - SLACK) - SLACK_TOKENS
   const short = isShort && reads && expected.folded > 0 ? account.short + 1 : 0
   const unread = usage.cacheRead === 0 && !reads ? account.unread + 1 : 0
-  const settled = { ...rest, reads, short, unread }
+  const settled = { ...known, overhead, short, unread }
   if (short < CALLS || account.stopped !== undefined) return settled
   const stopped = `${CALLS} calls in a row read less from the provider's cache than folding reckoned with (the last ${usage.cacheRead} tokens of about ${Math.round(due)})`
   return { ...settled, stopped }
+}
+
+/** A token may be shorter than reckoned by this share: code and other scripts than Latin. */
+const DENSEST = 1.25
+
+/**
+ * Tokens of the next request: by the last report, unless that is more than what is sent can come to. Then it is of other
+ * requests: the session was recorded without the plugin, or imported.
+ */
+export function requestTokens({ overhead }: Account, reported: number, sentTokens: number): number {
+  return overhead === undefined ? reported : Math.min(reported, overhead + sentTokens * DENSEST)
 }
 
 /** The tariff as this session has come to know it. */

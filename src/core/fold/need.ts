@@ -39,6 +39,9 @@ export const NEEDS: Readonly<Record<Account, Need>> = {
   again: { rate: 0.0016, hold: 0 },
 }
 
+/** Output tokens of a call that asks an output back. */
+export const ASKING_TOKENS = 80
+
 /** A file the agent has edited is edited again more often than one it has only read. */
 const EDITED = 1.5
 

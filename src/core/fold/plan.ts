@@ -5,9 +5,9 @@
 import type { ToolEvent } from "../event.ts"
 import type { Entry } from "../ledger/entry.ts"
 import type { Facts } from "../ledger/facts.ts"
-import type { Fold, Reason } from "./fold.ts"
-import { type Account, expectedNeeds, NEEDS, remainingCalls } from "./need.ts"
-import { newSights, type Sight } from "./sights.ts"
+import { type Fold, type Reason, savedTokens } from "./fold.ts"
+import { type Account, ASKING_TOKENS, expectedNeeds, NEEDS, remainingCalls } from "./need.ts"
+import { newSights, type Sight, type Sights } from "./sights.ts"
 import type { Tariff } from "./tariff.ts"
 import { foldTokens } from "./words.ts"
 
@@ -48,10 +48,8 @@ export type Decision = {
 
 /** What a lost output costs beside tokens, in fresh input tokens: a step more, and a model that lost its thread. */
 const DISTRACTION = 11_000
-/** Output tokens of the call that asks for an output back. */
-const ASKING = 80
 /** Tokens a fold must save at least. */
-const LEAST_GAIN = 30
+const LEAST_GAIN = 20
 /** Share of the size at which OpenCode compacts from which room is made, and the share it is made down to. */
 const PRESSURE = 0.8
 const RELIEVED = 0.6
@@ -68,11 +66,19 @@ type Candidate = Omit<Decision, "reason" | "because"> & {
   why: string
 }
 
+/**
+ * Folds decided in one call at most: writing a digest takes up to a millisecond, and a session that was begun without the
+ * plugin has thousands of outputs. Those that gain most are first.
+ */
+const MOST = 60
+
 /** The outputs to fold from this call on, oldest first. */
 export function planFolds(situation: Situation): Decision[] {
   const candidates = candidatesOf(situation)
   const chosen = situation.stopped ? [] : worthwhile(candidates, situation)
-  return [...chosen, ...underPressure(candidates, chosen, situation)].sort((a, b) => a.event.call - b.event.call)
+  return [...chosen, ...underPressure(candidates, chosen, situation)]
+    .slice(0, MOST)
+    .sort((a, b) => a.event.call - b.event.call)
 }
 
 /**
@@ -93,15 +99,16 @@ function worthwhile(candidates: readonly Candidate[], { tariff, facts }: Situati
     count = i + 1
   })
   const chosen = gaining.slice(0, count)
-  const cost = Math.round(anew * (chosen.at(-1)?.following ?? 0))
+  if (chosen.length > MOST) chosen.sort((a, b) => b.value - a.value)
+  const cost = Math.round(anew * (gaining[count - 1]?.following ?? 0))
   const calls = Math.round(remainingCalls(facts.calls))
-  return chosen.map((candidate) => ({
-    ...candidate,
-    reason: candidate.free || cost === 0 ? "free" : "pays",
-    because: candidate.free
-      ? candidate.why
-      : `${candidate.why}; ${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come, for ${cost} sent anew once with what else is folded here`,
-  }))
+  return chosen.map((candidate) => {
+    const less = `${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come`
+    if (candidate.account === "again") return { ...candidate, reason: "free", because: candidate.why }
+    if (candidate.free) return { ...candidate, reason: "free", because: `the cache has expired; ${candidate.why}` }
+    const paid = cost ? `for ${cost} sent anew once with what else is folded here` : "with nothing cached after it"
+    return { ...candidate, reason: cost ? "pays" : "free", because: `${candidate.why}; ${less}, ${paid}` }
+  })
 }
 
 /** What has to go so that OpenCode need not compact: least missed first, the newest call's never. */
@@ -128,51 +135,82 @@ function underPressure(
 
 /** Everything that may be folded, newest first. */
 function candidatesOf(situation: Situation): Candidate[] {
-  const { entries, facts, folds, tariff, cachedEntries } = situation
-  const anew = tariff.write - tariff.read
-  const remaining = remainingCalls(facts.calls)
-  const asking = tariff.read * situation.sentTokens + tariff.output * ASKING + DISTRACTION
+  const { entries, folds, cachedEntries } = situation
+  const weights = weightsOf(situation)
   const sights = newSights()
   const found: Candidate[] = []
   let following = 0
   for (let at = entries.length - 1; at >= 0; at--) {
-    const entry = entries[at] as Entry
+    const { events, tokens } = entries[at] as Entry
     const cached = at < cachedEntries
-    let sentTokens = entry.tokens
-    for (const event of entry.events.toReversed()) {
+    let sentTokens = tokens
+    for (let i = events.length - 1; i >= 0; i--) {
+      const event = events[i] as ToolEvent
       const fold = folds.get(event.partID)
-      if (fold) sentTokens -= fold.tokens - fold.textTokens
-      const sight = sights.of(event)
-      const account = accountOf(event, sight, situation)
+      if (fold) sentTokens -= savedTokens(fold)
+      else {
+        const candidate = weigh(event, sights, cached, following, weights, situation)
+        if (candidate) found.push(candidate)
+      }
       sights.add(event, fold !== undefined)
-      if (fold || account === undefined || situation.isProtected(event)) continue
-      const side = sideOf(event)
-      const tokens = side === "input" ? event.inputTokens : event.outputTokens
-      const textTokens = foldTokens(tokens, account)
-      const less = tokens - textTokens
-      // what has just come is sent for the first time: it is in nobody's cache
-      const since = account === "again" ? 1 : facts.calls - touchedAt(event, situation)
-      if (less < LEAST_GAIN || since < 1 || since <= NEEDS[account].hold) continue
-      const file = event.files[0] && facts.files.get(event.files[0].path)
-      const needs = expectedNeeds(account, since, remaining, (file?.edits ?? 0) > 0)
-      const atOnce = cached ? -anew * textTokens : anew * less
-      found.push({
-        event,
-        side,
-        account,
-        ...(sight?.account === account ? { by: sight.by } : {}),
-        tokens,
-        textTokens,
-        value: tariff.read * less * remaining + atOnce - needs * (asking + tariff.write * tokens),
-        strain: needs / less,
-        free: !cached,
-        following,
-        why: WHY[account],
-      })
     }
     if (cached) following += sentTokens
   }
   return found
+}
+
+/** What the gain of any output is reckoned with; in fresh input tokens. */
+type Weights = {
+  remaining: number
+  /** a call that asks an output back, without the output */
+  asking: number
+}
+
+function weightsOf({ facts, tariff, sentTokens }: Situation): Weights {
+  return {
+    remaining: remainingCalls(facts.calls),
+    asking: tariff.read * sentTokens + tariff.output * ASKING_TOKENS + DISTRACTION,
+  }
+}
+
+/** The event as a candidate; undefined when it may not be folded, not yet, or has nothing to give. */
+function weigh(
+  event: ToolEvent,
+  sights: Sights,
+  cached: boolean,
+  following: number,
+  { remaining, asking }: Weights,
+  situation: Situation,
+): Candidate | undefined {
+  const side = sideOf(event)
+  const tokens = side === "input" ? event.inputTokens : event.outputTokens
+  if (event.outputHash === undefined || event.cleared || tokens <= LEAST_GAIN) return
+  const sight = sights.of(event)
+  const account = accountOf(event, side, sight, situation)
+  const textTokens = foldTokens(tokens, account)
+  const less = tokens - textTokens
+  // what has just come is sent for the first time: it is in nobody's cache
+  const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation)
+  if (less < LEAST_GAIN || since < 1 || since <= NEEDS[account].hold || situation.isProtected(event)) return
+  const [file] = event.files
+  const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
+  const needs = expectedNeeds(account, since, remaining, edited)
+  const { read, write } = situation.tariff
+  // warm, the fold itself is sent fresh; cold, everything is
+  const atOnce = (write - read) * (cached ? -textTokens : less)
+  return {
+    event,
+    side,
+    account,
+    ...(sight?.account === account ? { by: sight.by } : {}),
+    tokens,
+    textTokens,
+    value: read * less * remaining + atOnce - needs * (asking + write * tokens),
+    strain: needs / less,
+    free: !cached,
+    following,
+    why: WHY[account],
+  }
 }
 
 const WHY: Readonly<Record<Account, string>> = {
@@ -194,21 +232,24 @@ const WHY: Readonly<Record<Account, string>> = {
   again: "the same output stands above already",
 }
 
-/** Which need an output is held to; undefined when there is nothing to fold. */
+/** Which need an output is held to. */
 function accountOf(
   event: ToolEvent,
+  side: Fold["side"],
   sight: Sight | undefined,
   { facts, entries, folds }: Situation,
-): Account | undefined {
-  if (event.outputHash === undefined || event.cleared) return
-  if (sideOf(event) === "input") return "attempt"
+): Account {
+  if (side === "input") return "attempt"
   if (event.shows === "answer" || event.shows === "recalled") return event.shows
   if (sight) return sight.account
   const isNew = event.call === facts.calls
   if (isNew && isAgain(event, facts) && standsAbove(event, entries, folds)) return "again"
-  if (facts.calls - event.call <= 2 && event.kind === "command" && event.failure !== undefined) return "failed"
-  return event.shows
+  const isOpen = event.kind === "command" && event.failure !== undefined && facts.calls - event.call <= FAILING
+  return isOpen ? "failed" : event.shows
 }
+
+/** Calls for which a command's failure is what the agent works on. */
+const FAILING = 2
 
 /** Of a call that failed the message stays and the arguments go, but for a command, whose message is all it printed. */
 function sideOf(event: ToolEvent): Fold["side"] {

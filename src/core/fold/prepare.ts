@@ -6,7 +6,7 @@ import { contextNow } from "../hud/sections.ts"
 import type { ModelName } from "../hud/slots.ts"
 import type { Ledger } from "../ledger/ledger.ts"
 import type { Env } from "../normalize.ts"
-import { knownTariff, settleCall } from "./account.ts"
+import { knownTariff, requestTokens, settleCall } from "./account.ts"
 import { type Applied, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
 import { type Fold, savedTokens } from "./fold.ts"
@@ -24,11 +24,6 @@ export type FoldCircumstances = {
   tariff: Tariff
   /** the user paused folding: only what must be is folded */
   paused?: boolean
-  /**
-   * Whether the reported context sizes are of requests that went out folded, as they are live; those of a session
-   * recorded without the plugin are not.
-   */
-  reportedFolded: boolean
 }
 
 export type FoldPlan = {
@@ -56,21 +51,25 @@ export function prepareFolds(
   const before = planApply(messages, folding.folds)
   const cached = cachedEntries(entries, folding, tariff, model, around.nowMs)
   const quotedAt = quotes(messages, ledger, folding)
+  const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
+  const sentTokens = unfolded - before.savedTokens
   const decisions = planFolds({
     entries,
     facts,
     folds: folding.folds,
     tariff,
     cachedEntries: cached,
-    sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - before.savedTokens,
-    contextTokens: (contextNow(facts)?.tokens ?? 0) - (around.reportedFolded ? 0 : before.savedTokens),
+    sentTokens,
+    contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
     ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
     quotedAt,
     isProtected: options.isProtected,
     stopped: around.paused === true || account.stopped !== undefined,
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
-  const folds = new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
+  const folds = folded.length
+    ? new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
+    : folding.folds
   const applied = folded.length ? planApply(messages, folds) : before
   return {
     folded,
@@ -79,17 +78,18 @@ export function prepareFolds(
       const changed = new Set(folded.map(({ messageID }) => messageID))
       const broken = entries.findIndex(({ id }) => changed.has(id))
       const from = broken < 0 ? cached : Math.min(cached, broken)
-      const freshTokens = hudTokens + sentTokens(ledger, folds, from)
+      const freshTokens = hudTokens + tokensFrom(ledger, folds, from)
       addFolds(folding, folded)
       folding.quotedAt = quotedAt
-      folding.account = { ...account, expected: { call: facts.calls + 1, freshTokens, folded: applied.outputs } }
+      const expected = { call: facts.calls + 1, sentTokens: unfolded - applied.savedTokens, freshTokens }
+      folding.account = { ...account, expected: { ...expected, folded: applied.outputs } }
       folding.sent = { ids: entries.map(({ id }) => id), atMs: around.nowMs, model }
     },
   }
 }
 
 /** Estimated tokens of the entries from one on, as they go out. */
-function sentTokens({ entries }: Ledger, folds: ReadonlyMap<string, Fold>, from: number): number {
+function tokensFrom({ entries }: Ledger, folds: ReadonlyMap<string, Fold>, from: number): number {
   let tokens = 0
   for (const entry of entries.slice(from)) {
     tokens += entry.tokens

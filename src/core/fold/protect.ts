@@ -5,7 +5,7 @@ import type { ToolEvent } from "../event.ts"
 
 export type Protection = { protectedTools: readonly string[]; protectedFiles: readonly string[] }
 
-/** A test for events. Patterns are globs; of a file the path within the project is held against them, then its name. */
+/** A test for events. Patterns are globs; one without a slash is held against a file's name in any folder. */
 export function protection({ protectedTools, protectedFiles }: Protection): (event: ToolEvent) => boolean {
   const isTool = matcher(protectedTools)
   const isFile = matcher(protectedFiles)
@@ -13,6 +13,9 @@ export function protection({ protectedTools, protectedFiles }: Protection): (eve
 }
 
 function matcher(patterns: readonly string[]): (text: string) => boolean {
-  if (patterns.length === 0) return () => false
-  return picomatch([...patterns], { dot: true, basename: true, nocase: true })
+  // an empty pattern makes picomatch throw; one with a slash held against a name alone never matches
+  const tests = patterns
+    .filter((pattern) => pattern !== "")
+    .map((pattern) => picomatch(pattern, { dot: true, nocase: true, basename: !pattern.includes("/") }))
+  return (text) => tests.some((test) => test(text))
 }

@@ -16,8 +16,13 @@ export type Sights = {
   add(event: ToolEvent, folded: boolean): void
 }
 
+/** Reads of parts of one file that are remembered; the oldest of more parts are few. */
+const MOST_PARTS = 20
+
+type Seen = { file: FileUse; event: ToolEvent }
+
 export function newSights(): Sights {
-  const files = new Map<string, { file: FileUse; event: ToolEvent }[]>()
+  const files = new Map<string, Seen[]>()
   const outputs = new Map<string, ToolEvent>()
   return {
     of(event) {
@@ -34,7 +39,11 @@ export function newSights(): Sights {
       for (const file of event.files) {
         // who writes a whole file has it before him in the call's arguments; a search shows lines of it only
         const shown = file.use === "write" || file.use === "delete" || (event.kind === "read" && !folded)
-        if (shown) files.set(file.path, [...(files.get(file.path) ?? []), { file, event }])
+        if (!shown) continue
+        const seen = files.get(file.path)
+        if (!seen) files.set(file.path, [{ file, event }])
+        // nothing covers more than the whole
+        else if (seen.length < MOST_PARTS && !seen.some((one) => !one.file.range)) seen.push({ file, event })
       }
     },
   }

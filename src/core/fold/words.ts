@@ -5,14 +5,14 @@ import type { ToolEvent } from "../event.ts"
 import { digestLine } from "../ground/line.ts"
 import { seal } from "../ground.ts"
 import { redact } from "../redact.ts"
-import { cut } from "../text.ts"
+import { cut, line } from "../text.ts"
 import type { Account } from "./need.ts"
 import type { Decision } from "./plan.ts"
 
 /** Tokens of the words around a digest. */
 const FRAME = 8
 /** A digest's share of what it stands for: enough to know what was there, and what it would be asked back for. */
-const BASE = 12
+const BASE = 10
 const SHARE = 1 / 64
 const MOST = 96
 
@@ -48,7 +48,7 @@ export function outputWords(
     : digest.kind === "results"
       ? digestLine(addresses(digest), room)
       : digestLine(seal(digest, source), room)
-  return `folded ${id} · ${source.tool} · ${said}`
+  return `folded ${id} · ${cut(line(source.tool), 60)} · ${said}`
 }
 
 /** What has taken the output's place in the context. */
@@ -77,7 +77,8 @@ export function inputWords(id: string, input: Readonly<Record<string, unknown>>)
     if (typeof value === "string" && value.length <= 2 * HEAD) return redact(value)
     if (typeof value === "string") {
       isCut = true
-      return `${redact(cut(value, HEAD))} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
+      // redacted before it is cut: of a secret that lies across the cut no half is left
+      return `${cut(redact(cut(value, 3 * HEAD)), HEAD)} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
     }
     if (Array.isArray(value)) return value.map(shorten)
     if (typeof value !== "object" || value === null) return value

@@ -4,7 +4,7 @@
 import { contextTokens, type Facts, type Failure, type FileRecord, heatRank, isStale } from "../ledger/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { basename, dirname } from "../paths.ts"
-import { cut, cutMiddle, line } from "../text.ts"
+import { amount, cut, cutMiddle, line } from "../text.ts"
 
 export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
@@ -228,12 +228,4 @@ function joinPaths(items: readonly Item[]): string {
       return names.length === 1 ? `${folder}/${names[0]}` : `${folder}/{${names.join(", ")}}`
     })
     .join(", ")
-}
-
-/** 950, 8.7k, 87k, 1.2M */
-function amount(tokens: number): string {
-  if (tokens < 1000) return String(tokens)
-  if (tokens < 10_000) return `${(tokens / 1000).toFixed(1)}k`
-  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
-  return `${(tokens / 1e6).toFixed(1)}M`
 }

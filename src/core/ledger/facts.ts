@@ -152,6 +152,8 @@ function foldRequest(facts: Facts, text: string): void {
   facts.requests = text.length < TERSE && task ? [task, request] : [request]
 }
 
+const LEAST_RATIO = 0.5
+
 function foldUsage(facts: Facts, entry: Entry): void {
   // what the tail kept by a compaction reported was the size of the context before it
   if (!entry.usage || !entry.call || entry.created < facts.compactedMs) {
@@ -160,11 +162,10 @@ function foldUsage(facts: Facts, entry: Entry): void {
   }
   const total = contextTokens(entry.usage)
   const previous = facts.usage ? contextTokens(facts.usage) : 0
-  // A jump down is a compaction or a fold, a tiny step says nothing; neither teaches the ratio.
-  if (previous && total > previous && facts.unreported > 200) {
-    const seen = (total - previous) / facts.unreported
-    facts.ratio = Math.min(2, Math.max(0.5, facts.ratio * 0.7 + seen * 0.3))
-  }
+  // A jump down is a compaction or a fold, and so is a step of less than half of what came; a tiny one says nothing.
+  // None of them teaches the ratio.
+  const seen = facts.unreported > 200 ? (total - previous) / facts.unreported : 0
+  if (previous && seen >= LEAST_RATIO) facts.ratio = Math.min(2, facts.ratio * 0.7 + seen * 0.3)
   facts.usage = entry.usage
   facts.unreported = entry.tokens
 }

@@ -1,0 +1,222 @@
+// What `opencode-hud replay` says to people: a table of the sessions, and a summary that is understood at a glance.
+
+import type { Spent } from "../core/replay/bill.ts"
+import type { FoldCount } from "../core/replay/fold-count.ts"
+import type { Replay } from "../core/replay/replay.ts"
+import { amount } from "../core/text.ts"
+import { oneLine } from "./terminal.ts"
+
+export type Replayed = {
+  session: string
+  title: string
+  /** messages and parts that could not be read */
+  skipped: number
+  replay: Replay
+}
+
+/** Fewer calls tell nothing: too little is old enough to be folded. */
+const SHORT = 10
+const TITLE = 40
+const NAME = 15
+const TOOLS = 6
+const LARGEST = 3
+
+const REASONS = [
+  ["free", "at no cost"],
+  ["pays", "to save"],
+  ["must", "to make room"],
+] as const
+
+export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
+  const [only] = replayed
+  const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
+  if (sum.calls === 0) return `${name}: no calls of a model, so there is nothing to replay`
+  const rows = [...costs(sum), ...losses(sum), ...folds(sum.folds), ...notes(replayed, sum)]
+  return [
+    ...(replayed.length > 1 ? [...table(replayed), ""] : []),
+    `${name}, ${count(sum.calls, "call")}: ${verdict(sum)}`,
+    "",
+    ...rows.map(([title, said]) => `  ${title.padEnd(NAME)}${oneLine(said)}`),
+    "",
+    "Reckoned from the recorded messages at four characters a token. System prompt, tool definitions and answers, the",
+    "same with the plugin as without, are left out but for the whole bill.",
+  ].join("\n")
+}
+
+type Row = readonly [title: string, said: string]
+
+function verdict(sum: Replay): string {
+  if (sum.billing === "requests") return `${billed(sum)}, so there is nothing to save but room; ${sentShare(sum)}`
+  if (sum.billing === "nothing") return `${billed(sum)}; ${sentShare(sum)}`
+  const saved = savedCost(sum)
+  const share = percent(Math.abs(saved) / sum.without.cost)
+  const reckoned = `at the prices of ${sum.tariffs.join(", ")}`
+  return `with the plugin the conversation would have cost ${share} ${saved < 0 ? "MORE" : "less"}, ${reckoned}`
+}
+
+function billed({ tariffs, billing }: Replay): string {
+  return `${tariffs.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
+}
+
+function sentShare({ without, with: sent }: Replay): string {
+  return `the requests would have been ${percent(Math.abs(1 - sent.tokens / without.tokens))} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
+}
+
+function costs(sum: Replay): Row[] {
+  const { without, with: sent, recalls, recorded, hud } = sum
+  const rows: Row[] = []
+  if (sum.billing === "tokens") {
+    const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
+    rows.push(["cost", `${amount(without.cost)} → ${amount(allIn(sum))} fresh input tokens' worth${recalled}`])
+    if (recorded.cost > 0) rows.push(["whole bill", wholeBill(sum)])
+  }
+  return [
+    ...rows,
+    [
+      "sent",
+      `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} from the cache`,
+    ],
+    ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
+    [
+      "own text",
+      `${percent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: a HUD of ${Math.round(hud.tokens / Math.max(1, hud.calls))} tokens on ${count(hud.calls, "call")}, and what explains it`,
+    ],
+  ]
+}
+
+/** What the saving is of all that was paid, answers and system prompt in it. */
+function wholeBill(sum: Replay): string {
+  const saved = savedCost(sum)
+  const share = percent(Math.abs(saved) / sum.recorded.cost)
+  const more = saved < 0 ? "more" : "less"
+  const usd = savedUsd(sum)
+  const rest = "the rest is answers, system prompt and what the cache lost"
+  if (usd === undefined || sum.recorded.usd === 0) return `about ${share} ${more} than was reported; ${rest}`
+  return `about ${dollars(Math.abs(usd))} ${more} of the ${dollars(sum.recorded.usd)} recorded (${share}); ${rest}`
+}
+
+function losses({ recalls, compactions, calls }: Replay): Row[] {
+  const { copiedLines, lostLines } = recalls
+  const per = ((100 * recalls.calls) / calls).toFixed(1)
+  const lines = `${lostLines} of ${copiedLines} lines the agent copied stood in folded outputs alone`
+  const asked = recalls.calls === 1 ? "once" : `${recalls.calls} times`
+  const rows: Row[] = [
+    recalls.calls === 0
+      ? ["missed", `nothing: all ${copiedLines} lines the agent copied were there`]
+      : ["missed", `${lines}: it would have had to ask ${asked} (${per} in 100 calls)`],
+  ]
+  const { automatic, asked: byUser, avoided } = compactions
+  if (automatic > 0) {
+    const what = `${avoided} of ${automatic} automatic ones would not have been due by then`
+    rows.push(["compactions", `${what}; what comes after one is as recorded`])
+  }
+  if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} asked for by the user`])
+  return rows
+}
+
+function folds({ count: folded, tokens, byReason, byTool, largest }: FoldCount): Row[] {
+  if (folded === 0) return [["folds", "none"]]
+  const reasons = REASONS.flatMap(([reason, words]) => {
+    const one = byReason[reason]
+    return one.count > 0 ? [`${one.count} ${words} (${amount(one.tokens)})`] : []
+  })
+  const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
+  const rest = tools.slice(TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
+  const named = tools.slice(0, TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
+  return [
+    ["folds", `${count(folded, "output")} of ${amount(tokens)} tokens: ${reasons.join(", ")}`],
+    ["of", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
+    ...largest.slice(0, LARGEST).map((fold, i): Row => {
+      const what = `${fold.what} (${amount(fold.tokens)}) at call ${fold.call}`
+      return [i === 0 ? "such as" : "", `${what}: ${fold.because}`]
+    }),
+  ]
+}
+
+function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
+  const several = replayed.length > 1
+  const rows: Row[] = []
+  const losing = replayed.filter(
+    ({ replay }) => replay.billing === "tokens" && replay.calls > 0 && savedCost(replay) < 0,
+  )
+  if (several && losing.length > 0) rows.push(["loses in", losing.map(({ title }) => cut(title)).join("; ")])
+  const other = replayed.filter(({ replay }) => replay.billing !== "tokens" && replay.calls > 0)
+  if (sum.billing === "tokens" && other.length > 0)
+    rows.push(["not by tokens", `${count(other.length, "session")}, in the sum as if tokens were billed`])
+  const short = replayed.filter(({ replay }) => replay.calls < SHORT)
+  if (!several && short.length > 0)
+    rows.push(["too short", `so few calls tell little; from about ${SHORT} on there is something to fold`])
+  const given = new Set(replayed.map(({ session }) => session))
+  const subagents = sum.subagents.filter((id) => !given.has(id))
+  if (subagents.length > 0)
+    rows.push(["subagents", `${count(subagents.length, "session")} of theirs not in this, such as ${subagents[0]}`])
+  const skipped = replayed.reduce((total, one) => total + one.skipped, 0)
+  if (skipped > 0) rows.push(["unreadable", `${skipped} messages or parts left out`])
+  return rows
+}
+
+function table(replayed: readonly Replayed[]): string[] {
+  const rows = replayed.map(({ title, replay }) => {
+    const { calls, without, with: sent, recalls } = replay
+    if (calls === 0) return [cut(title), "0", "no calls of a model", "", "", ""]
+    return [
+      cut(title),
+      `${calls}`,
+      replay.billing === "tokens" ? change(allIn(replay), without.cost) : `by ${replay.billing}`,
+      change(sent.tokens, without.tokens),
+      `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`,
+      `${recalls.calls}`,
+    ]
+  })
+  const all = [["session", "calls", "cost", "sent", "largest", "recalls"], ...rows]
+  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? "")].length))) ?? []
+  return all.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  )
+}
+
+/** Cost with the plugin, recalls in it. */
+export function allIn(replay: Replay): number {
+  return replay.with.cost + replay.recalls.cost
+}
+
+/** In fresh input tokens; negative where the plugin loses. */
+export function savedCost(replay: Replay): number {
+  return replay.without.cost - allIn(replay)
+}
+
+export function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
+  if (without.usd === undefined || sent.usd === undefined) return
+  return without.usd - sent.usd - (recalls.usd ?? 0)
+}
+
+function change(after: number, before: number): string {
+  const percents = before > 0 ? Math.round((100 * (after - before)) / before) : 0
+  return percents > 0 ? `+${percents} %` : `${percents} %`
+}
+
+function cached({ cachedTokens, tokens }: Spent): string {
+  return percent(cachedTokens / tokens)
+}
+
+/** Whole from 10 on: 0.4 %, 9.5 %, 38 %. Of nothing it is 0 %. */
+function percent(share: number): string {
+  const percents = Number.isFinite(share) ? 100 * share : 0
+  return `${percents < 9.95 ? Number(percents.toFixed(1)) : Math.round(percents)} %`
+}
+
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`
+}
+
+function cut(title: string): string {
+  const whole = oneLine(title)
+  return whole.length > TITLE ? `${whole.slice(0, TITLE - 1)}…` : whole
+}

@@ -1,0 +1,109 @@
+// `opencode-hud replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
+import { resolve } from "node:path"
+import { defineCommand } from "citty"
+import { type NamedPrice, PRICE_NAMES, priceNamed } from "../core/replay/pricing.ts"
+import { replaySession } from "../core/replay/replay.ts"
+import { sumOf } from "../core/replay/sum.ts"
+import { createEnv } from "../digest/env.ts"
+import { type Options, tariffOverride } from "../options.ts"
+import { StoreError } from "../store/errors.ts"
+import { standing } from "../store/recording.ts"
+import { quote } from "./arguments.ts"
+import { lateProgress } from "./progress.ts"
+import { asJson, type Failed } from "./replay-json.ts"
+import { forPeople, type Replayed } from "./replay-words.ts"
+import { hasSqlite, runOnBun } from "./runtime.ts"
+import { isFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions-given.ts"
+import { complain, oneLine, print, UsageError } from "./terminal.ts"
+
+export const replay = defineCommand({
+  meta: {
+    name: "replay",
+    description: "Run recorded sessions through the plugin: what it would have saved, and what it would have lost",
+  },
+  args: {
+    "session...": { type: "positional", required: true, description: `${SESSION}; several of them give a sum` },
+    price: {
+      type: "string",
+      valueHint: "NAME",
+      description: "Reckon with this provider, such as anthropic or openai, in place of the session's own",
+    },
+    json: { type: "boolean", description: "Print JSON for programs" },
+    options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
+  },
+  async run({ args }) {
+    const options = readOptionsGiven(args.options)
+    if (!options.enabled) throw new UsageError("--options: with enabled false there is nothing to replay")
+    const price = args.price === undefined ? undefined : readPrice(args.price, options)
+    const sessions = [...new Set(args._)]
+    if (!hasSqlite() && sessions.some((session) => kindOf(session) === "id"))
+      return runOnBun(["replay", ...argumentsAgain(sessions, args)])
+    const started = Date.now()
+    const replayed: Replayed[] = []
+    const failed: Failed[] = []
+    for (const [i, session] of sessions.entries()) {
+      const which = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
+      const progress = lateProgress(process.stderr, which, started)
+      try {
+        replayed.push(await replayOne(session, options, price, progress.update))
+      } catch (error) {
+        if (!(error instanceof UsageError || error instanceof StoreError)) throw error
+        progress.end()
+        complain(error.message)
+        failed.push({ session, error: error.message })
+      } finally {
+        progress.end()
+      }
+    }
+    if (replayed.length === 0 && !args.json) return 2
+    const sum = sumOf(replayed.map((one) => one.replay))
+    print(args.json ? JSON.stringify(asJson(replayed, sum, failed), null, 2) : forPeople(replayed, sum))
+    return failed.length > 0 ? 2 : 0
+  },
+})
+
+async function replayOne(
+  session: string,
+  options: Options,
+  price: NamedPrice | undefined,
+  onCall: (done: number, calls: number) => void,
+): Promise<Replayed> {
+  const recording = await readSession(session)
+  const { info, skipped } = recording
+  const replay = replaySession(
+    standing(recording),
+    { ...replayOptionsOf(options), ...(price ? { price } : {}) },
+    createEnv(info.directory),
+    onCall,
+  )
+  return { session: info.id, title: oneLine(info.title) || info.id, skipped, replay }
+}
+
+function readPrice(name: string, options: Options): NamedPrice {
+  const price = priceNamed(name, tariffOverride(options))
+  if (price) return price
+  throw new UsageError(`--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quote(name)}`)
+}
+
+/** What is neither is complained of in its turn. */
+function kindOf(session: string): "file" | "id" | "neither" {
+  try {
+    return isFile(session) ? "file" : "id"
+  } catch {
+    return "neither"
+  }
+}
+
+/** The same arguments for a process that runs in another folder. */
+function argumentsAgain(
+  sessions: readonly string[],
+  { price, json, options }: { [name in "price" | "options"]?: string | undefined } & { json?: boolean | undefined },
+) {
+  return [
+    ...(json ? ["--json"] : []),
+    ...(price === undefined ? [] : [`--price=${price}`]),
+    ...(options === undefined ? [] : [`--options=${options}`]),
+    "--",
+    ...sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session)),
+  ]
+}

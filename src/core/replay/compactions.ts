@@ -1,0 +1,69 @@
+// The compactions of a recorded session: at which of them would the context have been small enough to go on?
+
+import { callsOf } from "../context.ts"
+import type { HostMessage } from "../host.ts"
+import { readUsage } from "../ledger/entry.ts"
+import { nameOf } from "./pricing.ts"
+
+export type Compactions = {
+  /** OpenCode's own, and those the user asked for */
+  automatic: number
+  asked: number
+  /** automatic ones before which the folded context would have stood below the threshold */
+  avoided: number
+}
+
+export type CompactionWatch = {
+  /** the size from which OpenCode compacts with this model, as far as the record shows it: it did so at this one */
+  compactsAt(model: string): number | undefined
+  /** Takes in the call at index `at`: its size without the plugin as estimated, and what the plugin made it smaller. */
+  call(at: number, tokens: number, savedTokens: number): void
+  readonly found: Compactions
+}
+
+/**
+ * The models' limits are not in the record. What it shows is how large a context grew without a compaction: only what
+ * is no larger than that is known to be below the threshold.
+ */
+export function watchCompactions(messages: readonly HostMessage[]): CompactionWatch {
+  const calls = callsOf(messages)
+  const found: Compactions = { automatic: 0, asked: 0, avoided: 0 }
+  const led = new Set<number>()
+  messages.forEach(({ parts }, i) => {
+    const request = parts.find((part) => part?.type === "compaction")
+    if (!request) return
+    const last = calls.findLast((at) => at < i)
+    if (request.auto === false) found.asked++
+    else {
+      found.automatic++
+      if (last !== undefined) led.add(last)
+    }
+  })
+  /** by model: the largest size that stood, and the smallest at which it was compacted */
+  const limits = new Map<string, { stood: number; full?: number }>()
+  for (const at of calls) {
+    const message = messages[at] as HostMessage
+    const size = reportedSize(message)
+    if (size === undefined) continue
+    const limit = limits.get(nameOf(message)) ?? { stood: 0 }
+    if (led.has(at)) limit.full = Math.min(limit.full ?? size, size)
+    else limit.stood = Math.max(limit.stood, size)
+    limits.set(nameOf(message), limit)
+  }
+  return {
+    compactsAt: (model) => limits.get(model)?.full,
+    found,
+    call(at, tokens, savedTokens) {
+      const message = messages[at]
+      if (!led.has(at) || !message || savedTokens <= 0) return
+      const size = (reportedSize(message) ?? tokens) - savedTokens
+      if (size <= (limits.get(nameOf(message))?.stood ?? 0)) found.avoided++
+    },
+  }
+}
+
+/** The size OpenCode holds against the threshold: all tokens of the call. Undefined where the provider reported none. */
+function reportedSize({ info }: HostMessage): number | undefined {
+  const usage = readUsage(info.tokens)
+  return usage && usage.input + usage.cacheRead + usage.cacheWrite + usage.output
+}

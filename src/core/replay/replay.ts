@@ -1,0 +1,138 @@
+// A stored session replayed call by call, as it was and with the plugin: what each costs, and what folding loses. Reads
+// the messages only.
+
+import type { CallOptions } from "../call.ts"
+import { callsOf } from "../context.ts"
+import type { Fold } from "../fold/fold.ts"
+import { RECALL_DESCRIPTION } from "../fold/recall.ts"
+import type { Tariff } from "../fold/tariff.ts"
+import type { HostMessage } from "../host.ts"
+import { paragraph } from "../hud/paragraph.ts"
+import { type Env, record, stateOf, text } from "../normalize.ts"
+import { addUsd, newBill, type Spent } from "./bill.ts"
+import { callsAgain, type ReplayOptions } from "./calls.ts"
+import { type Compactions, watchCompactions } from "./compactions.ts"
+import { countFolds, type FoldCount } from "./fold-count.ts"
+import { pricingOf, type Recorded } from "./pricing.ts"
+import { newRecalls, recallCost } from "./recalls.ts"
+import { type Piece, piece, piecesOf, sumTokens } from "./request.ts"
+
+export type Replay = {
+  calls: number
+  /** names of the tariffs reckoned with, and what is billed */
+  tariffs: string[]
+  billing: Tariff["billing"]
+  without: Spent
+  with: Spent
+  recalls: Recalled
+  hud: {
+    /** calls that carried one */
+    calls: number
+    tokens: number
+    /** tokens that tell the model of the plugin, in the system prompt and the list of tools, over all calls */
+    noticeTokens: number
+  }
+  folds: FoldCount
+  compactions: Compactions
+  recorded: Recorded
+  /** ids of the sessions of subagents that this one started: sessions of their own, not in these figures */
+  subagents: string[]
+}
+
+/** What the agent would have asked back. */
+export type Recalled = {
+  /** lines the agent copied from its context, and those of them that by then only a folded output held */
+  copiedLines: number
+  lostLines: number
+  /** calls in which something had to be asked back */
+  calls: number
+  /** what that would have cost, in fresh input tokens and in USD; not in `with` */
+  cost: number
+  usd?: number
+}
+
+const NONE: ReadonlyMap<string, Fold> = new Map()
+
+/** `onCall` hears of every call that is done. */
+export function replaySession(
+  messages: readonly HostMessage[],
+  options: ReplayOptions,
+  env: Env,
+  onCall?: (done: number, calls: number) => void,
+): Replay {
+  const calls = callsOf(messages).length
+  const pricing = pricingOf(messages, options.price, options.prices)
+  const watch = watchCompactions(messages)
+  const recalls = newRecalls()
+  const without = newBill()
+  const withPlugin = newBill()
+  const notice = noticeOf(options)
+  const recalled: Recalled = { copiedLines: 0, lostLines: 0, calls: 0, cost: 0, usd: 0 }
+  const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
+  const tariffs = new Map<string, Tariff>()
+  let folds: ReadonlyMap<string, Fold> = NONE
+
+  for (const again of callsAgain(messages, options, env, pricing)) {
+    const { wrote, number, nowMs, price, context, array } = again
+    if (!wrote) break
+    tariffs.set(price.tariff.row, price.tariff)
+    const tokens = without.add(piecesOf(array), price, nowMs)
+    const call = again.send()
+    const sentTokens = withPlugin.add([...notice, ...piecesOf(array)], price, nowMs)
+    hud.noticeTokens += sumTokens(notice)
+    if (call?.hud) {
+      hud.calls++
+      hud.tokens += call.hud.tokens
+    }
+    const { folding } = again.conversation
+    folds = folding.byID
+    const sentFolds = call ? folding.folds : NONE
+    const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
+    recalled.copiedLines += missed.copied
+    if (missed.back.length) {
+      const cost = recallCost(missed.back, sentTokens, price.tariff)
+      recalled.lostLines += missed.lost
+      recalled.calls++
+      recalled.cost += cost
+      addUsd(recalled, cost, price.usdPerToken)
+    }
+    watch.call(again.index, tokens, tokens - sentTokens)
+    onCall?.(number, calls)
+  }
+  if (without.spent.usd === undefined) delete recalled.usd
+  return {
+    calls,
+    tariffs: [...tariffs.keys()],
+    billing: billingOf([...tariffs.values()]),
+    without: without.spent,
+    with: withPlugin.spent,
+    recalls: recalled,
+    hud,
+    folds: countFolds(folds.values(), messages),
+    compactions: watch.found,
+    recorded: pricing.recorded,
+    subagents: subagentsOf(messages),
+  }
+}
+
+/** What the plugin adds to the system prompt and the list of tools, on every call the same. */
+function noticeOf({ hud, fold }: CallOptions): Piece[] {
+  const said = paragraph({ hud: hud.enabled, folds: fold.enabled })
+  return [...(said ? [piece("system", said)] : []), ...(fold.enabled ? [piece("tool", RECALL_DESCRIPTION)] : [])]
+}
+
+/** Where a session used several models: tokens are what counts as soon as one of them is billed by them. */
+function billingOf(tariffs: readonly Tariff[]): Tariff["billing"] {
+  const billings = ["tokens", "requests", "nothing"] as const
+  return billings.find((billing) => tariffs.some((tariff) => tariff.billing === billing)) ?? "tokens"
+}
+
+function subagentsOf(messages: readonly HostMessage[]): string[] {
+  const ids = messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const id = part?.tool === "task" ? text(record(stateOf(part)?.metadata)?.sessionId) : undefined
+      return id === undefined ? [] : [id]
+    }),
+  )
+  return [...new Set(ids)]
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryFolder } from "../store/support.ts"
+import { bash, edit, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession } from "./support.ts"
+
+const folder = temporaryFolder()
+let recorded: Recorded
+beforeAll(async () => {
+  recorded = await recordSession()
+}, 120_000)
+afterAll(async () => {
+  await recorded?.close()
+  folder[Symbol.dispose]()
+})
+
+/** Writes an export; answers its path. */
+function file(name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
+  const path = join(folder.path, `${name}.json`)
+  writeFileSync(path, exportOf(`ses_${name}`, messages, title))
+  return path
+}
+
+const LINE = "export function theLineThatIsNeeded(): string {"
+const FILE = `${LINE}\n${"const filler = 1 // nothing of interest\n".repeat(300)}`
+
+/** A large file is read early, and much is done after. */
+function long(): SessionBuilder {
+  const session = new SessionBuilder().user("work").assistant([read("src/large.ts", FILE)])
+  for (let i = 0; i < 60; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
+  return session
+}
+
+function short(): SessionBuilder {
+  const session = new SessionBuilder().user("fix it")
+  for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), failedTool("bash", { command: "x" }, "no x")])
+  return session
+}
+
+async function json(args: readonly string[]) {
+  const { code, stdout, stderr } = await cli(["replay", ...args, "--json"], recorded.env)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  return JSON.parse(stdout)
+}
+
+describe("to people", () => {
+  test("one session is a sentence on what it would have cost, and what was lost", async () => {
+    const { code, stdout, stderr } = await cli(["replay", file("long", long()), "--price", "anthropic"])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const [first, second] = stdout.split("\n")
+    expect(first).toMatch(
+      /^The long, 61 calls: with the plugin the conversation would have cost \d+ % less, at the prices of Anthropic$/,
+    )
+    expect(second).toBe("")
+    expect(stdout).toMatch(/^ {2}folds +1 output of \d\.\dk tokens: /m)
+    expect(stdout).toMatch(/^ {2}such as +read src\/large.ts \(\d\.\dk\) at call \d+: ./m)
+    expect(stdout).toMatch(/^ {2}missed +nothing: all \d+ lines the agent copied were there$/m)
+  })
+
+  test("a session in which it loses says so, first", async () => {
+    const { stdout } = await cli(["replay", file("short", short()), "--price", "anthropic"])
+    expect(stdout).toMatch(
+      /^The short, 5 calls: with the plugin [^\n]+ cost [\d.]+ % MORE, at the prices of Anthropic\n/,
+    )
+    expect(stdout).toMatch(/^ {2}too short +/m)
+  })
+
+  test("a line that would have been missed is told and charged", async () => {
+    const change = { filePath: "src/large.ts", oldString: LINE, newString: "a = 1" }
+    const path = file("missed", long().assistant([tool("edit", change, "Edit applied.")]))
+    const { stdout } = await cli(["replay", path, "--price", "anthropic"])
+    expect(stdout).toMatch(/^ {2}cost +[^\n]+, [\d.]+k of it for recalls$/m)
+    expect(stdout).toContain(
+      "1 of 1 lines the agent copied stood in folded outputs alone: it would have had to ask once",
+    )
+  })
+
+  test("what was charged is told beside what of it would have been saved", async () => {
+    const session = long()
+    for (const { info } of session.messages)
+      if (info.role === "assistant") Object.assign(info, usage(200, 9000, 300), { cost: 0.01 })
+    const { stdout } = await cli(["replay", file("charged", session)])
+    expect(stdout).toMatch(/^ {2}whole bill +about \$0\.\d+ less of the \$0\.61 recorded \([\d.]+ %\); /m)
+  })
+
+  test("several sessions are a table and a sum", async () => {
+    const { stdout } = await cli(["replay", file("long", long()), file("short", short()), "--price", "anthropic"])
+    const [head, long_, short_, empty, sum] = stdout.split("\n")
+    expect(head).toMatch(/^session +calls +cost +sent +largest +recalls$/)
+    expect(long_).toMatch(/^The long +61 +-\d+ % +-\d+ % +[\d.]+k → [\d.]+k +0$/)
+    expect(short_).toMatch(/^The short +5 +\+\d+ % /)
+    expect(empty).toBe("")
+    expect(sum).toStartWith("2 sessions, 66 calls: with the plugin")
+    expect(stdout).toMatch(/^ {2}loses in +The short$/m)
+  })
+
+  test("a provider that bills requests has nothing to save but room", async () => {
+    const session = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" }).user("go")
+    const { stdout } = await cli(["replay", file("requests", session.assistant([bash("ls")]))])
+    expect(stdout).toContain("bills requests, not tokens, so there is nothing to save but room")
+  })
+
+  test("of a compaction it is told whether it would have been due, and that the record goes on as it was", async () => {
+    const session = long()
+      .compaction()
+      .assistant([bash("make all", "done")])
+    const { stdout } = await cli(["replay", file("compacted", session), "--price", "anthropic"])
+    expect(stdout).toMatch(
+      /^ {2}compactions +0 of 1 automatic ones would not have been due by then; what comes after one is as recorded$/m,
+    )
+  })
+
+  test("a call over nothing is no division by it", async () => {
+    const { stdout } = await cli(["replay", file("nothing", new SessionBuilder().assistant([]))])
+    expect(stdout).not.toMatch(/NaN|Infinity/)
+  })
+
+  test("a session without calls is a clear word", async () => {
+    const path = file("empty", new SessionBuilder().user("hello"))
+    const { code, stdout } = await cli(["replay", path])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "The empty: no calls of a model, so there is nothing to replay\n",
+    })
+    expect((await cli(["replay", path, file("long", long())])).stdout).toContain(
+      "The empty      0  no calls of a model\n",
+    )
+  })
+
+  test("sessions of subagents are named where they are not among those given", async () => {
+    const task = tool("task", { prompt: "look" }, "found", { sessionId: "ses_child" })
+    const parent = file("parent", new SessionBuilder().user("go").assistant([task]).assistant([]))
+    expect((await cli(["replay", parent])).stdout).toMatch(/^ {2}subagents +1 session .*ses_child$/m)
+    const child = file("child", short())
+    expect((await cli(["replay", parent, child])).stdout).not.toContain("subagents")
+  })
+
+  test("terminal escapes in a title are shown, not obeyed", async () => {
+    const { stdout } = await cli(["replay", file("title", short(), "a\u001b]0;owned\u0007b")])
+    expect(stdout).toStartWith("a\\x1b]0;owned\\x07b, 5 calls")
+  })
+})
+
+describe("to programs", () => {
+  test("one object with the sessions, their sum, and what could not be read", async () => {
+    const { sessions, sum, failed } = await json([file("long", long()), file("short", short()), "--price", "openai"])
+    expect(sessions).toMatchObject([
+      { session: "ses_long", title: "The long", skipped: 0, calls: 61, tariffs: ["OpenAI"], billing: "tokens" },
+      { session: "ses_short", calls: 5 },
+    ])
+    expect(sum.calls).toBe(66)
+    expect(failed).toEqual([])
+    expect(Object.keys(sum).sort()).toEqual(
+      [
+        ...[
+          "billing",
+          "calls",
+          "compactions",
+          "costRatio",
+          "folds",
+          "hud",
+          "recalls",
+          "recallsPer100Calls",
+          "recorded",
+        ],
+        ...["savedUsd", "subagents", "tariffs", "tokenRatio", "with", "without"],
+      ].sort(),
+    )
+    expect(sum.costRatio).toBeCloseTo((sum.with.cost + sum.recalls.cost) / sum.without.cost)
+    expect(sum.without.cost).toBeCloseTo(sessions[0].without.cost + sessions[1].without.cost)
+    expect(sum.savedUsd).toBeNull()
+  })
+
+  test("without calls there is nothing to divide by", async () => {
+    const { sum } = await json([file("empty", new SessionBuilder().user("hello"))])
+    expect(sum).toMatchObject({ calls: 0, costRatio: null, tokenRatio: null, recallsPer100Calls: null })
+  })
+
+  test("the options are the plugin's: without HUD and folds nothing is changed", async () => {
+    const off = '{"hud":{"enabled":false},"fold":{"enabled":false}}'
+    const { sum } = await json([file("long", long()), "--options", off])
+    expect(sum.costRatio).toBe(1)
+    expect(sum.with).toEqual(sum.without)
+  })
+
+  test("a session of the real OpenCode, from its database as from an export", async () => {
+    const [stored] = (await json([recorded.session])).sessions
+    expect(stored).toMatchObject({ session: recorded.session, calls: recorded.calls })
+    // an export made by hand here names no project folder, and the HUD longer paths
+    const [exported] = (await json([recorded.file])).sessions
+    expect(exported.without).toEqual(stored.without)
+  })
+
+  test("a session given twice counts once", async () => {
+    const path = file("short", short())
+    expect((await json([path, path])).sessions).toHaveLength(1)
+  })
+})
+
+test("on plain Node, files of the working folder and sessions of the database come in one sum", async () => {
+  using bin = temporaryFolder()
+  const bundle = await bundleInto(bin.path)
+  file("short", short())
+  const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "replay", "short.json", recorded.session, "--json"], {
+    cwd: folder.path,
+    env: { ...recorded.env, HOME: bin.path, PATH: linkCommands(bin.path, { bun: process.execPath }) },
+  })
+  const { sum } = JSON.parse(await new Response(child.stdout).text())
+  expect(sum.calls).toBe(5 + recorded.calls)
+  expect(await child.exited).toBe(0)
+})
+
+describe("what goes wrong", () => {
+  test("one bad session does not hide the others, and the exit code is 2", async () => {
+    const missing = join(folder.path, "nope.json")
+    const { code, stdout, stderr } = await cli(["replay", missing, file("long", long()), "nope"])
+    expect(code).toBe(2)
+    expect(stdout).toStartWith("The long, 61 calls: ")
+    const [first, second, end] = stderr.split("\n")
+    expect(first).toStartWith(`opencode-hud: ${missing} does not exist; write an export with`)
+    expect(second).toStartWith('opencode-hud: "nope" is neither a file nor a session id')
+    expect(end).toBe("")
+  })
+
+  test("programs are told which failed, and why", async () => {
+    const { code, stdout } = await cli(["replay", "nope", "--json"])
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ sessions: [], sum: { calls: 0 }, failed: [{ session: "nope" }] })
+  })
+
+  const rows: { name: string; args: string[]; says: string }[] = [
+    { name: "no session", args: [], says: "missing SESSION...: a session id" },
+    {
+      name: "an unknown price",
+      args: ["x.json", "--price", "acme"],
+      says: "--price must be a provider's id or one of ",
+    },
+    { name: "a price without a name", args: ["x.json", "--price"], says: "--price needs a value" },
+    { name: "a wrong option", args: ["x.json", "--options", '{"hud":{"slot":"x"}}'], says: "option hud.slot" },
+    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to replay" },
+    { name: "a file that is none", args: ["package.json"], says: "package.json is no OpenCode export" },
+  ]
+  for (const { name, args, says } of rows) {
+    test(`${name} is one line, with exit code 2`, async () => {
+      const { code, stdout, stderr } = await cli(["replay", ...args])
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toContain(says)
+    })
+  }
+})

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test"
+import { newBill } from "../../../src/core/replay/bill.ts"
+import type { Price } from "../../../src/core/replay/pricing.ts"
+import { piece, piecesOf } from "../../../src/core/replay/request.ts"
+import { failedTool, SessionBuilder, tool } from "../../support/session.ts"
+import { MARKED } from "./session.ts"
+
+const bodies = ({ messages }: SessionBuilder) => piecesOf(messages).map(({ body }) => body)
+
+describe("what a provider sees of a message", () => {
+  test("texts, thoughts, calls and results in their order, and none of what OpenCode keeps for itself", () => {
+    const session = new SessionBuilder()
+      .user("do it", [
+        { type: "text", text: "unseen", ignored: true },
+        { type: "text", text: "" },
+      ])
+      .assistant([
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "I look" },
+        tool("read", { filePath: "a" }, "content"),
+        failedTool("bash", { command: "x" }, "no such command"),
+        { type: "patch", files: ["a"] },
+      ])
+    expect(bodies(session)).toEqual([
+      "do it",
+      "hm",
+      "I look",
+      '{"filePath":"a"}',
+      "content",
+      '{"command":"x"}',
+      "no such command",
+    ])
+  })
+
+  test("a pruned output and one that never came are OpenCode's placeholders", () => {
+    const pruned = tool("read", {}, "long gone")
+    const running = tool("bash", {}, "")
+    const session = new SessionBuilder().assistant([
+      { ...pruned, state: { ...pruned.state, time: { compacted: 1 } } },
+      { ...running, state: { status: "running", input: {} } },
+    ])
+    expect(bodies(session)).toEqual([
+      "{}",
+      "[Old tool result content cleared]",
+      "{}",
+      "[Tool execution was interrupted]",
+    ])
+  })
+
+  test("a part as OpenCode wrote them before 1.0 is read too", () => {
+    const session = new SessionBuilder().assistant([
+      { type: "tool", name: "read", status: "completed", input: { path: "a" }, output: "old" },
+    ])
+    expect(bodies(session)).toEqual(['{"path":"a"}', "old"])
+  })
+})
+
+describe("what a row of requests costs", () => {
+  const price = (over: Partial<typeof MARKED> = {}, name = "a/b"): Price => ({
+    model: undefined,
+    name,
+    tariff: { ...MARKED, ...over },
+    usdPerToken: undefined,
+  })
+  // 100 tokens each
+  const [one, two, three] = ["1", "2", "3"].map((name) => piece(name, name.repeat(399)))
+  const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => each ?? [])
+  const minutes = (count: number) => count * 60_000
+
+  test("what two requests have in common is read from the cache, the rest is written", () => {
+    const bill = newBill()
+    bill.add(row(one, two), price(), 0)
+    bill.add(row(one, two, three), price(), minutes(1))
+    expect(bill.spent).toMatchObject({ tokens: 500, cachedTokens: 200, peakTokens: 300 })
+    expect(bill.spent.cost).toBeCloseTo(250 + 20 + 125)
+  })
+
+  test("a piece that changed ends what is in common, however equal the rest", () => {
+    const bill = newBill()
+    bill.add(row(one, two, three), price(), 0)
+    bill.add(row(one, piece("2", "other"), three), price(), 0)
+    expect(bill.spent.cachedTokens).toBe(100)
+  })
+
+  test("where the provider compares token by token, the beginning of that piece is in the cache too", () => {
+    const bill = newBill()
+    const unmarked = price({ write: 1 })
+    bill.add(row(one, piece("2", "ab".repeat(100))), unmarked, 0)
+    bill.add(row(one, piece("2", "ab".repeat(50))), unmarked, 0)
+    expect(bill.spent.cachedTokens).toBe(100 + 25)
+  })
+
+  test.each([
+    ["the cache's lifetime has passed", price(), minutes(5)],
+    ["the call goes to another model", price({}, "a/c"), minutes(1)],
+  ])("nothing is read from the cache when %s", (_, second, nowMs) => {
+    const bill = newBill()
+    bill.add(row(one, two), price(), 0)
+    bill.add(row(one, two, three), second, nowMs)
+    expect(bill.spent.cachedTokens).toBe(0)
+    expect(bill.spent.cost).toBeCloseTo(250 + 375)
+  })
+
+  test("money is told when every call has a price, and not at all when one has none", () => {
+    const bill = newBill()
+    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(bill.spent.usd).toBeCloseTo(1.25)
+    bill.add(row(one), price(), 0)
+    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(bill.spent.usd).toBeUndefined()
+  })
+})
