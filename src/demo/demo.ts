@@ -137,7 +137,8 @@ function report(
       ["input tokens, all calls", String(inputOf(live)), String(inputOf(plain))],
       ["of these not from the cache", String(freshOf(live)), String(freshOf(plain))],
       ["share of a request equal to the last one", percent(stableShare(live)), percent(stableShare(plain))],
-      ["requests that changed earlier messages", String(movedIn(live)), String(movedIn(plain))],
+      ["requests that fold something sent before", String(changesIn(live).folds), String(changesIn(plain).folds)],
+      ["requests that change anything else", String(changesIn(live).others), String(changesIn(plain).others)],
       ["stored messages changed", changed.length === 0 ? "none" : `${changed.length}`, "-"],
       ["time for the work", seconds(live.workMs), seconds(plain.workMs)],
     ]),
@@ -146,11 +147,20 @@ function report(
   return changed.length === 0 && shown.length > 0 && live.requests.length === plain.requests.length ? 0 : 1
 }
 
-/** Requests in which something the one before had said, its HUD aside, is no longer the same: a cache lost. */
-function movedIn({ requests }: Outcome): number {
+/**
+ * Requests in which something the one before had said, its HUD aside, is no longer the same, so that the cache is of no
+ * use from there on: on purpose, for an output that is folded, or by accident.
+ */
+function changesIn({ requests }: Outcome): { folds: number; others: number } {
   const said = requests.map(withoutHud)
-  return said.filter((now, at) => at > 0 && said[at - 1]?.some((message, i) => message !== now[i])).length
+  const changed = said.map((now, at) => now.filter((message, i) => message !== (said[at - 1]?.[i] ?? message)))
+  return {
+    folds: changed.filter((messages) => messages.some((message) => FOLDED.test(message))).length,
+    others: changed.filter((messages) => messages.some((message) => !FOLDED.test(message))).length,
+  }
 }
+
+const FOLDED = /folded r\d+/
 
 /** Mean share of a request's bytes that is equal to the start of the one before. */
 function stableShare({ requests }: Outcome): number {

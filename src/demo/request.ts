@@ -74,6 +74,19 @@ export function promptOf(request: { body: Body }): string {
   return texts.findLast((text) => text !== "") ?? ""
 }
 
+/** What each tool call got for a result, by the call's id and in the order of the conversation, HUDs left out. */
+export function resultsOf(request: { body: Body }): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const message of messagesOf(request)) {
+    const blocks = message.role === "tool" ? [message] : Array.isArray(message.content) ? message.content : []
+    for (const block of blocks.filter(isRecord)) {
+      const id = block.tool_call_id ?? block.tool_use_id
+      if (typeof id === "string") found.set(id, textsIn(block.content).join("\n").replace(HUD, ""))
+    }
+  }
+  return found
+}
+
 /** What is compared from call to call to tell the cached share: tools, system and conversation, without cache marks. */
 export function canonical(body: Body): string {
   const { tools, system, messages } = body

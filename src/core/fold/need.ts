@@ -1,6 +1,8 @@
 // How likely an output is needed again to the letter, by what it shows and how long ago it was last touched. The table
 // is what recorded sessions show; `scripts/need.ts` prints it from any sessions.
 
+import type { ToolEvent } from "../event.ts"
+import type { Facts } from "../ledger/facts.ts"
 import type { Shows } from "../shows.ts"
 
 export type Account = Shows | "failed" | "attempt" | "superseded" | "repeated" | "again"
@@ -17,9 +19,9 @@ export type Need = {
 
 export const NEEDS: Readonly<Record<Account, Need>> = {
   // read whole and edited within three calls: most of what is ever needed
-  file: { rate: 0.032, hold: 2 },
+  file: { rate: 0.03, hold: 2 },
   excerpt: { rate: 0.025, hold: 0 },
-  document: { rate: 0.006, hold: 0 },
+  document: { rate: 0.01, hold: 0 },
   matches: { rate: 0.02, hold: 0 },
   listing: { rate: 0.02, hold: 1 },
   run: { rate: 0.002, hold: 0 },
@@ -32,11 +34,11 @@ export const NEEDS: Readonly<Record<Account, Need>> = {
   change: { rate: 0.005, hold: 1 },
   // what was tried and failed is tried again in other words, within a call or two
   attempt: { rate: 0.02, hold: 1 },
-  other: { rate: 0.015, hold: 0 },
+  other: { rate: 0.02, hold: 0 },
   // the same is there in a newer state, or there to the letter
   superseded: { rate: 0.004, hold: 0 },
-  repeated: { rate: 0.0016, hold: 0 },
-  again: { rate: 0.0016, hold: 0 },
+  repeated: { rate: 0.002, hold: 0 },
+  again: { rate: 0.002, hold: 0 },
 }
 
 /** Output tokens of a call that asks an output back. */
@@ -59,5 +61,16 @@ export function expectedNeeds(account: Account, calls: number, remaining: number
  * below what recorded sessions show, since a fold that does not pay off is paid at once.
  */
 export function remainingCalls(calls: number): number {
-  return 7 + 0.28 * calls
+  return 8 + 0.25 * calls
+}
+
+/** The call in which an output, or the file it shows, was last used. `quotedAt`: the calls of quotes, by part id. */
+export function touchedAt(event: ToolEvent, facts: Facts, quotedAt: ReadonlyMap<string, number>): number {
+  let at = Math.max(event.call, quotedAt.get(event.partID) ?? 0)
+  for (const { path } of event.files) {
+    const file = facts.files.get(path)
+    if (file) at = Math.max(at, file.readAt, file.editedAt)
+  }
+  const result = facts.results.get(event.inputHash)
+  return result?.outputHash === event.outputHash ? Math.max(at, result?.last ?? 0) : at
 }

@@ -6,7 +6,7 @@ import type { ToolEvent } from "../event.ts"
 import type { Entry } from "../ledger/entry.ts"
 import type { Facts } from "../ledger/facts.ts"
 import { type Fold, type Reason, savedTokens } from "./fold.ts"
-import { type Account, ASKING_TOKENS, expectedNeeds, NEEDS, remainingCalls } from "./need.ts"
+import { type Account, ASKING_TOKENS, expectedNeeds, NEEDS, remainingCalls, touchedAt } from "./need.ts"
 import { newSights, type Sight, type Sights } from "./sights.ts"
 import type { Tariff } from "./tariff.ts"
 import { foldTokens } from "./words.ts"
@@ -47,7 +47,7 @@ export type Decision = {
 }
 
 /** What a lost output costs beside tokens, in fresh input tokens: a step more, and a model that lost its thread. */
-const DISTRACTION = 11_000
+const DISTRACTION = 12_000
 /** Tokens a fold must save at least. */
 const LEAST_GAIN = 20
 /** Share of the size at which OpenCode compacts from which room is made, and the share it is made down to. */
@@ -67,30 +67,35 @@ type Candidate = Omit<Decision, "reason" | "because"> & {
 }
 
 /**
- * Folds decided in one call at most: writing a digest takes up to a millisecond, and a session that was begun without the
- * plugin has thousands of outputs. Those that gain most are first.
+ * Folds decided in one call at most, those that gain most: writing a digest takes up to a millisecond, and a session that
+ * was begun without the plugin has thousands of outputs. More at once where all is sent anew anyway, which is the call
+ * to fold them in.
  */
 const MOST = 60
+const MOST_COLD = 300
+/** Outputs looked at, newest first, while the cache is warm: behind older ones there is too much to send anew. */
+const REACH = 1500
 
 /** The outputs to fold from this call on, oldest first. */
 export function planFolds(situation: Situation): Decision[] {
-  const candidates = candidatesOf(situation)
+  const { compactsAt = Number.POSITIVE_INFINITY, contextTokens, cachedEntries } = situation
+  const pressing = contextTokens >= compactsAt * PRESSURE
+  const candidates = candidatesOf(situation, pressing || cachedEntries === 0 ? Number.POSITIVE_INFINITY : REACH)
   const chosen = situation.stopped ? [] : worthwhile(candidates, situation)
-  return [...chosen, ...underPressure(candidates, chosen, situation)]
-    .slice(0, MOST)
-    .sort((a, b) => a.event.call - b.event.call)
+  const more = pressing ? underPressure(candidates, chosen, situation) : []
+  return [...chosen, ...more].sort((a, b) => a.event.call - b.event.call)
 }
 
 /**
  * All those up to the cut where the sum of what they gain exceeds most what it costs to send anew what follows the
  * oldest of them: once the prefix is broken there, the others behind it fold at no further cost.
  */
-function worthwhile(candidates: readonly Candidate[], { tariff, facts }: Situation): Decision[] {
+function worthwhile(candidates: readonly Candidate[], { tariff, facts, cachedEntries }: Situation): Decision[] {
   const anew = tariff.write - tariff.read
   let sum = 0
   let best = 0
   let count = 0
-  const gaining = candidates.filter((candidate) => candidate.value > 0)
+  const gaining = dearest(candidates, cachedEntries ? MOST : MOST_COLD)
   gaining.forEach((candidate, i) => {
     sum += candidate.value
     const gain = sum - anew * candidate.following
@@ -99,7 +104,6 @@ function worthwhile(candidates: readonly Candidate[], { tariff, facts }: Situati
     count = i + 1
   })
   const chosen = gaining.slice(0, count)
-  if (chosen.length > MOST) chosen.sort((a, b) => b.value - a.value)
   const cost = Math.round(anew * (gaining[count - 1]?.following ?? 0))
   const calls = Math.round(remainingCalls(facts.calls))
   return chosen.map((candidate) => {
@@ -109,6 +113,14 @@ function worthwhile(candidates: readonly Candidate[], { tariff, facts }: Situati
     const paid = cost ? `for ${cost} sent anew once with what else is folded here` : "with nothing cached after it"
     return { ...candidate, reason: cost ? "pays" : "free", because: `${candidate.why}; ${less}, ${paid}` }
   })
+}
+
+/** Those that gain at all, and of too many those that gain most; in the order given. */
+function dearest(candidates: readonly Candidate[], most: number): Candidate[] {
+  const gaining = candidates.filter(({ value }) => value > 0)
+  if (gaining.length <= most) return gaining
+  const least = gaining.map(({ value }) => value).sort((a, b) => b - a)[most - 1] ?? 0
+  return gaining.filter(({ value }) => value >= least).slice(0, most)
 }
 
 /** What has to go so that OpenCode need not compact: least missed first, the newest call's never. */
@@ -125,7 +137,7 @@ function underPressure(
   const taken = new Set(chosen.map(({ event }) => event))
   const more: Decision[] = []
   for (const candidate of candidates.filter(({ event }) => !taken.has(event)).sort((a, b) => a.strain - b.strain)) {
-    if (left <= compactsAt * RELIEVED) break
+    if (left <= compactsAt * RELIEVED || more.length === MOST_COLD) break
     left -= saved([candidate])
     const because = `the context is near ${compactsAt} tokens, where OpenCode compacts; ${candidate.why}`
     more.push({ ...candidate, reason: "must", because })
@@ -133,17 +145,19 @@ function underPressure(
   return more
 }
 
-/** Everything that may be folded, newest first. */
-function candidatesOf(situation: Situation): Candidate[] {
+/** What may be folded among the newest `reach` outputs, newest first. */
+function candidatesOf(situation: Situation, reach: number): Candidate[] {
   const { entries, folds, cachedEntries } = situation
   const weights = weightsOf(situation)
   const sights = newSights()
   const found: Candidate[] = []
   let following = 0
-  for (let at = entries.length - 1; at >= 0; at--) {
+  let left = reach
+  for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
     const { events, tokens } = entries[at] as Entry
     const cached = at < cachedEntries
     let sentTokens = tokens
+    left -= events.length
     for (let i = events.length - 1; i >= 0; i--) {
       const event = events[i] as ToolEvent
       const fold = folds.get(event.partID)
@@ -190,7 +204,7 @@ function weigh(
   const textTokens = foldTokens(tokens, account)
   const less = tokens - textTokens
   // what has just come is sent for the first time: it is in nobody's cache
-  const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation)
+  const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation.facts, situation.quotedAt)
   if (less < LEAST_GAIN || since < 1 || since <= NEEDS[account].hold || situation.isProtected(event)) return
   const [file] = event.files
   const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
@@ -272,15 +286,4 @@ function standsAbove(event: ToolEvent, entries: readonly Entry[], folds: Situati
         !folds.has(other.partID),
     ),
   )
-}
-
-/** The call in which an output, or the file it shows, was last used. */
-function touchedAt(event: ToolEvent, { facts, quotedAt }: Situation): number {
-  let at = Math.max(event.call, quotedAt.get(event.partID) ?? 0)
-  for (const { path } of event.files) {
-    const file = facts.files.get(path)
-    if (file) at = Math.max(at, file.readAt, file.editedAt)
-  }
-  const result = facts.results.get(event.inputHash)
-  return result?.outputHash === event.outputHash ? Math.max(at, result?.last ?? 0) : at
 }

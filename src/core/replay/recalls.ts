@@ -90,7 +90,8 @@ export function recallCost(back: readonly number[], requestTokens: number, tarif
   return back.length === 0 ? 0 : requestTokens * tariff.read + ASKING_TOKENS * tariff.output + tokens * tariff.write
 }
 
-function copiedLines({ parts }: HostMessage): Set<string> {
+/** The lines of what a call wrote that may have been copied from its context. */
+export function copiedLines({ parts }: HostMessage): Set<string> {
   const lines = new Set<string>()
   for (const part of parts) {
     if (part?.type !== "tool" || part.tool === RECALL_TOOL) continue

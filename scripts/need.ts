@@ -1,0 +1,104 @@
+// What the table of src/core/fold/need.ts is made from: how often a later call copied a line that only one tool output
+// held, by what the output shows and by the calls since it was last touched. Prints one row an account.
+//
+//   bun scripts/need.ts session.json...     files of `opencode export`
+//
+// `rate` is the chance in the first call after the last touch, under the rule that after s calls it is rate / s: needs
+// divided by the sum of 1 / s over all calls in which the output stood there.
+
+import type { ToolEvent } from "../src/core/event.ts"
+import { NEEDS, touchedAt } from "../src/core/fold/need.ts"
+import { callsAgain } from "../src/core/replay/calls.ts"
+import { copiedLines } from "../src/core/replay/recalls.ts"
+import { newSources } from "../src/core/replay/sources.ts"
+import { createEnv } from "../src/digest/env.ts"
+import { callOptionsOf, readOptions } from "../src/options.ts"
+import { readExport } from "../src/store/export.ts"
+
+/** Smaller outputs are not folded. In tokens. */
+const LEAST = 80
+/** Calls in which a second need of the same output is the same need: it was handed back. */
+const SAME = 20
+/** Upper ends of the columns: calls since the last touch. */
+const AGES = [1, 2, 3, 6, 12, 25, 50, Number.POSITIVE_INFINITY]
+
+type Row = { outputs: number; tokens: number; needs: number[]; calls: number[]; chances: number }
+
+const rows = new Map<string, Row>()
+const files = process.argv.slice(2)
+if (files.length === 0) fail("no session given; expected files of `opencode export`")
+for (const file of files) await count(file).catch((error: Error) => fail(error.message))
+print([
+  "account",
+  "outputs",
+  "tokens",
+  "rate",
+  "in the table",
+  ...AGES.map((age) => `s≤${age}`.replace("Infinity", "∞")),
+])
+for (const [name, row] of [...rows].sort((a, b) => b[1].outputs - a[1].outputs))
+  print([
+    name,
+    String(row.outputs),
+    String(Math.round(row.tokens / row.outputs)),
+    (row.needs.reduce((sum, one) => sum + one, 0) / row.chances).toFixed(4),
+    String(NEEDS[name as keyof typeof NEEDS].rate),
+    ...AGES.map((_, i) => `${row.needs[i]}/${row.calls[i]}`),
+  ])
+
+async function count(path: string): Promise<void> {
+  const { messages, info } = await readExport(path)
+  const options = {
+    ...callOptionsOf(readOptions({ fold: { enabled: false } }).options),
+    disabledAgents: [],
+    prices: {},
+  }
+  const sources = newSources()
+  const needed = new Map<string, number>()
+  const counted = new Set<string>()
+  for (const { context, conversation, number, wrote } of callsAgain(messages, options, createEnv(info.directory))) {
+    if (!wrote) continue
+    sources.read(context)
+    const here = new Set(context.flatMap(({ parts }) => parts))
+    const wanted = new Set<string>()
+    for (const line of copiedLines(wrote)) {
+      const holders = [...sources.holding(line)].filter(({ part }) => here.has(part))
+      const [newest] = holders
+      if (newest?.part.id !== undefined && holders.every(({ side }) => side === "output")) wanted.add(newest.part.id)
+    }
+    const { entries, facts } = conversation.ledger
+    for (const event of entries.flatMap(({ events }) => events)) {
+      const since = facts.calls - touchedAt(event, facts, new Map())
+      if (event.outputTokens < LEAST || event.outputHash === undefined || since < 1) continue
+      const isNeed = wanted.has(event.partID) && number - (needed.get(event.partID) ?? -SAME) >= SAME
+      if (isNeed) needed.set(event.partID, number)
+      add(event, since, isNeed, counted)
+    }
+  }
+}
+
+function add(event: ToolEvent, since: number, isNeed: boolean, counted: Set<string>): void {
+  const none = () => AGES.map(() => 0)
+  const row = rows.get(event.shows) ?? { outputs: 0, tokens: 0, needs: none(), calls: none(), chances: 0 }
+  rows.set(event.shows, row)
+  if (!counted.has(event.partID)) {
+    row.outputs++
+    row.tokens += event.outputTokens
+  }
+  counted.add(event.partID)
+  const column = AGES.findIndex((age) => since <= age)
+  row.calls[column] = (row.calls[column] ?? 0) + 1
+  row.chances += 1 / since
+  if (isNeed) row.needs[column] = (row.needs[column] ?? 0) + 1
+}
+
+function print(cells: readonly string[]): void {
+  process.stdout.write(
+    `${cells.map((cell, i) => (i === 0 ? cell.padEnd(10) : cell.padStart(i < 5 ? 13 : 10))).join("")}\n`,
+  )
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(2)
+}
