@@ -1,9 +1,11 @@
-// Writes what the docs say of the options and slots from the code: options.schema.json and two tables in README.md.
+// Writes what the docs say of the options, slots and tariffs from the code: options.schema.json, two tables in
+// README.md and one in docs/folding.md.
 // With --check it only says whether they are up to date.
 
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
+import { TABLE as TARIFFS, UNKNOWN } from "../src/core/fold/tariff-table.ts"
 import { TABLE } from "../src/core/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
 
@@ -26,10 +28,8 @@ const schema = {
 }
 const files: Record<string, string> = {
   "options.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
-  "README.md": [
-    ["options", optionTable(schema as Property)],
-    ["slots", slotTable()],
-  ].reduce((text, [name = "", written = ""]) => fill(text, name, written), await readFile(path("README.md"), "utf8")),
+  "README.md": await filled("README.md", { options: optionTable(schema as Property), slots: slotTable() }),
+  "docs/folding.md": await filled("docs/folding.md", { tariffs: tariffTable() }),
 }
 
 for (const [name, wanted] of Object.entries(files)) {
@@ -42,19 +42,36 @@ for (const [name, wanted] of Object.entries(files)) {
   }
 }
 
-/** The text with what stands between a section's marks replaced. */
-function fill(text: string, name: string, written: string): string {
+/** The file with what stands between the marks of its sections replaced. */
+async function filled(file: string, sections: Record<string, string>): Promise<string> {
+  const text = await readFile(path(file), "utf8")
+  return Object.entries(sections).reduce((text, [name, written]) => fill(file, text, name, written), text)
+}
+
+function fill(file: string, text: string, name: string, written: string): string {
   const begin = `<!-- ${name}: written by \`npm run docs\` -->\n`
   const end = `<!-- /${name} -->`
   const from = text.indexOf(begin)
   const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`README.md has no marks for ${name}: expected ${begin.trim()} and ${end}`)
+  if (from < 0 || to < from) throw new Error(`${file} has no marks for ${name}: expected ${begin.trim()} and ${end}`)
   return text.slice(0, from + begin.length) + written + text.slice(to)
 }
 
 function slotTable(): string {
   const rows = TABLE.map((row) => `| ${row.models} | \`${row.slot}\` | ${row.reason} |\n`)
   return `| models | slot | why |\n| --- | --- | --- |\n${rows.join("")}`
+}
+
+function tariffTable(): string {
+  const rows = [...TARIFFS, UNKNOWN].map(({ name, models, figures }) => {
+    const { read, write, lifetimeMs, minimumTokens, billing } = figures
+    const minutes = lifetimeMs / 60_000
+    const kept =
+      read >= 1 ? "" : minutes < 60 ? `${minutes} min` : minutes < 60 * 48 ? `${minutes / 60} h` : `${minutes / 1440} d`
+    return `| ${name} | ${models} | ${billing} | ${read} | ${write} | ${kept} | ${read >= 1 ? "" : minimumTokens} |\n`
+  })
+  const head = "| row | models | billed | read | write | kept | least prefix, tokens |"
+  return `${head}\n| --- | --- | --- | --- | --- | --- | --- |\n${rows.join("")}`
 }
 
 function optionTable(property: Property): string {

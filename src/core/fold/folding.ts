@@ -22,12 +22,21 @@ export type Folding = {
   sent?: { ids: readonly string[]; atMs: number; model: string }
   /** the call in which an output was last quoted, by part id */
   quotedAt: Map<string, number>
+  /** ids of parts that a fold would not make shorter: a plan that went on reckoning with them would fold too little */
+  refused: Set<string>
   /** what the provider reported against what was expected */
   account: Account
 }
 
 export function newFolding(): Folding {
-  return { folds: new Map(), byID: new Map(), lastNumber: 0, quotedAt: new Map(), account: newAccount() }
+  return {
+    folds: new Map(),
+    byID: new Map(),
+    lastNumber: 0,
+    quotedAt: new Map(),
+    refused: new Set(),
+    account: newAccount(),
+  }
 }
 
 /** Adds folds, as decided or as an earlier process left them. */
@@ -40,7 +49,8 @@ export function addFolds(folding: Folding, folds: readonly Fold[]): void {
 }
 
 /** Forgets folds of parts that hold another content by now. `fresh` are entries just read. */
-export function dropChanged({ folds }: Folding, fresh: readonly Entry[]): string[] {
+export function dropChanged({ folds, refused }: Folding, fresh: readonly Entry[]): string[] {
+  for (const { events } of fresh) for (const { partID } of events) refused.delete(partID)
   const changed = fresh.flatMap(({ events }) =>
     events.filter((event) => {
       const fold = folds.get(event.partID)

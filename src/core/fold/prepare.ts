@@ -49,10 +49,12 @@ export function prepareFolds(
     : folding.account
   const tariff = knownTariff(around.tariff, account)
   const before = planApply(messages, folding.folds)
-  const cached = cachedEntries(entries, folding, tariff, model, around.nowMs)
   const quotedAt = quotes(messages, ledger, folding)
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const sentTokens = unfolded - before.savedTokens
+  const contextTokens = requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens)
+  const isCached = contextTokens >= tariff.minimumTokens
+  const cached = isCached ? cachedEntries(entries, folding, tariff, model, around.nowMs) : 0
   const decisions = planFolds({
     entries,
     facts,
@@ -60,10 +62,10 @@ export function prepareFolds(
     tariff,
     cachedEntries: cached,
     sentTokens,
-    contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
+    contextTokens,
     ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
     quotedAt,
-    isProtected: options.isProtected,
+    isProtected: (event) => folding.refused.has(event.partID) || options.isProtected(event),
     stopped: around.paused === true || account.stopped !== undefined,
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
@@ -80,6 +82,7 @@ export function prepareFolds(
       const from = broken < 0 ? cached : Math.min(cached, broken)
       const freshTokens = hudTokens + tokensFrom(ledger, folds, from)
       addFolds(folding, folded)
+      for (const { event } of decisions) if (!folds.has(event.partID)) folding.refused.add(event.partID)
       folding.quotedAt = quotedAt
       const expected = { call: facts.calls + 1, sentTokens: unfolded - applied.savedTokens, freshTokens }
       folding.account = { ...account, expected: { ...expected, folded: applied.outputs } }
