@@ -42,6 +42,8 @@ export type Call = {
   slot: Slot
   /** folds decided for this call */
   folded: readonly Fold[]
+  /** keys of the digests that stand in those: a better one comes too late for this session */
+  digested: readonly string[]
   /** outputs that go out folded, and the tokens that leaves out */
   outputs: number
   savedTokens: number
@@ -67,7 +69,7 @@ export function prepareCall(
   const { signals } = conversation
   const { facts } = conversation.ledger
   const plan = options.fold.enabled ? prepareFolds(messages, conversation, around, options, env) : undefined
-  const { folded = [], applied = planApply(messages, new Map()) } = plan ?? {}
+  const { folded = [], digested = [], applied = planApply(messages, new Map()) } = plan ?? {}
   const slot = slotFor(options.hud.slot, around.model)
   const hud = options.hud.enabled
     ? nextHud(
@@ -88,6 +90,7 @@ export function prepareCall(
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
     folded,
+    digested,
     outputs: applied.outputs,
     savedTokens: applied.savedTokens,
     commit() {

@@ -13,6 +13,9 @@ import { restore } from "./restore.ts"
 import type { Session } from "./sessions.ts"
 import { update } from "./update.ts"
 
+/** In tokens saved. Still worth writing when nothing else waits: the compactor and other sessions are handed digests too. */
+const LEAST_WORTH = 1
+
 export function onMessages(
   context: HookContext,
   output: { messages: unknown },
@@ -50,6 +53,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
+    // others may still be of use where they are folded
+    context.digests.queue?.rank(new Map(call.digested.map((key) => [key, LEAST_WORTH])))
     session.turn.hudTokens += call.hud?.tokens ?? 0
     session.turn.foldedTokens += call.savedTokens
     const { anchors } = session.hud

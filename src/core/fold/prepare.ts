@@ -5,7 +5,7 @@ import type { HostMessage } from "../host.ts"
 import { contextNow } from "../hud/sections.ts"
 import type { ModelName } from "../hud/slots.ts"
 import type { Ledger } from "../ledger/ledger.ts"
-import type { Env } from "../normalize.ts"
+import { digestKey, type Env } from "../normalize.ts"
 import { knownTariff, requestTokens, settleCall } from "./account.ts"
 import { type Applied, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
@@ -29,6 +29,8 @@ export type FoldCircumstances = {
 export type FoldPlan = {
   /** decided for this call */
   folded: readonly Fold[]
+  /** keys of the digests that stand in them: a better one comes too late for this session */
+  digested: readonly string[]
   applied: Applied
   /** Remembers what was sent, once it is. */
   remember(hudTokens: number): void
@@ -75,6 +77,7 @@ export function prepareFolds(
   const applied = folded.length ? planApply(messages, folds) : before
   return {
     folded,
+    digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
     applied,
     remember(hudTokens) {
       const changed = new Set(folded.map(({ messageID }) => messageID))
