@@ -5,7 +5,7 @@ import type { HostMessage } from "../../src/core/host.ts"
 import { brief } from "../../src/core/hud/brief.ts"
 import { type HudState, newHudState, nextHud } from "../../src/core/hud/hud.ts"
 import { isHudID, remove } from "../../src/core/hud/place.ts"
-import { SECTIONS } from "../../src/core/hud/sections.ts"
+import { SECTIONS, type Surroundings } from "../../src/core/hud/sections.ts"
 import type { Slot } from "../../src/core/hud/slots.ts"
 import { createLedger } from "../../src/core/ledger/ledger.ts"
 import { noSignals, type Signals } from "../../src/core/ledger/signals.ts"
@@ -21,13 +21,13 @@ function hudOf(
   messages: HostMessage[],
   {
     signals = noSignals(),
-    contextLimit = 200_000,
     options = OPTIONS,
-  }: { signals?: Signals; contextLimit?: number; options?: typeof OPTIONS } = {},
+    around = { contextLimit: 200_000 },
+  }: { signals?: Signals; options?: typeof OPTIONS; around?: Surroundings } = {},
 ) {
   const ledger = createLedger(env, isHudID)
   ledger.update(messages)
-  return nextHud(messages, ledger.facts, signals, { contextLimit }, "tail", options, newHudState()).hud
+  return nextHud(messages, ledger.facts, signals, around, "tail", options, newHudState()).hud
 }
 
 /** Plays a session call by call in one slot, as the host would: fresh objects every time. Gives what was sent. */
@@ -56,6 +56,9 @@ const typical = () =>
     .assistant([bash("npm test", "login.test.ts:42\nTests: 1 failed, 3 passed, 4 total", 1)], usage(1000, 12_000))
     .assistant([read("src/login.ts", "export const b = 2\n")], usage(1000, 13_000))
 
+/** The request of it that follows the failure, and so is the first with a HUD. */
+const FAILS = 3
+
 const TODO = {
   todos: [
     { content: "read the code", status: "completed" },
@@ -63,6 +66,8 @@ const TODO = {
     { content: "write a test", status: "pending" },
   ],
 }
+
+const AROUND = { contextLimit: 50_000, folded: { outputs: 2, savedTokens: 3_210 } }
 
 describe("what the HUD says", () => {
   test("nothing before a tool was used", () => {
@@ -78,25 +83,70 @@ describe("what the HUD says", () => {
   })
 
   test("a typical session, whole", () => {
-    const session = typical().assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 14_000))
-    expect(hudOf(session.messages, { contextLimit: 100_000 })?.text).toBe(
+    const session = typical()
+      .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 14_000))
+      .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 14_000))
+    expect(hudOf(session.messages, { around: AROUND })?.text).toBe(
       [
         "<hud>",
-        "status by opencode-hud, call 6",
-        "context 15k of 100k (15%), 93% cached",
+        "status by opencode-hud, call 7",
+        "context 15k of 50k (30%), 93% cached",
         'task "make the login test pass on node 22, please"',
         "todo 1 of 3 done, now: mend the login",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "files read since edit: src/login.ts; read: src/session.ts",
+        "folded 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
     )
   })
 
+  test("nothing of files that were only read while all of it stands right above", () => {
+    const session = new SessionBuilder().user("mend the login page of the shop")
+    const texts = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"].map((path) => {
+      session.assistant([read(path)])
+      return hudOf(session.messages)?.text
+    })
+    expect(texts.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined])
+    expect(texts[4]).toContain("files read: e.ts, d.ts, c.ts, b.ts, a.ts")
+  })
+
+  test("at once when something fails, repeats, is planned, or a compaction took what stood above", () => {
+    const begun = () => new SessionBuilder().user("go")
+    const failing = begun().assistant([bash("npm test", "Tests: 1 failed", 1)])
+    const repeating = begun()
+      .assistant([read("a.ts")])
+      .assistant([read("a.ts")])
+    const planned = begun().assistant([tool("todowrite", TODO, "[]", TODO)])
+    const compacted = begun()
+      .assistant([read("a.ts")])
+      .compaction()
+    expect(hudOf(failing.messages)?.text).toContain("failing")
+    expect(hudOf(repeating.messages)?.text).toContain("same result again")
+    expect(hudOf(planned.messages)?.text).toContain("todo 1 of 3 done")
+    expect(hudOf(compacted.messages)?.text).toContain("compacted once")
+  })
+
+  test("how full the context is from a quarter of its window on, and always where the window is unknown", () => {
+    const session = typical().assistant([bash("npm test", "Tests: 1 failed", 1)], usage(1000, 9_000))
+    expect(hudOf(session.messages, { around: { contextLimit: 50_000 } })?.text).not.toContain("context")
+    expect(hudOf(session.messages, { around: { contextLimit: 35_000 } })?.text).toContain("context 10k of 35k (29%)")
+    expect(hudOf(session.messages, { around: {} })?.text).toContain("context 10k, 90% cached")
+  })
+
+  test("folded outputs only when there are any", () => {
+    expect(hudOf(typical().messages)?.text).not.toContain("folded")
+    const folded = { outputs: 1, savedTokens: 800 }
+    expect(hudOf(typical().messages, { around: { folded } })?.text).toContain(
+      "folded 1 output, 800 tokens, see hud_recall",
+    )
+  })
+
   test("a request of a moment ago is not repeated, an older one is", () => {
-    const session = new SessionBuilder().user("mend the login page of the shop").assistant([read("a.ts")])
+    const session = new SessionBuilder().user("mend the login page of the shop")
+    for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)])
     expect(hudOf(session.messages)?.text).not.toContain("task")
-    session.assistant([read("b.ts")])
+    session.assistant([read("f.ts")])
     expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop"')
   })
 
@@ -172,14 +222,15 @@ describe("what the HUD costs", () => {
   })
 
   test("a fraction of the budget in a short session", () => {
-    const hud = hudOf(new SessionBuilder().user("go").assistant([read("a.ts")], usage(3000, 5000)).messages)
-    expect(hud!.tokens).toBeLessThan(60)
+    const session = new SessionBuilder().user("go")
+    for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(3000, 5000))
+    expect(hudOf(session.messages)!.tokens).toBeLessThan(60)
   })
 
   test("less right after a compaction and near the limit of the context", () => {
     const session = long()
     const usual = hudOf(session.messages)!.tokens
-    expect(hudOf(session.messages, { contextLimit: 125_000 })!.tokens).toBeLessThan(usual * 0.7)
+    expect(hudOf(session.messages, { around: { contextLimit: 125_000 } })!.tokens).toBeLessThan(usual * 0.7)
   })
 })
 
@@ -224,8 +275,8 @@ describe("slots", () => {
     const session = typical()
     for (const [i, messages] of play(session, "tail").entries()) {
       const huds = messages.filter((message) => isHudID(message.info.id!))
-      expect(huds).toHaveLength(i === 0 ? 0 : 1)
-      if (i > 0)
+      expect(huds).toHaveLength(i < FAILS ? 0 : 1)
+      if (i >= FAILS)
         expect(messages.at(-1)).toMatchObject({
           info: { role: "user", sessionID: "ses_test", agent: "build" },
           parts: [{ type: "text", synthetic: true }],
@@ -250,7 +301,7 @@ describe("slots", () => {
 
   test("tool: behind the last tool result, and only there", () => {
     const sent = play(typical(), "tool")
-    for (const messages of sent.slice(1)) {
+    for (const messages of sent.slice(FAILS)) {
       const holding = messages
         .flatMap((message) => message.parts)
         .filter((part) => JSON.stringify(part).includes("<hud>"))

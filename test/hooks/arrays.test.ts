@@ -1,8 +1,11 @@
-// Whatever the host hands over, the hooks resolve, and the only thing they change is the HUD.
+// Whatever the host hands over, the hooks resolve; the host's own parts are never written to, and all that is changed
+// in the array is what can be taken back: folded copies and the HUD.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import type { HostMessage } from "../../src/core/host.ts"
+import { originalOf, putBack } from "../../src/core/copies.ts"
+import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import { isHudID, remove } from "../../src/core/hud/place.ts"
 import plugin from "../../src/plugin.ts"
 import { messageArrays } from "./arrays.ts"
 
@@ -10,34 +13,44 @@ const RUNS = 100_000
 
 type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
-const HUD = /\n*<hud>\nstatus by opencode-hud, call \d+[\s\S]*?<\/hud>/
+const HUD = /^(?:\n\n)?<hud>\nstatus by opencode-hud, call \d+[\s\S]*?<\/hud>$/
+const FOLDED = /folded r\d+( · |: )/
 
-/** The array without the HUD, in whichever slot it is; what was a HUD message when it came in is none of the user's. */
-function withoutHud(messages: HostMessage[]): unknown {
-  return messages
-    .filter((message) => !(typeof message?.info?.id === "string" && message.info.id.startsWith("msg_opencode_hud")))
-    .map((message) => {
-      if (!Array.isArray(message?.parts)) return message
-      const parts = message.parts
-        .filter((part) => part?.id !== "prt_opencode_hud")
-        .map((part) => {
-          const state = part?.state
-          if (typeof state !== "object" || state === null) return part
-          const strip = (text: unknown) => (typeof text === "string" ? text.replace(HUD, "") : text)
-          return {
-            ...part,
-            state: {
-              ...state,
-              ...("output" in state ? { output: strip(state.output) } : {}),
-              ...("error" in state ? { error: strip(state.error) } : {}),
-            },
-          }
-        })
-      return { ...message, parts }
-    })
+/** A HUD message, or a HUD's part of the user's message; what carries such an id when it comes in is no one else's. */
+function isOurs(thing: { id?: unknown } | null | undefined): boolean {
+  return typeof thing?.id === "string" && (isHudID(thing.id) || thing.id === "prt_opencode_hud")
 }
 
-test(`${RUNS} random arrays: no throw, no report, and nothing changed but the HUD`, async () => {
+/** The array without what was a HUD before the call or is one after it. */
+function withoutHud(messages: readonly HostMessage[]): unknown {
+  return messages
+    .filter((message) => !isOurs(message?.info))
+    .map((message) =>
+      Array.isArray(message?.parts) ? { ...message, parts: message.parts.filter((part) => !isOurs(part)) } : message,
+    )
+}
+
+/** What a copy says otherwise than its original, in words for a failed test; nothing where it is a fold or the HUD. */
+function unaccounted(copy: HostPart, original: HostPart): string[] {
+  const body = (part: HostPart) => ({ ...part, ...(part.state ?? {}), state: undefined }) as Record<string, unknown>
+  const [now, before] = [body(copy), body(original)]
+  return Object.keys({ ...now, ...before }).flatMap((name) => {
+    if (Object.is(now[name], before[name])) return []
+    const said = typeof now[name] === "string" ? now[name] : JSON.stringify(now[name])
+    const was = String(before[name])
+    const added = said?.startsWith(was) ? said.slice(was.length) : said
+    return FOLDED.test(said ?? "") || HUD.test(added ?? "") ? [] : [`${name}: ${said}`]
+  })
+}
+
+/** Writing to it from then on throws, at any depth. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const one of Object.values(value)) freeze(one)
+}
+
+test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds and the HUD`, async () => {
   const logged: unknown[] = []
   const client = { app: { log: async (line: unknown) => void logged.push(line), agents: async () => ({ data: [] }) } }
   const hooks = await plugin.server({ client, directory: "/r", worktree: "/r" } as never, {
@@ -46,18 +59,34 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but the HU
   })
   const transform = hooks["experimental.chat.messages.transform"] as Transform
   let shown = 0
+  let folded = 0
   await fc.assert(
-    fc.asyncProperty(messageArrays, async (messages) => {
-      const before = structuredClone(messages)
+    fc.asyncProperty(messageArrays, async (before) => {
+      const messages = structuredClone(before)
+      const parts = new Set(messages.flatMap((message) => (Array.isArray(message?.parts) ? message.parts : [])))
+      for (const part of parts) freeze(part)
+      for (const message of messages) freeze(message?.info)
       await transform({}, { messages })
-      const text = JSON.stringify(messages) ?? ""
-      if (text.includes("status by opencode-hud")) shown++
+      if (messages.some((message) => isOurs(message?.info) && HUD.test(message.parts?.[0]?.text ?? ""))) shown++
+      for (const message of messages)
+        for (const part of (Array.isArray(message?.parts) && message.parts) || []) {
+          if (parts.has(part) || isOurs(part)) continue
+          const original = originalOf(part)
+          expect(parts.has(original)).toBe(true)
+          expect(unaccounted(part, original)).toEqual([])
+          if (JSON.stringify(part).includes("folded r")) folded++
+        }
+      if (messages.every((message) => Array.isArray(message?.parts))) {
+        putBack(messages)
+        if (messages.every((message) => typeof message?.info === "object" && message.info !== null)) remove(messages)
+      }
       expect(withoutHud(messages)).toEqual(withoutHud(before))
     }),
     { numRuns: RUNS },
   )
   expect(logged).toEqual([])
-  expect(shown).toBeGreaterThan(RUNS / 4)
+  expect(shown).toBeGreaterThan(RUNS / 10)
+  expect(folded).toBeGreaterThan(RUNS / 500)
 }, 600_000)
 
 test("anything at all as input and output of any hook resolves", async () => {

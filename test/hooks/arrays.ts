@@ -19,6 +19,12 @@ const word = fc.constantFrom(
   "error: no\n at b.ts:3",
   "日本",
 )
+/** Long enough to be worth a fold. */
+const long = fc.constantFrom(
+  "src/a.ts:3: one\n".repeat(100),
+  `<hud>${"folded r1 · read · ".repeat(60)}`,
+  "x".repeat(3000),
+)
 const id = fc.constantFrom("m1", "m2", "m3", "m4", "", "msg_opencode_hud", "msg_opencode_hud_3")
 const junk = fc.constantFrom<unknown>(undefined, null, 0, -1, Number.NaN, "", "junk", true, [], {}, [null], {
   a: { b: [1] },
@@ -43,7 +49,7 @@ const state = fc.record(
       ),
       junk,
     ),
-    output: fc.oneof(word, word, junk),
+    output: fc.oneof(word, long, junk),
     error: fc.oneof(word, junk),
     metadata: fc.oneof(fc.record({ exit: count, todos: junk, files: junk, display: junk }, { requiredKeys: [] }), junk),
     time: fc.oneof(fc.record({ start: count, end: count, compacted: count }, { requiredKeys: [] }), junk),

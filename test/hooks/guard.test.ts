@@ -49,6 +49,21 @@ test("gives up at the deadline on a body that hangs, and never runs its late com
   expect(reports).toEqual(["h was not done after 10 ms; OpenCode went on without it"])
 })
 
+test("a body that waits may do so for its patience, whatever the deadline", async () => {
+  const { reports, report } = watch()
+  let committed = 0
+  const body = async () => () => void committed++
+  await guard("h", -1, report, body, 10_000)()
+  expect([committed, reports]).toEqual([1, []])
+})
+
+test("a body that took longer without waiting is used, and reported", async () => {
+  const { reports, report } = watch()
+  let committed = 0
+  await guard("h", -1, report, () => () => void committed++, 10_000)()
+  expect([committed, reports]).toEqual([1, ["h took longer than -1 ms"]])
+})
+
 test("a body that rejects after the deadline makes no noise", async () => {
   const { report } = watch()
   const late = Promise.withResolvers<undefined>()

@@ -18,6 +18,7 @@ async function load(options: object = {}) {
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
   return {
     hooks,
+    call,
     transform: async (messages: HostMessage[]) => {
       await call("experimental.chat.messages.transform")({}, { messages })
       return messages
@@ -46,7 +47,7 @@ const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { conte
 const worked = () =>
   new SessionBuilder()
     .user("make the login test pass on node 22, please")
-    .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(20_000))
+    .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(15_000, 15_000))
 
 const hudOf = (messages: HostMessage[]) => JSON.stringify(messages.at(-1)).match(/<hud>.*<\/hud>/)?.[0]
 
@@ -55,12 +56,27 @@ describe("switches", () => {
     expect((await load({ enabled: false })).hooks).toEqual({})
   })
 
-  test("the HUD off, nothing is added anywhere", async () => {
-    const { transform, system, compacting } = await load({ hud: { enabled: false } })
+  test("the HUD and folding off, nothing is added anywhere", async () => {
+    const { hooks, transform, system, compacting } = await load({ hud: { enabled: false }, fold: { enabled: false } })
     const session = worked()
     expect(await transform(session.fresh())).toEqual(session.messages)
     expect(await system("You are OpenCode.", "ses_test")).toEqual(["You are OpenCode.", "second"])
     expect(await compacting()).toEqual([])
+    expect(hooks.tool).toBeUndefined()
+  })
+
+  test("the HUD off, outputs are folded all the same, and the system prompt says so alone", async () => {
+    const { transform, system } = await load({ hud: { enabled: false } })
+    const session = worked()
+      .assistant([bash("ls", "a.ts\n".repeat(400))])
+      .assistant([read("b.ts"), bash("ls src", "b.ts")])
+      .assistant([read("c.ts")])
+    const messages = await transform(session.fresh())
+    expect(messages).toHaveLength(session.messages.length)
+    expect(JSON.stringify(messages)).toContain("folded r1 · bash · ")
+    const said = (await system("You are OpenCode.", "ses_test")).at(-1)
+    expect(said).toStartWith('second\n\nA tool output that reads "folded r12')
+    expect(said).not.toContain("<hud>")
   })
 
   test("a disabled agent gets no HUD, the next agent of the same session does", async () => {
@@ -75,10 +91,21 @@ describe("switches", () => {
 
 describe("the system prompt", () => {
   test("gets the paragraph at the end of its last element, once", async () => {
-    const { system } = await load()
+    const { system, call } = await load()
     const [first, last] = await system("You are OpenCode.", "ses_test")
     expect(first).toBe("You are OpenCode.")
-    expect(last).toMatch(/^second\n\nSome requests carry a block between <hud> and <\/hud>/)
+    expect(last).toStartWith("second\n\nA block between <hud> and </hud> is a status by opencode-hud")
+    expect(last).toEndWith("hud_recall with that id returns the original.")
+    const again = { system: ["You are OpenCode.", last] }
+    await call("experimental.chat.system.transform")({ sessionID: "ses_test", model: MODEL }, again)
+    expect(again.system).toEqual(["You are OpenCode.", last])
+  })
+
+  test("gets the same bytes on every call and in every session, whatever happened before", async () => {
+    const { system, transform } = await load()
+    const first = await system("You are OpenCode.", "ses_other")
+    await transform(worked().fresh())
+    expect(await system("You are OpenCode.", "ses_test")).toEqual(first)
   })
 
   test.each([
@@ -95,9 +122,9 @@ describe("the system prompt", () => {
 
   test("tells how large the context is, from the next call on", async () => {
     const { system, transform } = await load()
-    await transform(worked().fresh())
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k, ")
     await system("You are OpenCode.", "ses_test")
-    expect(hudOf(await transform(worked().fresh()))).toContain("context 20k of 100k (20%)")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")
   })
 })
 
@@ -164,9 +191,12 @@ test("two instances of the plugin make one HUD and one paragraph", async () => {
 
 test("sessions interleaved keep to themselves", async () => {
   const { transform } = await load()
-  const second = new SessionBuilder("ses_other").user("other work entirely, please").assistant([read("z.ts")])
+  const second = new SessionBuilder("ses_other")
+    .user("other work entirely, please")
+    .assistant([read("z.ts"), bash("make", "Error: no rule", 2)])
   await transform(worked().fresh())
   expect(hudOf(await transform(second.fresh()))).not.toContain("npm test")
+  expect(hudOf(await transform(worked().fresh()))).not.toContain("make`")
   expect(hudOf(await transform(worked().fresh()))).not.toContain("z.ts")
 })
 
@@ -174,7 +204,9 @@ test.each(["tail", "tool", "sticky"])("no message is kept alive between calls in
   const { transform } = await load({ hud: { slot } })
   const seen: WeakRef<HostMessage>[] = []
   for (let i = 0; i < 50; i++) {
-    const session = new SessionBuilder(`ses_${i}`).user("mend it").assistant([read(`f${i}.ts`)])
+    const session = new SessionBuilder(`ses_${i}`)
+      .user("mend it")
+      .assistant([read(`f${i}.ts`), bash("npm test", "Tests: 1 failed", 1)])
     seen.push(...(await transform(session.fresh())).map((message) => new WeakRef(message)))
   }
   // a weak reference holds until the turn of the event loop ends; the collector may miss a few on the stack

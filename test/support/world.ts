@@ -20,15 +20,19 @@ export const ANTHROPIC = "scripted-anthropic/claude-sonnet-4-5"
 export const BINDING = "scripted-anthropic/claude-sonnet-5-5"
 export const MISTRAL = "scripted/devstral-small"
 export const COPILOT = "github-copilot/gpt-4.1"
-/** a context window of 60,000 tokens */
+/** a context window of 60,000 tokens, as the one below it */
 export const SMALL = "scripted/small"
+export const SMALL_ANTHROPIC = "scripted-anthropic/claude-haiku-4-5"
+
+const SMALL_LIMIT = { context: 60_000, output: 2_000 }
 
 const MODELS: readonly ModelSpec[] = [
   { provider: "scripted", id: "scripted-1", npm: "@ai-sdk/openai-compatible" },
   { provider: "scripted", id: "devstral-small", npm: "@ai-sdk/openai-compatible" },
-  { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: { context: 60_000, output: 2_000 } },
+  { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: SMALL_LIMIT },
   { provider: "github-copilot", id: "gpt-4.1", npm: "@ai-sdk/openai-compatible" },
   { provider: "scripted-anthropic", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" },
+  { provider: "scripted-anthropic", id: "claude-haiku-4-5", npm: "@ai-sdk/anthropic", limit: SMALL_LIMIT },
   { provider: "scripted-anthropic", id: "claude-sonnet-5-5", npm: "@ai-sdk/anthropic", reasoning: true },
 ]
 

@@ -1,0 +1,340 @@
+// Which outputs are folded, and on what grounds. Sessions and prices are extreme enough for the answer to be plain
+// whatever the table of needs says to the digit.
+
+import { describe, expect, test } from "bun:test"
+import { nameOf } from "../../../src/core/event.ts"
+import type { Fold } from "../../../src/core/fold/fold.ts"
+import { type Decision, planFolds, type Situation } from "../../../src/core/fold/plan.ts"
+import type { Tariff } from "../../../src/core/fold/tariff.ts"
+import type { HostPart } from "../../../src/core/host.ts"
+import { createLedger } from "../../../src/core/ledger/ledger.ts"
+import { createEnv } from "../../../src/digest/env.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../../support/session.ts"
+
+/** Anthropic's figures: a fresh token costs a tenth when it is read from the cache, and a quarter more to write. */
+const TARIFF: Tariff = {
+  row: "test",
+  read: 0.1,
+  write: 1.25,
+  output: 5,
+  lifetimeMs: 300_000,
+  minimumTokens: 1024,
+  billing: "tokens",
+  usdPerMillion: 3,
+}
+const NO_CACHE: Tariff = { ...TARIFF, read: 1, write: 1, lifetimeMs: 0 }
+
+/** What is decided for the next call. Warm: all but the newest message is in the provider's cache. */
+function decide(session: SessionBuilder, situation: Partial<Situation> & { isCold?: boolean } = {}): Decision[] {
+  const ledger = createLedger(createEnv(ROOT), () => false)
+  ledger.update(session.messages)
+  const { entries, facts } = ledger
+  const sentTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
+  return planFolds({
+    entries,
+    facts,
+    folds: new Map(),
+    tariff: TARIFF,
+    cachedEntries: situation.isCold ? 0 : entries.length - 1,
+    sentTokens,
+    contextTokens: sentTokens,
+    quotedAt: new Map(),
+    isProtected: () => false,
+    stopped: false,
+    ...situation,
+  })
+}
+
+const named = (decisions: readonly Decision[]) => decisions.map(({ event }) => `${nameOf(event)} @${event.call}`)
+
+const lines = (text: string, tokens: number) =>
+  Array.from({ length: Math.ceil((tokens * 4) / (text.length + 6)) }, (_, i) => `${text} ${i}`).join("\n")
+const list = (name: string, tokens = 2_000) => bash(`ls -l ${name}`, lines(`-rw-r--r-- 1 dev src/${name}`, tokens))
+const small = () => tool("glob", { pattern: `*.${Math.random()}` }, "a.ts")
+const begun = () => new SessionBuilder().user("make the login test of the shop pass on node 22, please")
+/** Calls in which nothing happens that can be folded. */
+const idle = (session: SessionBuilder, calls: number) => {
+  for (let i = 0; i < calls; i++) session.assistant([edit(`idle-${i}.ts`)])
+  return session
+}
+const saved = (decisions: readonly Decision[]) =>
+  decisions.reduce((sum, { tokens, textTokens }) => sum + tokens - textTokens, 0)
+
+describe("free", () => {
+  const session = () => {
+    const begin = begun()
+      .assistant([list("auth")])
+      .assistant([read("a.ts", lines("code", 2_000))])
+    return idle(idle(begin, 20).assistant([list("cart")]), 20)
+  }
+  const all = ["ls -l auth @1", "read a.ts @2", "ls -l cart @23"]
+
+  test("is all that is done with while nothing of it is cached", () => {
+    const cold = decide(session(), { isCold: true })
+    expect(named(cold)).toEqual(all)
+    expect(cold.map(({ reason }) => reason)).toEqual(["free", "free", "free"])
+    expect(cold.map(({ because }) => because)).toEqual([
+      expect.stringContaining("a listing that was followed up"),
+      expect.stringContaining("a file not touched for a while"),
+      expect.stringContaining("a listing that was followed up"),
+    ])
+  })
+
+  test("is everything with a provider that has no cache", () => {
+    const decisions = decide(session(), { tariff: NO_CACHE })
+    expect(named(decisions)).toEqual(all)
+    expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["free"]))
+  })
+
+  test("is the same output again as it comes; the one above stays", () => {
+    const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
+      read("a.ts", lines("code", 3_000)),
+    ])
+    const decisions = decide(again)
+    expect(named(decisions)).toEqual(["read a.ts @5"])
+    expect(decisions[0]).toMatchObject({
+      account: "again",
+      reason: "free",
+      because: "the same output stands above already",
+    })
+  })
+
+  test("is not the same output again when the one above is folded or cleared, nor both of two at once", () => {
+    const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
+      read("a.ts", lines("code", 3_000)),
+    ])
+    const above = again.messages[1]?.parts.find(({ type }) => type === "tool") as HostPart
+    const folds = new Map([[above.id ?? "", { tokens: 3_000, textTokens: 20 } as Fold]])
+    expect(decide(again, { folds })).toEqual([])
+    above.state = { ...above.state, time: { compacted: 1 } }
+    expect(decide(again)).toEqual([])
+    const twins = begun().assistant([read("a.ts", lines("code", 3_000)), read("a.ts", lines("code", 3_000))])
+    expect(named(decide(twins))).toHaveLength(1)
+  })
+})
+
+describe("pays", () => {
+  test("what much of and little follows, with what it saves and what it costs in words", () => {
+    const session = idle(begun().assistant([list("auth", 20_000)]), 6)
+    const [decision, ...others] = decide(session)
+    expect(others).toEqual([])
+    expect(decision?.reason).toBe("pays")
+    const { tokens = 0, textTokens = 0, because = "" } = decision ?? {}
+    expect(because).toMatch(
+      /^a listing that was followed up; \d+ tokens less on each of about \d+ calls to come, for \d+ sent anew once with what else is folded here$/,
+    )
+    expect(because).toContain(` ${tokens - textTokens} tokens less`)
+  })
+
+  test("nothing that little of and much follows", () => {
+    const session = begun()
+      .assistant([list("auth", 300)])
+      .assistant([read("kept.ts", lines("code", 60_000))])
+    const kept = (event: { input: string }) => event.input === "kept.ts"
+    expect(decide(idle(session, 6), { isProtected: kept })).toEqual([])
+  })
+
+  test("what alone would not, once the prefix is broken before it", () => {
+    const run = () => bash("npm test", lines("ok", 600))
+    const kept = () => read("kept.ts", lines("code", 5_000))
+    const isProtected: Situation["isProtected"] = ({ input }) => input === "kept.ts"
+    const alone = begun().assistant([run()]).assistant([kept()])
+    expect(decide(idle(alone, 8), { isProtected })).toEqual([])
+    const session = begun()
+      .assistant([list("auth", 60_000)])
+      .assistant([run()])
+      .assistant([kept()])
+    expect(named(decide(idle(session, 8), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
+  })
+})
+
+describe("must", () => {
+  /** Old listings before much that has to stay: to fold one of them early never pays. */
+  const full = () => {
+    const session = begun()
+    for (let i = 0; i < 20; i++) session.assistant([list(`d${i}`, 3_000)])
+    return idle(session.assistant([read("kept.ts", lines("code", 60_000))]), 4).assistant([list("newest", 4_000)])
+  }
+  const isProtected: Situation["isProtected"] = ({ input }) => input === "kept.ts"
+  const near = { isProtected, compactsAt: 90_000, contextTokens: 85_000 }
+
+  test("nothing while OpenCode is far from compacting, or never does", () => {
+    expect(decide(full(), { isProtected, compactsAt: 400_000 })).toEqual([])
+    expect(decide(full(), { isProtected, contextTokens: 1_000_000 })).toEqual([])
+  })
+
+  test("enough to be far from it again, and no more than that; never the newest call's", () => {
+    const decisions = decide(full(), near)
+    expect(decisions.length).toBeGreaterThan(0)
+    expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["must"]))
+    expect(decisions[0]?.because).toBe(
+      "the context is near 90000 tokens, where OpenCode compacts; a listing that was followed up",
+    )
+    expect(named(decisions)).not.toContain("ls -l newest @26")
+    // what is left is no reason to fold more
+    const folds = new Map(decisions.map((one) => [one.event.partID, one as unknown as Fold]))
+    expect(decide(full(), { ...near, folds, contextTokens: near.contextTokens - saved(decisions) })).toEqual([])
+    // near it by little, less has to go than near it by much
+    const least = decide(full(), { ...near, contextTokens: 73_000 })
+    expect(least.length).toBeGreaterThan(0)
+    expect(least.length).toBeLessThan(decisions.length)
+  })
+
+  test("all there is when that is not enough, but for the newest call's", () => {
+    const all = decide(full(), { ...near, contextTokens: 1_000_000 })
+    expect(all).toHaveLength(20)
+    expect(named(all)).not.toContain("ls -l newest @26")
+  })
+
+  test("what is least missed goes first", () => {
+    const session = begun()
+      .assistant([tool("other_tool", { q: "x" }, lines("result", 30_000))])
+      .assistant([read("old.ts", lines("code", 30_000))])
+      .assistant([read("kept.ts", lines("code", 60_000))])
+      .assistant([tool("write", { filePath: `${ROOT}/old.ts`, content: "x" }, "ok")])
+    const decisions = decide(idle(session, 3), { isProtected, compactsAt: 90_000, contextTokens: 73_000 })
+    expect(decisions.map(({ account, reason }) => [account, reason])).toEqual([["superseded", "must"]])
+  })
+
+  test("also when folding for money has stopped, which then folds nothing else", () => {
+    expect(decide(full(), { ...near, stopped: true }).map(({ reason }) => reason)).toContain("must")
+    const cold = { isCold: true, stopped: true }
+    expect(decide(full(), cold)).toEqual([])
+    expect(decide(full(), { ...cold, stopped: false })).not.toEqual([])
+  })
+})
+
+describe("what the agent will need", () => {
+  const cold = { isCold: true }
+
+  test("the newest call's outputs stay, whatever they are", () => {
+    const session = begun().assistant([
+      list("a"),
+      bash("npm test", lines("ok", 2_000)),
+      read("b.ts", lines("x", 2_000)),
+    ])
+    expect(decide(session, cold)).toEqual([])
+    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
+  })
+
+  test("a file read and not yet edited stays for some calls, a run that passed does not", () => {
+    const session = begun()
+      .assistant([read("a.ts", lines("code", 2_000)), bash("npm test", lines("ok", 2_000))])
+      .assistant([small()])
+    expect(named(decide(session, cold))).toEqual(["npm test @1"])
+    expect(named(decide(idle(session, 20), cold))).toContain("read a.ts @1")
+  })
+
+  test("a file stays while it is edited", () => {
+    const session = idle(begun().assistant([read("a.ts", lines("code", 2_000))]), 20)
+    expect(named(decide(session, cold))).toEqual(["read a.ts @1"])
+    expect(decide(session.assistant([edit("a.ts")]), cold)).toEqual([])
+  })
+
+  test("what was just quoted stays", () => {
+    const session = idle(begun().assistant([read("a.ts", lines("code", 2_000))]), 20)
+    const partID = session.messages[1]?.parts[1]?.id ?? ""
+    expect(decide(session, { ...cold, quotedAt: new Map([[partID, 21]]) })).toEqual([])
+    expect(decide(session, { ...cold, quotedAt: new Map([[partID, 2]]) })).toHaveLength(1)
+  })
+
+  test("what was asked back stays while it is worked with, and not for ever", () => {
+    const session = begun().assistant([tool("hud_recall", { ids: "r1" }, lines("code", 3_000))])
+    expect(decide(idle(session, 3), cold)).toEqual([])
+    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
+    expect(named(decide(idle(session, 400), cold))).toEqual(["hud_recall r1 @1"])
+  })
+
+  test.each(["todowrite", "task", "skill", "question"])("the answer of %s is never folded", (name) => {
+    const session = idle(begun().assistant([tool(name, { q: "x" }, lines("answer", 5_000))]), 100)
+    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
+  })
+
+  test("what is protected is never folded, what is small, cleared or folded not either", () => {
+    const session = begun()
+      .assistant([list("auth"), bash("ls b", "a.ts b.ts c.ts d.ts e.ts")])
+      .assistant([list("cart"), list("mail")])
+    idle(session, 10)
+    const [cleared, folded] = session.messages[2]?.parts.filter(({ type }) => type === "tool") ?? []
+    if (cleared) cleared.state = { ...cleared.state, time: { compacted: 1 } }
+    const folds = new Map([[folded?.id ?? "", { tokens: 2_000, textTokens: 20 } as Fold]])
+    expect(named(decide(session, { ...cold, folds }))).toEqual(["ls -l auth @1"])
+    const isProtected: Situation["isProtected"] = ({ input }) => input === "ls -l auth"
+    expect(decide(session, { ...cold, folds, isProtected, compactsAt: 100 })).toEqual([])
+  })
+})
+
+describe("what a newer one makes needless", () => {
+  test("a read whose file was read again or written since, by what", () => {
+    for (const newer of [
+      read("a.ts", lines("newer", 2_000)),
+      tool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "ok"),
+    ]) {
+      const session = begun()
+        .assistant([read("a.ts", lines("code", 2_000))])
+        .assistant([newer])
+        .assistant([small()])
+      const [decision, ...others] = decide(session, { isCold: true })
+      expect(others).toEqual([])
+      expect(decision).toMatchObject({
+        account: "superseded",
+        because: expect.stringContaining("the file was seen again since"),
+      })
+      expect(decision?.event.call).toBe(1)
+      expect(decision?.by?.tool).toBe(newer.tool as string)
+    }
+  })
+
+  test("not by an edit, nor by a read of less", () => {
+    const part = tool("read", { filePath: `${ROOT}/a.ts`, offset: 10, limit: 5 }, lines("part", 200))
+    const session = begun()
+      .assistant([read("a.ts", lines("code", 2_000))])
+      .assistant([part])
+      .assistant([edit("a.ts")])
+    expect(decide(session, { isCold: true }).map(({ account }) => account)).not.toContain("superseded")
+  })
+
+  test("an output that came again in the same words", () => {
+    const session = idle(begun().assistant([list("auth")]), 6)
+      .assistant([list("auth")])
+      .assistant([small()])
+    const [decision] = decide(session, { isCold: true })
+    expect(decision).toMatchObject({
+      account: "repeated",
+      because: expect.stringContaining("the same output came again later"),
+    })
+    expect([decision?.event.call, decision?.by?.call]).toEqual([1, 8])
+  })
+})
+
+describe("a call that failed", () => {
+  test("gives its long arguments, not its message", () => {
+    const failed = failedTool(
+      "edit",
+      { filePath: `${ROOT}/a.ts`, oldString: lines("old", 3_000) },
+      "oldString not found",
+    )
+    const [decision, ...others] = decide(idle(begun().assistant([failed]), 30), { isCold: true })
+    expect(others).toEqual([])
+    expect(decision).toMatchObject({
+      side: "input",
+      account: "attempt",
+      because: expect.stringContaining("the arguments of a call that failed"),
+    })
+  })
+
+  test("with short arguments stays", () => {
+    const failed = failedTool("edit", { filePath: `${ROOT}/a.ts`, oldString: "a" }, lines("what went wrong", 3_000))
+    expect(decide(idle(begun().assistant([failed]), 30), { isCold: true })).toEqual([])
+  })
+
+  test("of a command stays longer than one that passed", () => {
+    const run = (exit: number) =>
+      begun()
+        .assistant([bash("npm test", `${lines("ok", 3_000)}\nTests: ${exit} failed`, exit)])
+        .assistant([small()])
+    expect(named(decide(run(0), { isCold: true }))).toEqual(["npm test @1"])
+    expect(decide(run(1), { isCold: true })).toEqual([])
+    expect(named(decide(idle(run(1), 30), { isCold: true }))).toEqual(["npm test @1"])
+  })
+})

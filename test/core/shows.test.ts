@@ -1,0 +1,79 @@
+// What an output shows, by the tool and, of a command, by the program that says something.
+
+import { describe, expect, test } from "bun:test"
+import type { FileUse, ToolKind } from "../../src/core/event.ts"
+import { filesShown, type Shows, showsOf } from "../../src/core/shows.ts"
+
+const ran = (command: string) => showsOf("bash", "command", [], command)
+const file = (path: string, range?: readonly [number, number]): FileUse[] => [
+  { path, use: "read", ...(range ? { range } : {}) },
+]
+
+describe("a tool shows", () => {
+  test.each<[Shows, ToolKind, FileUse[]]>([
+    ["file", "read", file("src/a.ts")],
+    ["excerpt", "read", file("src/a.ts", [10, 20])],
+    ["document", "read", file("docs/README.md")],
+    ["document", "read", file("docs/README.md", [1, 9])],
+    // a folder has no file
+    ["listing", "read", []],
+    ["matches", "search", []],
+    ["listing", "list", []],
+    ["page", "web", []],
+    ["change", "edit", []],
+    ["change", "write", []],
+    ["change", "patch", []],
+    ["answer", "task", []],
+    ["answer", "todo", []],
+    ["answer", "skill", []],
+    ["answer", "question", []],
+    ["other", "other", []],
+  ])("%s when its kind is %s", (shows, kind, files) => {
+    expect(showsOf("x", kind, files, "")).toBe(shows)
+  })
+
+  test("what was asked back, whatever kind that is taken for", () => {
+    expect(showsOf("hud_recall", "other", [], "")).toBe("recalled")
+  })
+})
+
+describe("a command shows", () => {
+  test.each<[string, Shows]>([
+    ["cat src/a.ts", "file"],
+    ["cd shop && cat src/a.ts", "file"],
+    ["cat docs/plan.md", "document"],
+    ["sed -n 1,80p src/a.ts", "excerpt"],
+    ["head -50 src/a.ts", "excerpt"],
+    ["cat src/a.ts | head -20", "excerpt"],
+    ["rg cookie src", "matches"],
+    ["git grep cookie", "matches"],
+    ["grep -n cookie -r src | head -5", "matches"],
+    ["grep -n -A 5 cookie src/a.ts", "excerpt"],
+    ["ls -la src", "listing"],
+    ["find . -name '*.ts' | wc -l", "listing"],
+    ["echo start; ls src", "listing"],
+    ["npm test", "run"],
+    ["npm test | tail -20", "run"],
+    ["git status", "run"],
+    ["export A=1", "run"],
+    ["", "run"],
+  ])("%j: %s", (command, shows) => {
+    expect(ran(command)).toBe(shows)
+  })
+})
+
+describe("the files a command shows", () => {
+  test.each<[string, string[]]>([
+    ["cat src/a.ts docs/b.md", ["src/a.ts", "docs/b.md"]],
+    ["cd shop && cat src/a.ts", ["shop/src/a.ts"]],
+    ["cd shop && cat /etc/hosts.conf ~/notes.txt", ["/etc/hosts.conf", "~/notes.txt"]],
+    ["sed -n 1,80p src/a.ts", ["src/a.ts"]],
+    ["grep -n cookie src/a.ts", ["src/a.ts"]],
+    ["npm test src/a.ts", []],
+    ["ls src/a.ts", []],
+    ["cat $FILE", []],
+    ["", []],
+  ])("%j: %j", (command, files) => {
+    expect(filesShown(command)).toEqual(files)
+  })
+})

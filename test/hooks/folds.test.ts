@@ -1,0 +1,291 @@
+// Folds across processes: what one instance of the plugin sent, the next one of the same session sends to the byte and
+// gives back; and who gets none.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import plugin from "../../src/plugin.ts"
+import { openStore } from "../../src/store/open.ts"
+import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
+
+type Call = (input: object, output: object) => Promise<void>
+type Recall = { execute(args: object, context: object): Promise<{ output: string }> }
+
+const folder = mkdtempSync(join(tmpdir(), "folds-"))
+// a request waits a second for the store, which a busy machine may need to load its code
+beforeAll(async () => (await openStore({ path: join(folder, "first.db"), onWarning() {} })).close())
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Rules as OpenCode lists an agent's; the last that matches decides. */
+const DENIES = [
+  { permission: "*", pattern: "*", action: "deny" },
+  { permission: "read", pattern: "*", action: "allow" },
+]
+const GRANTS = [...DENIES, { permission: "hud_recall", pattern: "*", action: "allow" }]
+const AGENTS = [
+  { name: "blind", permission: DENIES },
+  { name: "granted", permission: GRANTS },
+]
+
+async function load(options: object = {}, store: object = { enabled: false }, stored?: HostMessage) {
+  const logged: string[] = []
+  const client = {
+    app: {
+      log: async ({ body }: { body: { message: string } }) => void logged.push(body.message),
+      agents: async () => ({ data: AGENTS }),
+    },
+    session: { message: async () => (stored ? { data: stored } : { error: { name: "NotFoundError" } }) },
+    tui: {},
+  }
+  const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
+  // what is logged is looked at, so that a slow machine must not be a reason to log
+  const hooks = await plugin.server(input as never, { store, deadlineMs: 5000, ...options })
+  // the agents are asked for in the background
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
+  return {
+    logged,
+    tools: hooks.tool,
+    transform: async (messages: HostMessage[]) => {
+      await call("experimental.chat.messages.transform")({}, { messages })
+      return messages
+    },
+    system: async () => {
+      const output = { system: ["You are OpenCode."] }
+      await call("experimental.chat.system.transform")({ sessionID: "ses_test", model: MODEL }, output)
+      return output.system[0]
+    },
+    configured: async (config: object) => {
+      await (hooks.config as (config: object) => Promise<void>)(config)
+      return config
+    },
+    recall: async (ids: string, messages?: HostMessage[]) => {
+      const recall = hooks.tool?.hud_recall as unknown as Recall
+      const { output } = await recall.execute({ ids }, { sessionID: "ses_test", ...(messages ? { messages } : {}) })
+      return output
+    },
+    dispose: () => (hooks.dispose as () => Promise<void>)(),
+  }
+}
+
+const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { context: 200_000, output: 8_000 } }
+
+const listing = (name: string, lines = 300) =>
+  Array.from({ length: lines }, (_, i) => `-rw-r--r-- 1 dev ${1000 + i} src/${name}/part-${i}.ts`).join("\n")
+
+/** A session in which much was listed and nothing used of it since. */
+const worked = () => {
+  const session = new SessionBuilder().user("make the login test pass on node 22, please")
+  for (const name of ["auth", "cart", "mail"]) session.assistant([bash(`ls -l src/${name}`, listing(name))])
+  for (const name of ["a", "b", "c"]) session.assistant([read(`${name}.ts`)])
+  return session
+}
+
+const foldsIn = (messages: readonly HostMessage[]) =>
+  new Map(
+    messages
+      .flatMap(({ parts }) => parts)
+      .filter((part) => part.state?.output?.startsWith("folded r"))
+      .map((part) => [part.id ?? "", part.state?.output ?? ""]),
+  )
+
+const outputOf = (messages: readonly HostMessage[], id: string) =>
+  messages.flatMap(({ parts }) => parts).find((part) => part.id === id)?.state?.output
+
+describe("a session resumed in a new process", () => {
+  test("goes out with the same bytes on its first call, and its originals come back", async () => {
+    const path = join(folder, "resumed.db")
+    // decided anew in the second process, of these two the other one would be folded
+    const session = worked()
+      .assistant([read("big.ts", listing("big"))])
+      .assistant([read("big.ts", listing("big"))])
+    const first = await load({}, { path })
+    const before = foldsIn(await first.transform(session.fresh()))
+    expect([...before.values()].join("\n")).toContain("same output as the earlier call")
+    await first.dispose()
+
+    session.assistant([read("d.ts")])
+    const second = await load({}, { path }, session.messages[1])
+    const sent = await second.transform(session.fresh())
+    const after = foldsIn(sent)
+    expect([...before].map(([id]) => [id, after.get(id)])).toEqual([...before])
+    for (const [id, text] of after) {
+      const recallID = /^folded (r\d+) /.exec(text)?.[1] ?? ""
+      expect(await second.recall(recallID, sent)).toBe(outputOf(session.messages, id) as string)
+    }
+    // an id is never given twice, in whichever process
+    expect(new Set([...after.values()].map((text) => text.split(" ")[1])).size).toBe(after.size)
+    // without an array OpenCode's server is asked
+    expect(await second.recall("r1")).toBe(outputOf(session.messages, [...before.keys()][0] ?? "") as string)
+    expect(second.logged).toEqual([])
+    await second.dispose()
+  })
+
+  test("of another session takes nothing over", async () => {
+    const path = join(folder, "other.db")
+    const first = await load({}, { path })
+    await first.transform(worked().fresh())
+    await first.dispose()
+    const second = await load({}, { path })
+    const other = new SessionBuilder("ses_other").user("hello").assistant([bash("ls", listing("auth"))])
+    expect(foldsIn(await second.transform(other.fresh())).size).toBe(0)
+    await second.dispose()
+  })
+
+  test("does not keep a fold of an output that is another by now", async () => {
+    const path = join(folder, "changed.db")
+    const session = worked()
+    const first = await load({}, { path })
+    const [changed = ""] = foldsIn(await first.transform(session.fresh())).keys()
+    await first.dispose()
+    const part = session.messages.flatMap(({ parts }) => parts).find(({ id }) => id === changed) as HostPart
+    part.state = { ...part.state, output: listing("elsewhere", 200) }
+    for (const again of [1, 2]) {
+      const next = await load({}, { path })
+      const sent = await next.transform(session.fresh())
+      const text = foldsIn(sent).get(changed)
+      expect(text?.includes("folded r1 "), `process ${again}`).not.toBe(true)
+      const id = /^folded (r\d+) /.exec(text ?? "")?.[1]
+      if (id) expect(await next.recall(id, sent)).toBe(part.state?.output as string)
+      await next.dispose()
+    }
+  })
+})
+
+test("an id that was dropped is not given again in a later process", async () => {
+  const path = join(folder, "ids.db")
+  const session = worked()
+  const sent = async () => {
+    const hooks = await load({}, { path })
+    const folds = foldsIn(await hooks.transform(session.fresh()))
+    await hooks.dispose()
+    return folds
+  }
+  const folded = await sent()
+  const last = `r${folded.size}`
+  const [changed = ""] = [...folded].find(([, text]) => text.startsWith(`folded ${last} `)) ?? []
+  const part = session.messages.flatMap(({ parts }) => parts).find(({ id }) => id === changed) as HostPart
+  part.state = { ...part.state, output: "no longer worth a fold" }
+  expect((await sent()).size).toBe(folded.size - 1)
+  session.assistant([bash("ls -l src/late", listing("late"))])
+  for (const name of ["x", "y", "z"]) session.assistant([read(`${name}.ts`)])
+  const texts = [...(await sent()).values()]
+  expect(texts).toHaveLength(folded.size)
+  expect(texts.filter((text) => text.startsWith(`folded ${last} `))).toEqual([])
+})
+
+describe("folding for money", () => {
+  /** Reads of the same long file over and over, and what the provider says of each call. */
+  const grow = (session: SessionBuilder, n: number, cached: number) => {
+    session.assistant(
+      [read("big.ts", listing("big", 1500)), bash(`ls -l src/${n}`, listing(`d${n}`, 30))],
+      cached ? usage(2_000, cached) : usage(60_000),
+    )
+    return session
+  }
+
+  async function played(reads: readonly number[]) {
+    const hooks = await load()
+    const session = new SessionBuilder().user("mend the login page of the shop")
+    let sent: HostMessage[] = []
+    for (const [n, cached] of reads.entries()) sent = await hooks.transform(grow(session, n, cached).fresh())
+    return { logged: hooks.logged, isFolded: (message: number) => foldsIn(sent.slice(message, message + 1)).size > 0 }
+  }
+
+  test("stops when the provider's cache held less three times in a row, and the log says so once", async () => {
+    const good = await played([60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000])
+    expect(good.logged).toEqual([])
+    // the same output again is folded as it comes
+    expect(good.isFolded(8)).toBe(true)
+    const bad = await played([60_000, 60_000, 60_000, 60_000, 0, 0, 0, 0])
+    expect(bad.logged.filter((line) => line.includes("folding stops in session ses_test"))).toHaveLength(1)
+    expect(bad.logged).toHaveLength(1)
+    // what went out folded stays so, what comes is left as it is
+    expect(bad.isFolded(3)).toBe(true)
+    expect(bad.isFolded(8)).toBe(false)
+  })
+})
+
+describe("who gets no folds", () => {
+  /** A session of one agent to its end, handed over to another if one is named. */
+  const by = (agent: string, next?: string) => {
+    const session = worked()
+    for (const { info } of session.messages) info.agent = agent
+    if (next === undefined) return session
+    session.user("now build it")
+    for (const { info } of session.messages.slice(-1)) info.agent = next
+    return session
+  }
+
+  test("a disabled agent, whose array goes out as it came; the next agent of the session does", async () => {
+    const { transform } = await load({ disabledAgents: ["plan"] })
+    const handed = by("plan", "build")
+    const planned = handed.fresh().slice(0, -1)
+    expect(await transform(planned)).toEqual(handed.messages.slice(0, -1))
+    expect(foldsIn(await transform(handed.fresh())).size).toBeGreaterThan(0)
+    // and back again: nothing stays folded for the first
+    handed.user("and plan it anew").messages.at(-1)!.info.agent = "plan"
+    expect(await transform(handed.fresh())).toEqual(handed.messages)
+  })
+
+  test("an agent that may not call hud_recall; one that is granted it does", async () => {
+    const { transform } = await load()
+    expect(foldsIn(await transform(by("blind").fresh())).size).toBe(0)
+    expect(foldsIn(await transform(by("blind", "granted").fresh())).size).toBeGreaterThan(0)
+  })
+
+  test("nobody when folding is off: no tool, no word of it in the system prompt, no output changed", async () => {
+    const { transform, tools, system, configured } = await load({ fold: { enabled: false } })
+    expect(tools).toBeUndefined()
+    expect(await system()).not.toMatch(/fold|recall/)
+    const session = worked()
+    const sent = (await transform(session.fresh())).slice(0, session.messages.length)
+    expect(sent).toEqual(session.messages)
+    expect(await configured({})).toEqual({})
+  })
+
+  test("protected tools and files", async () => {
+    const session = worked()
+      .assistant([read("docs/plan.md", listing("plan")), tool("mcp_search", { q: "x" }, listing("found"))])
+      .assistant([read("e.ts")])
+    for (let i = 0; i < 20; i++) session.assistant([read(`f${i}.ts`)])
+    const [plan, mcp] = session.messages[7]?.parts.filter(({ type }) => type === "tool") ?? []
+    const open = await load()
+    const folded = foldsIn(await open.transform(session.fresh()))
+    expect([folded.has(plan?.id ?? ""), folded.has(mcp?.id ?? "")]).toEqual([true, true])
+    const closed = await load({ fold: { protectedTools: ["mcp_*"], protectedFiles: ["docs/**"] } })
+    const left = foldsIn(await closed.transform(session.fresh()))
+    expect([left.has(plan?.id ?? ""), left.has(mcp?.id ?? "")]).toEqual([false, false])
+    expect(left.size).toBe(folded.size - 2)
+  })
+})
+
+describe("the agent that looks around", () => {
+  test("is granted the tool beside what the user set", async () => {
+    const { configured } = await load()
+    const granted = { permission: { hud_recall: "allow" } }
+    expect(await configured({})).toEqual({ agent: { explore: granted } })
+    const config = { agent: { build: { prompt: "x" }, explore: { model: "m", permission: { bash: "deny" } } } }
+    expect(await configured(config)).toEqual({
+      agent: {
+        build: { prompt: "x" },
+        explore: { model: "m", permission: { bash: "deny", hud_recall: "allow" } },
+      },
+    })
+  })
+
+  test.each<object>([
+    { agent: { explore: { permission: { hud_recall: "deny" } } } },
+    { agent: { explore: { permission: { hud_recall: "ask" } } } },
+    { agent: { explore: { permission: { "*": "deny" } } } },
+    { agent: { explore: { permission: "deny" } } },
+    { permission: { hud_recall: "deny" } },
+    { permission: { "*": "ask" } },
+    { permission: "ask" },
+  ])("is left alone where the user said something of it: %j", async (config) => {
+    const { configured } = await load()
+    expect(await configured(structuredClone(config))).toEqual(config)
+  })
+})
