@@ -79,7 +79,9 @@ export function filesShown(command: string): string[] {
   const main = mainOf(programs)
   if (!main || !(SHOW.test(main.name) || SEARCH.test(main.name))) return []
   const folder = programs.find(({ name }) => name === "cd")?.args[0]
-  return main.args
+  const named = main.args.filter((word) => !word.startsWith("-"))
+  // what a search looks for may look like a file
+  return named
     .slice(SEARCH.test(main.name) ? 1 : 0)
     .filter((word) => /^[\w@~./-]*[\w)\]]\.\w{1,8}$/.test(word))
     .map((word) => (folder === undefined || /^[/~]/.test(word) ? word : `${folder}/${word}`))

@@ -40,8 +40,14 @@ function isDenied(rules: unknown, tool: string): boolean {
   if (!Array.isArray(rules)) return false
   const matching = rules
     .map(record)
-    .filter((rule) => rule?.pattern === "*" && [tool, "*"].includes(text(rule.permission) ?? ""))
+    .filter((rule) => rule?.pattern === "*" && matches(text(rule.permission) ?? "", tool))
   return matching.at(-1)?.action === "deny"
+}
+
+/** OpenCode's wildcards: a star stands for anything. */
+function matches(pattern: string, tool: string): boolean {
+  const literal = pattern.split("*").map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+  return new RegExp(`^${literal.join(".*")}$`).test(tool)
 }
 
 /** A session's stored messages; undefined when OpenCode will not say. */

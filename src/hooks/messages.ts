@@ -3,7 +3,6 @@
 
 import { prepareCall } from "../core/call.ts"
 import { putBack } from "../core/copies.ts"
-import { dropChanged } from "../core/fold/folding.ts"
 import type { HostMessage } from "../core/host.ts"
 import { isHudID, remove } from "../core/hud/place.ts"
 import type { HookContext } from "./context.ts"
@@ -39,12 +38,14 @@ export function onMessages(
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
   putBack(messages)
-  const changed = dropChanged(session.folding, update(context, session, messages))
+  update(context, session, messages)
   const { agent } = session.ledger.facts
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) return () => remove(messages)
   const around = context.models.circumstances(modelOf(session), Date.now())
+  // what an earlier process folded must be known before anything is folded anew; what cannot be undone is not folded
+  const isKnown = session.restored || context.store.opening() === undefined
   const canRecall = agent === undefined || !context.agents.withoutRecall.has(agent)
-  const options = canRecall ? context.callOptions : { ...context.callOptions, fold: { enabled: false } }
+  const options = isKnown && canRecall ? context.callOptions : { ...context.callOptions, fold: { enabled: false } }
   const call = prepareCall(messages, session, around, options, context.env)
   return () => {
     const before = session.hud.anchors
@@ -59,7 +60,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     session.turn.foldedTokens += call.savedTokens
     const { anchors } = session.hud
     context.store.use((store) => {
-      if (changed.length) store.dropFolds(session.id, changed)
       if (call.folded.length) store.saveFolds(session.id, call.folded)
       if (anchors.length !== before.length || anchors.at(-1) !== before.at(-1)) store.saveAnchors(session.id, anchors)
     })

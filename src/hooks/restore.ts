@@ -7,12 +7,13 @@ import type { Session } from "./sessions.ts"
 
 /**
  * Takes back the folds, the sticky slot's texts and what a compaction carried. Undefined when there is nothing to wait
- * for; else the request waits: one that went out without its folds would be sent anew from the first of them on.
+ * for; else the request waits: one that went out without its folds would be sent anew from the first of them on. It is
+ * waited for once; when the store is later than that, so is what it gives back.
  */
 export function restore(context: HookContext, session: Session): Promise<void> | undefined {
-  if (session.restored) return
-  const opening = context.store.opening()
-  if (!opening) return
+  const opening = session.restoring ? undefined : context.store.opening()
+  if (session.restored || !opening) return
+  session.restoring = true
   return opening.then(async (store) => {
     const folds = await store.loadFolds(session.id)
     const lastNumber = await store.lastFold(session.id)

@@ -13,6 +13,8 @@ export type Session = Conversation & {
   called?: { named: string; model: ModelName }
   /** what an earlier process left in the store was looked for */
   restored: boolean
+  /** it is being looked for */
+  restoring: boolean
   /** OpenCode is about to ask for a compaction: the next array is the summariser's */
   compacting: boolean
   /** the account of the turn that runs */
@@ -36,6 +38,7 @@ export function createSessions(env: Env): Sessions {
     ...newConversation(env),
     id,
     restored: false,
+    restoring: false,
     compacting: false,
     turn: newTurn(),
   })

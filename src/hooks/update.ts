@@ -1,19 +1,18 @@
-// A session's array, taken in: the ledger reads it, and what follows from that for the store and the queue of digests.
+// A session's array, taken in: the ledger reads it, and what follows from that for folds, the store and the queue of
+// digests.
 
 import { candidatesOf } from "../core/candidate.ts"
+import { dropChanged } from "../core/fold/folding.ts"
 import type { HostMessage } from "../core/host.ts"
 import { writeCarried } from "../core/ledger/carry.ts"
-import type { Entry } from "../core/ledger/entry.ts"
 import type { HookContext } from "./context.ts"
 import type { Session } from "./sessions.ts"
 
-/** The entries read anew. */
-export function update(context: HookContext, session: Session, messages: readonly HostMessage[]): readonly Entry[] {
+export function update({ store, digests }: HookContext, session: Session, messages: readonly HostMessage[]): void {
   const { carried, fresh, gone } = session.ledger.update(messages)
-  if (carried)
-    context.store.use((store) => store.saveCarried(session.id, carried.compactionID, writeCarried(carried.facts)))
-  const { queue } = context.digests
-  if (gone.length) queue?.cancel({ sessionID: session.id, messageIDs: gone })
-  queue?.offer(candidatesOf(messages, fresh))
-  return fresh
+  if (carried) store.use((open) => open.saveCarried(session.id, carried.compactionID, writeCarried(carried.facts)))
+  const changed = dropChanged(session.folding, fresh)
+  if (changed.length) store.use((open) => open.dropFolds(session.id, changed))
+  if (gone.length) digests.queue?.cancel({ sessionID: session.id, messageIDs: gone })
+  digests.queue?.offer(candidatesOf(messages, fresh))
 }

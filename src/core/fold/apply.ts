@@ -36,6 +36,18 @@ export function planApply(messages: readonly HostMessage[], folds: ReadonlyMap<s
   }
 }
 
+/** Two sets of folds of one array, none of them in both. */
+export function both(one: Applied, other: Applied): Applied {
+  return {
+    outputs: one.outputs + other.outputs,
+    savedTokens: one.savedTokens + other.savedTokens,
+    commit() {
+      one.commit()
+      other.commit()
+    },
+  }
+}
+
 function folded(part: HostPart, fold: Fold): HostPart | undefined {
   const state = stateOf(part)
   if (!state || state.time?.compacted !== undefined) return

@@ -1,7 +1,7 @@
 // How much of the next request the provider still holds in its cache, as far as one can tell before it is sent.
 
 import type { Entry } from "../ledger/entry.ts"
-import type { Folding } from "./folding.ts"
+import type { Folding, Sent } from "./folding.ts"
 import type { Tariff } from "./tariff.ts"
 
 /**
@@ -10,13 +10,26 @@ import type { Tariff } from "./tariff.ts"
  */
 export function cachedEntries(
   entries: readonly Entry[],
-  { sent }: Folding,
+  folding: Folding,
   { lifetimeMs }: Tariff,
   model: string,
   nowMs: number,
 ): number {
+  const sent = folding.sent ?? sentBefore(entries, folding)
   if (!sent || nowMs - sent.atMs >= lifetimeMs || sent.model !== model) return 0
   let same = 0
   while (same < entries.length && entries[same]?.id === sent.ids[same]) same++
   return same
+}
+
+/**
+ * The last request of an earlier process, by the message that answered it. One that had folds is known to have gone out
+ * as this one will; of any other not even the system prompt need be the same.
+ */
+function sentBefore(entries: readonly Entry[], { folds }: Folding): Sent | undefined {
+  const at = folds.size ? entries.findLastIndex(({ call }) => call) : -1
+  const answer = entries[at]
+  if (!answer?.model) return
+  const { providerID, modelID } = answer.model
+  return { ids: entries.slice(0, at).map(({ id }) => id), atMs: answer.created, model: `${providerID}/${modelID}` }
 }

@@ -81,9 +81,15 @@ export function planFolds(situation: Situation): Decision[] {
   const { compactsAt = Number.POSITIVE_INFINITY, contextTokens, cachedEntries } = situation
   const pressing = contextTokens >= compactsAt * PRESSURE
   const candidates = candidatesOf(situation, pressing || cachedEntries === 0 ? Number.POSITIVE_INFINITY : REACH)
-  const chosen = situation.stopped ? [] : worthwhile(candidates, situation)
+  const chosen = situation.stopped ? [] : worthwhile(candidates.filter(isCharged(situation)), situation)
   const more = pressing ? underPressure(candidates, chosen, situation) : []
-  return [...chosen, ...more].sort((a, b) => a.event.call - b.event.call)
+  // from the newest back they were found, so that within a call the order is to be turned round
+  return [...chosen, ...more].reverse().sort((a, b) => a.event.call - b.event.call)
+}
+
+/** Where requests are billed and not tokens, a warm prefix costs nothing: there is only room to gain, when it is wanted. */
+function isCharged({ tariff }: Situation): (candidate: Candidate) => boolean {
+  return ({ free, account }) => tariff.billing !== "requests" || free || account === "again"
 }
 
 /**
@@ -109,7 +115,8 @@ function worthwhile(candidates: readonly Candidate[], { tariff, facts, cachedEnt
   return chosen.map((candidate) => {
     const less = `${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come`
     if (candidate.account === "again") return { ...candidate, reason: "free", because: candidate.why }
-    if (candidate.free) return { ...candidate, reason: "free", because: `the cache has expired; ${candidate.why}` }
+    if (candidate.free)
+      return { ...candidate, reason: "free", because: `nothing of this is in the cache; ${candidate.why}` }
     const paid = cost ? `for ${cost} sent anew once with what else is folded here` : "with nothing cached after it"
     return { ...candidate, reason: cost ? "pays" : "free", because: `${candidate.why}; ${less}, ${paid}` }
   })
@@ -205,7 +212,7 @@ function weigh(
   const less = tokens - textTokens
   // what has just come is sent for the first time: it is in nobody's cache
   const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation.facts, situation.quotedAt)
-  if (less < LEAST_GAIN || since < 1 || since <= NEEDS[account].hold || situation.isProtected(event)) return
+  if (less < LEAST_GAIN || since <= NEEDS[account].hold || situation.isProtected(event)) return
   const [file] = event.files
   const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
   const needs = expectedNeeds(account, since, remaining, edited)

@@ -7,7 +7,7 @@ import type { ModelName } from "../hud/slots.ts"
 import type { Ledger } from "../ledger/ledger.ts"
 import { digestKey, type Env } from "../normalize.ts"
 import { knownTariff, requestTokens, settleCall } from "./account.ts"
-import { type Applied, planApply } from "./apply.ts"
+import { type Applied, both, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
 import { type Fold, savedTokens } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
@@ -71,21 +71,19 @@ export function prepareFolds(
     stopped: around.paused === true || account.stopped !== undefined,
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
-  const folds = folded.length
-    ? new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
-    : folding.folds
-  const applied = folded.length ? planApply(messages, folds) : before
+  const applied = folded.length
+    ? both(before, planApply(messages, new Map(folded.map((fold) => [fold.partID, fold]))))
+    : before
   return {
     folded,
     digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
     applied,
     remember(hudTokens) {
       const changed = new Set(folded.map(({ messageID }) => messageID))
-      const broken = entries.findIndex(({ id }) => changed.has(id))
-      const from = broken < 0 ? cached : Math.min(cached, broken)
-      const freshTokens = hudTokens + tokensFrom(ledger, folds, from)
+      const broken = changed.size ? entries.findIndex(({ id }) => changed.has(id)) : -1
       addFolds(folding, folded)
-      for (const { event } of decisions) if (!folds.has(event.partID)) folding.refused.add(event.partID)
+      for (const { event } of decisions) if (!folding.folds.has(event.partID)) folding.refused.add(event.partID)
+      const freshTokens = hudTokens + tokensFrom(ledger, folding, broken < 0 ? cached : Math.min(cached, broken))
       folding.quotedAt = quotedAt
       const expected = { call: facts.calls + 1, sentTokens: unfolded - applied.savedTokens, freshTokens }
       folding.account = { ...account, expected: { ...expected, folded: applied.outputs } }
@@ -95,7 +93,7 @@ export function prepareFolds(
 }
 
 /** Estimated tokens of the entries from one on, as they go out. */
-function tokensFrom({ entries }: Ledger, folds: ReadonlyMap<string, Fold>, from: number): number {
+function tokensFrom({ entries }: Ledger, { folds }: Folding, from: number): number {
   let tokens = 0
   for (const entry of entries.slice(from)) {
     tokens += entry.tokens

@@ -1,15 +1,21 @@
 // Outputs that are never folded because the user said so, by tool and by file.
 
 import picomatch from "picomatch"
-import type { ToolEvent } from "../event.ts"
+import type { ToolEvent, ToolKind } from "../event.ts"
 
 export type Protection = { protectedTools: readonly string[]; protectedFiles: readonly string[] }
+
+const NAMING: ReadonlySet<ToolKind> = new Set(["read", "edit", "write"])
 
 /** A test for events. Patterns are globs; one without a slash is held against a file's name in any folder. */
 export function protection({ protectedTools, protectedFiles }: Protection): (event: ToolEvent) => boolean {
   const isTool = matcher(protectedTools)
   const isFile = matcher(protectedFiles)
-  return ({ tool, files }) => isTool(tool) || files.some(({ path }) => isFile(path))
+  return ({ tool, kind, input, files }) => {
+    if (isTool(tool) || files.some(({ path }) => isFile(path))) return true
+    // a call that failed has used no file; the one it named is its summary
+    return files.length === 0 && NAMING.has(kind) && isFile(input)
+  }
 }
 
 function matcher(patterns: readonly string[]): (text: string) => boolean {

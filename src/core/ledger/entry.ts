@@ -216,6 +216,16 @@ function lengthOf(part: HostPart): number {
   const state = stateOf(part)
   const body = state?.time?.compacted ? "" : (text(state?.output) ?? text(state?.error) ?? "")
   let length = body.length + 40
-  for (const value of Object.values(record(state?.input) ?? {})) length += typeof value === "string" ? value.length : 20
+  for (const value of Object.values(record(state?.input) ?? {})) length += argumentLength(value)
   return length
+}
+
+function argumentLength(value: unknown): number {
+  if (typeof value === "string") return value.length
+  try {
+    return typeof value === "object" && value !== null ? JSON.stringify(value).length : 20
+  } catch {
+    // a circle, a number without end: no argument that a provider is sent
+    return 20
+  }
 }
