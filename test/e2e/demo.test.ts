@@ -36,7 +36,7 @@ test(
     expect(printed).toContain("│ <hud>")
     expect(printed).toMatch(/stored messages changed +none/)
     expect(printed).toMatch(/calls +15 +15/)
-    expect(printed).toMatch(/requests that changed earlier messages +0 +0/)
+    expect(printed).toMatch(/requests that change anything else +0 +0/)
     expect(printed).not.toContain("\u001b[")
     expect(exitCode).toBe(0)
     expect(readdirSync(temporary)).toEqual([])

@@ -22,6 +22,9 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(() => here.close())
 
+/** The HUD begins with the first step when something is planned. */
+const PLAN = todo(["mend the login", "in_progress"])
+
 function onlyHud(request: ModelRequest | undefined): string {
   const huds = request ? hudsOf(request) : []
   expect(huds).toHaveLength(1)
@@ -34,7 +37,7 @@ test(
     const { client, provider } = here
     const session = await client.create()
     const at = client.events.length
-    provider.play([use(read("alpha.txt")), { text: "I begin and never end", hang: true }], session)
+    provider.play([use(read("alpha.txt"), PLAN), { text: "I begin and never end", hang: true }], session)
     await client.promptAsync(session, "Look at alpha")
     await client.event(
       (event) =>
@@ -58,7 +61,7 @@ test(
   "after an answer with status 400 the next prompt works and its HUD knows what was done before",
   async () => {
     const { client } = here
-    const failing = [use(read("alpha.txt")), { status: 400, message: "this model is out of order" }]
+    const failing = [use(read("alpha.txt"), PLAN), { status: 400, message: "this model is out of order" }]
     const { session } = await converse(here, "Look at alpha", failing)
     const stored = await client.messages(session)
     expect(JSON.stringify(stored.at(-1)?.info.error)).toContain("out of order")
@@ -75,7 +78,7 @@ test(
   "a call that OpenCode repeats after a server error carries the same single HUD",
   async () => {
     const overloaded = { status: 503, message: "overloaded" }
-    const { requests } = await converse(here, "Look at alpha", [use(read("alpha.txt")), overloaded, say("Done.")])
+    const { requests } = await converse(here, "Look at alpha", [use(read("alpha.txt"), PLAN), overloaded, say("Done.")])
     expect(requests).toHaveLength(3)
     expect(onlyHud(requests[1])).toContain("alpha.txt")
     expect(requests[2]?.raw).toBe(requests[1]?.raw as string)
@@ -90,7 +93,7 @@ test(
     const session = await client.create()
     const at = client.events.length
     provider.play(
-      [use(read("alpha.txt")), { ...use(bash("sh check")), delayMs: 1_000 }, say("Done."), say("Done.")],
+      [use(read("alpha.txt"), PLAN), { ...use(bash("sh check")), delayMs: 1_000 }, say("Done."), say("Done.")],
       session,
     )
     await client.promptAsync(session, "Look at alpha")
@@ -159,11 +162,7 @@ test(
   "a session resumed in a new process has a HUD with the files, failures and todo of the old one on its first call",
   async () => {
     const { host, provider } = here
-    const earlier = [
-      use(read("alpha.txt"), todo(["mend the login", "in_progress"])),
-      use(bash("sh check")),
-      say("It fails."),
-    ]
+    const earlier = [use(read("alpha.txt"), PLAN), use(bash("sh check")), say("It fails.")]
     provider.play(earlier)
     const first = await host.run("Make the login test pass")
     expect(first.exitCode).toBe(0)

@@ -2,7 +2,21 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest } from "../../src/demo/request.ts"
-import { bash, converse, FILES, PATIENCE_MS, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
+import {
+  bash,
+  converse,
+  FILES,
+  PATIENCE_MS,
+  read,
+  type ServedWorld,
+  say,
+  serveWorld,
+  todo,
+  use,
+} from "../support/world.ts"
+
+/** The HUD begins with the first step when something is planned. */
+const PLAN = todo(["look and report", "in_progress"])
 
 let here: ServedWorld
 
@@ -19,7 +33,7 @@ function said(requests: readonly ModelRequest[]): string {
 async function interleave(one: string, other: string, mine: string, theirs: string): Promise<void> {
   const { client, provider } = here
   const steps = (path: string) => [
-    { ...use(read(path)), delayMs: 100 },
+    { ...use(read(path), PLAN), delayMs: 100 },
     { ...use(bash(`cat ${path} && exit 3`)), delayMs: 100 },
     { ...use(read(path)), delayMs: 100 },
     say("Done."),
@@ -68,9 +82,9 @@ test(
     provider.play((request) => {
       if (request.caller !== "child") return undefined
       const step = provider.from("child", request.session).length
-      return step <= 2 ? use(read("gamma.txt")) : say("It has two lines.")
+      return step <= 2 ? use(read("gamma.txt"), read("missing.txt")) : say("It has two lines.")
     })
-    provider.play([use(read("alpha.txt")), use({ name: "task", arguments: brief }), say("Done.")], session)
+    provider.play([use(read("alpha.txt"), PLAN), use({ name: "task", arguments: brief }), say("Done.")], session)
     await client.prompt(session, "Compare alpha with gamma, with a helper for gamma")
     const [child] = await client.children(session)
     const inside = provider.from("child", child)
@@ -90,9 +104,9 @@ test(
   "a deleted session leaves nothing to the next one",
   async () => {
     const { client } = here
-    const { session } = await converse(here, "Look at alpha", [use(read("alpha.txt")), say("Done.")])
+    const { session } = await converse(here, "Look at alpha", [use(read("alpha.txt"), PLAN), say("Done.")])
     await client.remove(session)
-    const next = await converse(here, "Look at beta", [use(read("beta.txt")), say("Done.")])
+    const next = await converse(here, "Look at beta", [use(read("beta.txt"), PLAN), say("Done.")])
     expect(next.requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
     expect(said(next.requests)).not.toContain("alpha.txt")
   },

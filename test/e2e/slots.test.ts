@@ -28,10 +28,11 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(() => here.close())
 
-/** Work with something new to say at every step. */
+/** Work with something new to say at every step, from the first on: a plan is told at once. */
 function work(): Reply[] {
+  const plan = todo(["mend the login", "pending"], ["tell the user", "pending"])
   return [
-    { thinking: "The README first.", text: "I look around.", calls: [read("README.md")] },
+    { thinking: "The README first.", text: "I look around.", calls: [read("README.md"), plan] },
     { thinking: "Two files next.", calls: [read("alpha.txt"), read("beta.txt")] },
     use(todo(["mend the login", "in_progress"], ["tell the user", "pending"])),
     use(bash("sh check")),
@@ -52,7 +53,7 @@ async function twoTurns(model: string, directory?: string): Promise<ModelRequest
   return [...requests, ...next.requests]
 }
 
-/** Requests from the first with a HUD on; it must come as soon as a tool was used. */
+/** Requests from the first with a HUD on; it must come as soon as there was a plan. */
 function informed(requests: ModelRequest[]): ModelRequest[] {
   const first = requests.findIndex((request) => hudsOf(request).length > 0)
   expect(first).toBeGreaterThanOrEqual(0)
@@ -79,7 +80,7 @@ const whole = (request: ModelRequest) => messagesOf(request).map((message) => JS
 
 describe.each([OPENAI, ANTHROPIC])("%s", (model) => {
   test(
-    "carries exactly one HUD, the last thing said, from the first tool call on, and what precedes it never moves",
+    "carries exactly one HUD, the last thing said, from the first step on, and what precedes it never moves",
     async () => {
       const requests = await twoTurns(model)
       expect(requests).toHaveLength(10)

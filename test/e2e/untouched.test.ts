@@ -78,7 +78,7 @@ test(
     const { client, provider } = here
     const at = client.events.length
     const { session, requests } = await converse(here, "Look at the README", [
-      use(read("README.md")),
+      use(read("README.md"), read("missing.txt")),
       say("A project."),
     ])
     await client.event(
@@ -109,7 +109,7 @@ test(
   async () => {
     const wrong = await openWorld({ plugin: [PLUGIN, { hud: { budgetTokens: "plenty" } }] })
     try {
-      wrong.provider.play([use(read("README.md")), say("Done.")])
+      wrong.provider.play([use(read("README.md"), read("missing.txt")), say("Done.")])
       const { exitCode, stderr } = await wrong.host.run("Look at the README")
       expect(exitCode).toBe(0)
       expect(stderr).toBe("")

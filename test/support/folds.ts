@@ -11,7 +11,7 @@ export const EAGER = [PLUGIN, { fold: { price: { read: 1, write: 1 } } }] as con
 const LOGS = 24
 const LINES = 250
 
-/** Outputs of some 5,000 tokens each, with what is easily lost on the way. */
+/** Each shown whole is some 4,000 tokens, with what is easily lost on the way. */
 export const FILES: Readonly<Record<string, string>> = {
   "README.md": "# A project\n",
   ...Object.fromEntries(Array.from({ length: LOGS }, (_, at) => [`logs/${at + 1}.log`, logOf(at + 1)])),

@@ -71,7 +71,7 @@ type Candidate = Omit<Decision, "reason" | "because"> & {
  * was begun without the plugin has thousands of outputs. More at once where all is sent anew anyway, which is the call
  * to fold them in.
  */
-const MOST = 60
+const MOST = 40
 const MOST_COLD = 300
 /** Outputs looked at, newest first, while the cache is warm: behind older ones there is too much to send anew. */
 const REACH = 1500

@@ -1,0 +1,166 @@
+// What folding does to a session's requests, seen from the model's end: there is room where there was none, and nothing
+// moves that was not folded.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { hudsOf, type ModelRequest, messagesOf, resultsOf, systemOf, withoutHud } from "../../src/demo/request.ts"
+import { differences, outlineOf } from "../../src/demo/stored.ts"
+import type { Reply } from "../../src/demo/wire.ts"
+import { EAGER, FILES, foldsIn, look, recall, recalledIn, recallID } from "../support/folds.ts"
+import {
+  converse,
+  openWorld,
+  PATIENCE_MS,
+  type ServedWorld,
+  SMALL,
+  SMALL_ANTHROPIC,
+  say,
+  serveWorld,
+  use,
+} from "../support/world.ts"
+
+/** Some 80,000 tokens of outputs, where the small models have 50,000 for them. */
+const LOOKS = 20
+
+function work(looks: number): Reply[] {
+  return [...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("All of it was looked at.")]
+}
+
+describe.each([SMALL, SMALL_ANTHROPIC])("a session on %s that reads more than fits", (model) => {
+  let plain: ServedWorld
+  let here: ServedWorld
+  let session: string
+  let requests: ModelRequest[]
+
+  beforeAll(async () => {
+    ;[plain, here] = await Promise.all([serveWorld({ plugin: null, files: FILES }), serveWorld({ files: FILES })])
+    ;({ session, requests } = await converse(here, "Look at the logs", work(LOOKS), { model }))
+  }, PATIENCE_MS)
+  afterAll(async () => {
+    await plain.close()
+    await here.close()
+  })
+
+  test(
+    "is compacted without the plugin, and goes on to its end in one piece with it",
+    async () => {
+      const bare = await converse(plain, "Look at the logs", work(LOOKS), { model })
+      expect(plain.provider.from("compaction", bare.session).length).toBeGreaterThan(0)
+      expect(here.provider.from("compaction", session)).toEqual([])
+      expect(requests).toHaveLength(LOOKS + 1)
+      expect(resultsOf(requests.at(-1) as ModelRequest).size).toBe(LOOKS)
+    },
+    PATIENCE_MS,
+  )
+
+  test("sends every request as the one before, up to the first output that is newly folded", () => {
+    const breaks = requests.slice(1).filter((request, at) => expectSameButFolds(requests[at], request) > 0)
+    expect(breaks.length).toBeGreaterThan(0)
+    // folding is a decision, not a habit: most requests find all that was sent before in the cache
+    expect(breaks.length).toBeLessThan(LOOKS / 2)
+  })
+
+  test("has the same tools and the same system prompt in all of its requests", () => {
+    const [tools, ...others] = new Set(requests.map(({ body }) => JSON.stringify(body.tools)))
+    expect(others).toEqual([])
+    expect(tools).toContain('"hud_recall"')
+    expect(new Set(requests.map(({ body }) => systemOf(body))).size).toBe(1)
+    expect(systemOf((requests[0] as ModelRequest).body)).toContain("hud_recall")
+  })
+
+  test("is told in the HUD, at its end, how much is folded and by which tool it comes back", () => {
+    for (const request of requests) {
+      expect(hudsOf({ body: { messages: messagesOf(request).slice(-1) } })).toEqual(hudsOf(request))
+      const folds = foldsIn(request)
+      const told = hudsOf(request).at(-1) ?? ""
+      expect(told.includes("hud_recall")).toBe(folds.size > 0)
+      if (folds.size > 0) expect(told).toContain(`folded ${folds.size} output`)
+    }
+  })
+})
+
+/** Holds a request against the one before; the number of outputs that are folded in it for the first time. */
+function expectSameButFolds(before: ModelRequest | undefined, now: ModelRequest): number {
+  if (!before) throw new Error("there is no request before this one")
+  const past = foldsIn(before)
+  const fresh = [...foldsIn(now)].filter(([call]) => resultsOf(before).has(call) && !past.has(call))
+  const sent = withoutHud(before)
+  const again = withoutHud(now).slice(0, sent.length)
+  const unfolded = again.map((message) =>
+    fresh.reduce((text, [call, fold]) => {
+      const original = resultsOf(before).get(call) ?? ""
+      return text.includes(`"${call}"`) ? text.replace(JSON.stringify(fold), () => JSON.stringify(original)) : text
+    }, message),
+  )
+  expect(unfolded).toEqual(sent)
+  return fresh.length
+}
+
+test(
+  "a session resumed in a new process has its folds byte for byte as they were, gives them back, and numbers on from there",
+  async () => {
+    const here = await openWorld({ plugin: EAGER, files: FILES })
+    try {
+      const { host, provider } = here
+      // what is folded by then would be folded in other words once it was seen again
+      provider.play([...work(6).slice(0, -1), use(look(1)), use(look(2)), say("Done.")])
+      const first = await host.run("Look at the logs")
+      const before = provider.from("main", first.session)
+      const folded = foldsIn(before.at(-1))
+      expect(folded.size).toBeGreaterThan(0)
+
+      const [wanted = ""] = [...folded.values()].map(recallID)
+      provider.play([use(recall(wanted)), use(look(7)), use(look(8)), use(look(9)), say("Done.")])
+      const second = await host.run("Look at the others", { session: first.session })
+      expect([first.exitCode, second.exitCode]).toEqual([0, 0])
+      const after = provider.from("main", first.session).slice(before.length)
+      expect(after).toHaveLength(5)
+      for (const request of after) {
+        const folds = foldsIn(request)
+        expect([...folded.keys()].map((call) => folds.get(call))).toEqual([...folded.values()])
+        expect(new Set([...folds.values()].map(recallID)).size).toBe(folds.size)
+      }
+      expect(foldsIn(after.at(-1)).size).toBeGreaterThan(folded.size)
+      const all = [...before, ...after]
+      const [back] = recalledIn(all)
+      expect(back?.id).toBe(wanted)
+      expect(back?.answer).toBe(back?.original as string)
+      expect(new Set(all.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
+      expect(new Set(all.map(({ body }) => systemOf(body))).size).toBe(1)
+    } finally {
+      await here.close()
+    }
+  },
+  2 * PATIENCE_MS,
+)
+
+test(
+  "the stored session is the same as without the plugin, however much of it was sent folded",
+  async () => {
+    const worlds = await Promise.all([
+      openWorld({ plugin: null, files: FILES }),
+      openWorld({ plugin: EAGER, files: FILES }),
+    ])
+    try {
+      const outlines = await Promise.all(
+        worlds.map(async ({ host, provider }) => {
+          provider.play(work(10))
+          const { session } = await host.run("Look at the logs")
+          // an output is folded at nearly every call here, which the provider's cache bears out
+          const stops = host
+            .log()
+            .split("\n")
+            .filter((line) => line.includes("folding stops"))
+          expect(stops).toEqual([])
+          return outlineOf(await host.stored(session), host.root)
+        }),
+      )
+      const [bare = [], hooked = []] = outlines
+      expect(foldsIn(worlds[1]?.provider.from("main").at(-1)).size).toBeGreaterThan(2)
+      expect(bare.length).toBeGreaterThan(20)
+      expect(differences(bare, hooked)).toEqual([])
+    } finally {
+      await Promise.all(worlds.map((one) => one.close()))
+    }
+  },
+  2 * PATIENCE_MS,
+)

@@ -1,0 +1,179 @@
+// That nothing folded is lost: the scripted model asks for it by the id it finds in its request, in every kind of session,
+// and gets what was there, to the letter.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type ModelRequest, messagesOf, promptOf, resultsOf } from "../../src/demo/request.ts"
+import { differences, outlineOf, type StoredMessage } from "../../src/demo/stored.ts"
+import {
+  EAGER,
+  FILES,
+  foldsIn,
+  look,
+  lookAndRecall,
+  recall,
+  recallCall,
+  recalledIn,
+  recallID,
+} from "../support/folds.ts"
+import {
+  ANTHROPIC,
+  converse,
+  edit,
+  OPENAI,
+  openWorld,
+  PATIENCE_MS,
+  type ServedWorld,
+  SMALL,
+  say,
+  serveWorld,
+  use,
+} from "../support/world.ts"
+
+let here: ServedWorld
+
+beforeAll(async () => {
+  here = await serveWorld({ plugin: EAGER, files: FILES })
+}, PATIENCE_MS)
+afterAll(() => here.close())
+
+function expectGivenBack(requests: readonly ModelRequest[], count: number): void {
+  const recalled = recalledIn(requests)
+  expect(recalled).toHaveLength(count)
+  for (const { answer, original } of recalled) {
+    expect(original).toContain("naïve — 試験 🙂")
+    expect(answer).toBe(original)
+  }
+}
+
+describe.each([OPENAI, ANTHROPIC])("%s", (model) => {
+  test(
+    "gets back what a command printed and what a file held, to the letter, and keeps it",
+    async () => {
+      const { client, provider } = here
+      const session = await client.create()
+      provider.play(lookAndRecall("main"), session)
+      await client.prompt(session, "Look at the logs", { model })
+      const requests = provider.from("main", session)
+      expectGivenBack(requests, 2)
+      // what was asked for by name stands there in full for as long as it is worked with
+      const folded = [...foldsIn(requests.at(-1)).keys()]
+      expect(folded.filter((call) => call.startsWith("recall_"))).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+})
+
+test(
+  "the long arguments of a call that failed go out cut, and come back whole",
+  async () => {
+    const { client, provider } = here
+    const session = await client.create()
+    const failing = edit("README.md", 'is "not" there\n'.repeat(400), "is")
+    const steps = [failing, ...[1, 2, 3, 4, 5, 6, 7, 8].map(look)]
+    let asked = ""
+    provider.play((request) => {
+      if (request.caller !== "main" || asked) return undefined
+      asked = /\[folded (r\d+): \d+ more characters/.exec(request.raw)?.[1] ?? ""
+      const next = asked ? recall(asked) : steps.shift()
+      return next && use(next)
+    }, session)
+    await client.prompt(session, "Mend the README")
+    const requests = provider.from("main", session)
+    const last = requests.at(-1) as ModelRequest
+    expect(asked).not.toBe("")
+    // what went wrong stays as it was told
+    const [message] = resultsOf(requests[1] as ModelRequest).values()
+    expect([...resultsOf(last).values()][0]).toBe(message)
+    const made = JSON.stringify(messagesOf(last).filter(({ role }) => role === "assistant"))
+    expect(made.split("there").length).toBeLessThan(20)
+    expect(JSON.parse(resultsOf(last).get(recallCall(asked)) ?? "")).toEqual(failing.arguments)
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "the stored session differs from one without the plugin by the recalls alone",
+  async () => {
+    const plain = await openWorld({ plugin: null, files: FILES })
+    try {
+      const { client, host, provider } = here
+      const session = await client.create()
+      provider.play(lookAndRecall("main"), session)
+      await client.prompt(session, "Look at the logs")
+      const hooked = await client.messages(session)
+      const kept = hooked.filter((message) => !isRecall(message))
+      expect(hooked.length - kept.length).toBe(2)
+
+      const looks = kept.filter(({ parts }) => parts.some(({ type }) => type === "tool")).length
+      plain.provider.play([...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("Done.")])
+      const bare = await plain.host.run("Look at the logs")
+      const before = outlineOf(await plain.host.stored(bare.session), plain.host.root)
+      expect(before.length).toBeGreaterThan(10)
+      // `run` quotes a prompt of several words
+      const said = before.map((line) => line.replace('\\"Look at the logs\\"', "Look at the logs"))
+      expect(differences(said, outlineOf(kept, host.root))).toEqual([])
+    } finally {
+      await plain.close()
+    }
+  },
+  2 * PATIENCE_MS,
+)
+
+function isRecall({ parts }: StoredMessage): boolean {
+  return parts.some(({ tool }) => tool === "hud_recall")
+}
+
+test.each(["general", "explore"])(
+  "a subagent (%s) folds in a session of its own and gets its own back, and so does its parent",
+  async (subagent) => {
+    const { client, provider } = here
+    const session = await client.create()
+    const brief = { description: "look at logs", prompt: "Look at the logs and report", subagent_type: subagent }
+    provider.play(lookAndRecall("child"))
+    const looks = [20, 21, 22, 23, 24].map((number) => use(look(number)))
+    provider.play([...looks, use({ name: "task", arguments: brief }), use(recall("r1")), say("Done.")], session)
+    await client.prompt(session, "Look at the logs, with a helper")
+    const [child] = await client.children(session)
+    const inside = provider.from("child", child)
+    expectGivenBack(inside, 2)
+    const outside = provider.from("main", session)
+    expectGivenBack(outside, 1)
+    const [mine, theirs] = [recalledIn(outside), recalledIn(inside)].map((all) => all.find(({ id }) => id === "r1"))
+    expect(mine?.answer).toContain("step-20-1 ")
+    expect(theirs?.answer).toContain("step-1-1 ")
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "after a compaction what was folded before it is still given back, and folding goes on",
+  async () => {
+    const { client, provider } = here
+    const begin = [1, 2, 3, 4, 5, 6].map((number) => use(look(number)))
+    const full = { ...use(look(7)), usage: { input: 59_000 } }
+    const goOn = [8, 9, 10, 11, 12].map((number) => use(look(number)))
+    const replies = [...begin, full, ...goOn, use(recall("r1")), say("Done.")]
+    const { session, requests } = await converse(here, "Find the slow step in the logs", replies, { model: SMALL })
+
+    const compactions = provider.from("compaction", session)
+    expect(compactions).toHaveLength(1)
+    const prompt = promptOf(compactions[0] as ModelRequest)
+    const told = prompt.slice(prompt.indexOf("</conversation>"))
+    for (const known of ["Find the slow step in the logs", "logs/7.log"]) expect(told).toContain(known)
+    expect(prompt).not.toMatch(/folded r\d/)
+
+    const isAfter = ({ index }: ModelRequest) => index > (compactions[0]?.index ?? 0)
+    const before = foldsIn(requests.findLast((request) => !isAfter(request)))
+    const after = foldsIn(requests.at(-1))
+    const fresh = [...after].filter(([call]) => !before.has(call)).map(([, fold]) => recallID(fold))
+    expect(before.size).toBeGreaterThan(0)
+    expect(fresh.length).toBeGreaterThan(0)
+    expect([...before.values()].map(recallID).filter((id) => fresh.includes(id))).toEqual([])
+    expectGivenBack(requests, 1)
+    expect(requests).toHaveLength(replies.length)
+    expect(
+      client.events.filter(({ type, properties }) => type === "session.error" && properties.sessionID === session),
+    ).toEqual([])
+  },
+  PATIENCE_MS,
+)
