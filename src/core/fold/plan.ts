@@ -71,7 +71,7 @@ type Candidate = Omit<Decision, "reason" | "because"> & {
  * was begun without the plugin has thousands of outputs. More at once where all is sent anew anyway, which is the call
  * to fold them in.
  */
-const MOST = 40
+const MOST = 100
 const MOST_COLD = 300
 /** Outputs looked at, newest first, while the cache is warm: behind older ones there is too much to send anew. */
 const REACH = 1500
@@ -98,19 +98,12 @@ function isCharged({ tariff }: Situation): (candidate: Candidate) => boolean {
  */
 function worthwhile(candidates: readonly Candidate[], { tariff, facts, cachedEntries }: Situation): Decision[] {
   const anew = tariff.write - tariff.read
-  let sum = 0
-  let best = 0
-  let count = 0
-  const gaining = dearest(candidates, cachedEntries ? MOST : MOST_COLD)
-  gaining.forEach((candidate, i) => {
-    sum += candidate.value
-    const gain = sum - anew * candidate.following
-    if (gain <= best) return
-    best = gain
-    count = i + 1
-  })
-  const chosen = gaining.slice(0, count)
-  const cost = Math.round(anew * (gaining[count - 1]?.following ?? 0))
+  const most = cachedEntries ? MOST : MOST_COLD
+  const gaining = candidates.filter(({ value }) => value > 0)
+  let chosen = upToBestCut(gaining, anew)
+  // fewer gain less: whether they still pay for the cut is another question
+  if (chosen.length > most) chosen = upToBestCut(dearest(chosen, most), anew)
+  const cost = Math.round(anew * (chosen.at(-1)?.following ?? 0))
   const calls = Math.round(remainingCalls(facts.calls))
   return chosen.map((candidate) => {
     const less = `${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come`
@@ -122,12 +115,24 @@ function worthwhile(candidates: readonly Candidate[], { tariff, facts, cachedEnt
   })
 }
 
-/** Those that gain at all, and of too many those that gain most; in the order given. */
+function upToBestCut(gaining: readonly Candidate[], anew: number): readonly Candidate[] {
+  let sum = 0
+  let best = 0
+  let count = 0
+  gaining.forEach(({ value, following }, i) => {
+    sum += value
+    const gain = sum - anew * following
+    if (gain <= best) return
+    best = gain
+    count = i + 1
+  })
+  return gaining.slice(0, count)
+}
+
+/** Those that gain most, in the order given. */
 function dearest(candidates: readonly Candidate[], most: number): Candidate[] {
-  const gaining = candidates.filter(({ value }) => value > 0)
-  if (gaining.length <= most) return gaining
-  const least = gaining.map(({ value }) => value).sort((a, b) => b - a)[most - 1] ?? 0
-  return gaining.filter(({ value }) => value >= least).slice(0, most)
+  const least = candidates.map(({ value }) => value).sort((a, b) => b - a)[most - 1] ?? 0
+  return candidates.filter(({ value }) => value >= least).slice(0, most)
 }
 
 /** What has to go so that OpenCode need not compact: least missed first, the newest call's never. */
