@@ -55,7 +55,7 @@ const PRESSURE = 0.8
 const RELIEVED = 0.6
 
 type Candidate = Omit<Decision, "reason" | "because"> & {
-  /** expected gain in fresh input tokens when folded now, what follows it not counted */
+  /** expected gain in fresh input tokens when folded now, what follows it not counted; 0 while it is held */
   value: number
   /** expected needs for each token saved: what must go goes in this order */
   strain: number
@@ -217,7 +217,10 @@ function weigh(
   const less = tokens - textTokens
   // what has just come is sent for the first time: it is in nobody's cache
   const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation.facts, situation.quotedAt)
-  if (less < LEAST_GAIN || since <= NEEDS[account].hold || situation.isProtected(event)) return
+  if (less < LEAST_GAIN || since < 1 || situation.isProtected(event)) return
+  const isHeld = since <= NEEDS[account].hold
+  // what was asked for, and what no folding may take, stays even where room is wanted
+  if (isHeld && (account === "answer" || account === "recalled")) return
   const [file] = event.files
   const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
   const needs = expectedNeeds(account, since, remaining, edited)
@@ -231,7 +234,7 @@ function weigh(
     ...(sight?.account === account ? { by: sight.by } : {}),
     tokens,
     textTokens,
-    value: read * less * remaining + atOnce - needs * (asking + write * tokens),
+    value: isHeld ? 0 : read * less * remaining + atOnce - needs * (asking + write * tokens),
     strain: needs / less,
     free: !cached,
     following,

@@ -186,6 +186,15 @@ describe("must", () => {
     expect(named(all)).not.toContain("ls -l newest @26")
   })
 
+  test("also a file that was just read, which nothing else would fold yet", () => {
+    const session = begun()
+      .assistant([read("a.ts", lines("code", 60_000))])
+      .assistant([small()])
+    expect(decide(session, { isCold: true })).toEqual([])
+    const decisions = decide(session, { compactsAt: 70_000, contextTokens: 62_000 })
+    expect(decisions.map(({ event, reason }) => [nameOf(event), reason])).toEqual([["read a.ts", "must"]])
+  })
+
   test("what is least missed goes first", () => {
     const session = begun()
       .assistant([tool("other_tool", { q: "x" }, lines("result", 30_000))])
