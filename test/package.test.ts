@@ -62,7 +62,7 @@ describe("the package", () => {
   })
 
   test("installed by the real OpenCode it is small, loads and shows its HUD", async () => {
-    const provider = await startProvider([use(read("README.md")), say("done")])
+    const provider = await startProvider([use(read("missing.md")), say("done")])
     const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hud@file:${tarball}` })
     try {
       const { exitCode, stderr } = await host.run("read the readme")
@@ -92,7 +92,7 @@ describe("under plain Node, without Bun", () => {
       const hooks = await plugin.server(input, {})
       const other = await plugin.server(input, {})
       const info = { id: "m2", role: "assistant", sessionID: "s", time: { created: 1 } }
-      const part = { id: "p", type: "tool", tool: "read", callID: "c", state: { status: "completed", input: { filePath: "/r/a.ts" }, output: "1: a", time: { start: 1, end: 2 } } }
+      const part = { id: "p", type: "tool", tool: "read", callID: "c", state: { status: "error", input: { filePath: "/r/a.ts" }, error: "no such file", time: { start: 1, end: 2 } } }
       const messages = [{ info: { id: "m1", role: "user", sessionID: "s" }, parts: [{ type: "text", text: "go" }] }, { info, parts: [part] }]
       await hooks["experimental.chat.messages.transform"]({}, { messages })
       const system = { system: ["You are OpenCode."] }
@@ -112,7 +112,7 @@ describe("under plain Node, without Bun", () => {
     }
     expect(stderr).toBe("")
     expect(bun).toBe("undefined")
-    expect(last).toContain("files read: a.ts")
+    expect(last).toContain("failing `read a.ts`")
     expect(system).toHaveLength(1)
     expect(system[0]).toContain("opencode-hud")
     expect(logged).toHaveLength(1)
@@ -127,7 +127,7 @@ describe("a checkout", () => {
   ])(
     "loads by %s",
     async (_, plugin) => {
-      const provider = await startProvider([use(read("README.md")), say("done")])
+      const provider = await startProvider([use(read("missing.md")), say("done")])
       const host = createHost({ opencode: findOpencode(), url: provider.url, plugin })
       try {
         expect((await host.run("read the readme")).exitCode).toBe(0)

@@ -1,5 +1,6 @@
 // What is remembered of a session's folds from call to call, and one call's decisions made into folds.
 
+import { renew } from "../bounded.ts"
 import { nameOf, type ToolEvent } from "../event.ts"
 import type { HostMessage, HostPart } from "../host.ts"
 import type { Entry } from "../ledger/entry.ts"
@@ -41,11 +42,14 @@ export function newFolding(): Folding {
   }
 }
 
+/** Folds kept of a session, as many as the store keeps; an older one goes out whole again. */
+const MOST_KEPT = 5000
+
 /** Adds folds, as decided or as an earlier process left them. */
 export function addFolds(folding: Folding, folds: readonly Fold[]): void {
   for (const fold of folds) {
-    folding.folds.set(fold.partID, fold)
-    folding.byID.set(fold.id, fold)
+    renew(folding.folds, fold.partID, fold, MOST_KEPT)
+    renew(folding.byID, fold.id, fold, MOST_KEPT)
     folding.lastNumber = Math.max(folding.lastNumber, Number(fold.id.slice(1)) || 0)
   }
 }

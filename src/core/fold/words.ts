@@ -16,6 +16,12 @@ const BASE = 10
 const SHARE = 1 / 64
 const MOST = 96
 
+/** Of what was searched or listed the places are the use of it: they get more room. */
+const PLACES_BASE = 16
+const PLACES_SHARE = 1 / 32
+const PLACES: ReadonlySet<Account> = new Set(["matches", "listing", "page"])
+const MOST_PLACES = 160
+
 /** The size of what an output of this size is folded to, in tokens, before its digest is known. */
 export function foldTokens(tokens: number, account: Account): number {
   return FRAME + digestTokens(tokens, account)
@@ -27,12 +33,6 @@ function digestTokens(tokens: number, account: Account): number {
     places ? Math.min(MOST_PLACES, PLACES_BASE + tokens * PLACES_SHARE) : Math.min(MOST, BASE + tokens * SHARE),
   )
 }
-
-/** Of what was searched or listed the places are the use of it: they get more room, and stand in full. */
-const PLACES_BASE = 16
-const PLACES_SHARE = 1 / 32
-const PLACES: ReadonlySet<Account> = new Set(["matches", "listing", "page"])
-const MOST_PLACES = 160
 
 /** The line in an output's place, as `folded r12 · read · TypeScript, 189 lines: openStore, closeStore`. */
 export function outputWords(
