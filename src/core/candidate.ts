@@ -55,6 +55,8 @@ function isWorthy(event: ToolEvent): boolean {
   return (
     event.outputHash !== undefined &&
     !event.cleared &&
+    // of what was handed back there is a digest: the one it was folded to
+    event.shows !== "recalled" &&
     event.outputTokens >= LEAST_TOKENS &&
     WEIGHT[event.kind] !== undefined
   )

@@ -19,7 +19,7 @@ export function findingsOf(messages: readonly HostMessage[], env: Env): Finding[
     for (const part of parts.toReversed()) {
       if (part?.type !== "tool") continue
       const event = normalize(part, { messageID: info.id ?? "", call: 0, root: env.root, wantsGist: () => true }, env)
-      if (!event?.gist || found.has(event.attempt)) continue
+      if (!event?.gist || event.shows === "recalled" || found.has(event.attempt)) continue
       found.set(event.attempt, { what: nameOf(event), gist: event.gist })
       if (found.size === MOST) return [...found.values()]
     }
