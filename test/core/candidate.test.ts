@@ -32,11 +32,16 @@ describe("an output is a candidate", () => {
     expect(candidatesOf(messages, ledger.update(structuredClone(messages)).fresh)).toEqual([])
   })
 
-  test("never when OpenCode has cleared it, or when its kind is never folded", () => {
+  test("never when OpenCode has cleared it, when its kind is never folded, or when it was handed back", () => {
     const cleared = grep("x", LONG)
     Object.assign(cleared.state as object, { time: { start: 1, end: 2, compacted: 3 } })
     const { found } = candidates((session) =>
-      session.assistant([cleared, tool("task", { prompt: "x" }, LONG), tool("skill", {}, LONG)]),
+      session.assistant([
+        cleared,
+        tool("task", { prompt: "x" }, LONG),
+        tool("skill", {}, LONG),
+        tool("hud_recall", { ids: "r1" }, LONG),
+      ]),
     )
     expect(found).toEqual([])
   })

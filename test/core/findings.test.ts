@@ -12,6 +12,7 @@ test("the newest results come first, and of tries at the same thing only the las
     .assistant([
       tool("grep", { pattern: "cookie", path: "src" }, "Found 0 matches"),
       bash("npm test 2>&1 | tail -3", "Tests: 4 passed, 4 total"),
+      tool("hud_recall", { ids: "r1" }, "what was found out before"),
     ])
   const found = findingsOf(session.messages, env)
   expect(found.map(({ what }) => what)).toEqual(["npm test 2>&1 | tail -3", 'grep "cookie" in src'])
