@@ -64,14 +64,14 @@ function slotTable(): string {
 
 function tariffTable(): string {
   const rows = [...TARIFFS, UNKNOWN].map(({ name, models, figures }) => {
-    const { read, write, lifetimeMs, minimumTokens, billing } = figures
+    const { read, write, lifetimeMs, minimumTokens, lookback = "", billing } = figures
     const minutes = lifetimeMs / 60_000
     const kept =
       read >= 1 ? "" : minutes < 60 ? `${minutes} min` : minutes < 60 * 48 ? `${minutes / 60} h` : `${minutes / 1440} d`
-    return `| ${name} | ${models} | ${billing} | ${read} | ${write} | ${kept} | ${read >= 1 ? "" : minimumTokens} |\n`
+    return `| ${name} | ${models} | ${billing} | ${read} | ${write} | ${kept} | ${read >= 1 ? "" : minimumTokens} | ${lookback} |\n`
   })
-  const head = "| row | models | billed | read | write | kept | least prefix, tokens |"
-  return `${head}\n| --- | --- | --- | --- | --- | --- | --- |\n${rows.join("")}`
+  const head = "| row | models | billed | read | write | kept | least prefix, tokens | found within, blocks |"
+  return `${head}\n| --- | --- | --- | --- | --- | --- | --- | --- |\n${rows.join("")}`
 }
 
 function optionTable(property: Property): string {

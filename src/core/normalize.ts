@@ -61,7 +61,7 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
       ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...maybe("exit", exit) })
       : {}
   const failure = judged.failure ?? (failed ? output : undefined)
-  const summary = redact(summarize(kind, input, place.root))
+  const summary = summarize(kind, input, place.root)
   const time = record(state.time)
   const start = time?.start
   const end = time?.end
@@ -145,27 +145,35 @@ function canonical(kind: string, input: Record<string, unknown>): string {
   return JSON.stringify(names.sort().map((name) => [name, input[name]]))
 }
 
+/** One line without secrets, to be cut only then: of half a secret nothing tells that it is one. */
+function clean(text: string): string {
+  return redact(line(text))
+}
+
 function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = text(input.pattern) ?? text(input.query)
   switch (kind) {
     case "command":
-      return cutMiddle(line(text(input.command) ?? ""), SUMMARY)
+      return cutMiddle(clean(text(input.command) ?? ""), SUMMARY)
     case "search":
     case "list":
-      return cut(line([pattern && `"${cut(pattern, 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")), SUMMARY)
+      return cut(
+        clean([pattern && `"${cut(clean(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")),
+        SUMMARY,
+      )
     case "web":
-      return cut(line(text(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
+      return cut(clean(text(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
     case "task":
-      return cut(line(text(input.description) ?? text(input.prompt) ?? ""), SUMMARY)
+      return cut(clean(text(input.description) ?? text(input.prompt) ?? ""), SUMMARY)
     case "read":
     case "edit":
     case "write":
-      return cutMiddle(line(where), SUMMARY)
+      return cutMiddle(clean(where), SUMMARY)
     case "patch":
       return cut(
-        line(
+        clean(
           patched(text(input.patchText) ?? "")
             .map((file) => relativeTo(root, file.path))
             .join(", "),
@@ -173,7 +181,7 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
         SUMMARY,
       )
     default:
-      return cut(line(firstText(input)), SUMMARY)
+      return cut(clean(firstText(input)), SUMMARY)
   }
 }
 

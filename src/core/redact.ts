@@ -21,7 +21,7 @@ const TOKENS = new RegExp(
     "dop_v1_[a-f0-9]{40,}",
     "shpat_[a-fA-F0-9]{30,}",
     "eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*", // JWT
-    "-----BEGIN [A-Z ]*PRIVATE KEY-----.*",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*",
   ]
     .map((pattern) => `(?<![A-Za-z0-9])${pattern}`)
     .join("|"),

@@ -51,7 +51,7 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
 const NOTHING: ReadonlyMap<string, Fold> = new Map()
 
 /** The tool answers its own mistakes, so that it needs no guard. */
-function recallSources({ sessions, env, message }: HookContext, report: Report): RecallSources {
+function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
   return {
     foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NOTHING,
     isSame(part, fold) {
@@ -59,6 +59,7 @@ function recallSources({ sessions, env, message }: HookContext, report: Report):
       return event !== undefined && hashOf(event, fold.side) === fold.hash
     },
     storedMessage: message,
+    limits: models.answerLimits,
     report: (cause) => report(RECALL_TOOL, "failed", cause),
     recalled(sessionID) {
       const session = sessions.peek(sessionID)

@@ -45,7 +45,7 @@ function isDenied(rules: unknown, tool: string): boolean {
 }
 
 /** OpenCode's wildcards: a star stands for anything. */
-function matches(pattern: string, tool: string): boolean {
+export function matches(pattern: string, tool: string): boolean {
   const literal = pattern.split("*").map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
   return new RegExp(`^${literal.join(".*")}$`).test(tool)
 }

@@ -3,8 +3,9 @@
 
 import { renew } from "../core/bounded.ts"
 import type { Circumstances } from "../core/call.ts"
+import { type Limits as AnswerLimits, HOST_LIMITS } from "../core/fold/pages.ts"
 import { type ModelRecord, type Tariff, tariffOf } from "../core/fold/tariff.ts"
-import { compactsAt } from "../core/fold/threshold.ts"
+import { compactsAt, outputCapOf } from "../core/fold/threshold.ts"
 import type { ModelName } from "../core/hud/slots.ts"
 import { record, text } from "../core/normalize.ts"
 import { type Options, tariffOverride } from "../options.ts"
@@ -13,8 +14,10 @@ import type { Session } from "./sessions.ts"
 export type Models = {
   /** Learns from the model OpenCode hands to a hook; with a session, also that the session calls it. */
   note(model: unknown, session?: Session): void
-  /** Learns from OpenCode's configuration when it compacts. */
+  /** Learns from OpenCode's configuration when it compacts, and how much it passes on of what a tool answers. */
   configure(config: unknown): void
+  /** what OpenCode passes on whole of a tool's answer */
+  answerLimits(): AnswerLimits
   /** size of the model's context window in tokens, undefined when unknown or unlimited */
   contextLimit(name: ModelName | undefined): number | undefined
   /** what a call to the model is to be prepared for */
@@ -29,6 +32,7 @@ const MOST = 200
 export function createModels(options: Options): Models {
   const prices = tariffOverride(options)
   const known = new Map<string, Known>()
+  let answer: AnswerLimits = HOST_LIMITS
   let compaction: { auto?: boolean; reserved?: number } = {}
   const limitsOf = (name: ModelName | undefined) => (name && known.get(nameOf(name))?.limits) ?? {}
   return {
@@ -44,15 +48,21 @@ export function createModels(options: Options): Models {
     },
     configure(config) {
       const { auto, reserved } = record(record(config)?.compaction) ?? {}
+      const { max_bytes: bytes, max_lines: lines } = record(record(config)?.tool_output) ?? {}
+      answer = {
+        bytes: typeof bytes === "number" && bytes > 0 ? bytes : HOST_LIMITS.bytes,
+        lines: typeof lines === "number" && lines > 0 ? lines : HOST_LIMITS.lines,
+      }
       compaction = {
         ...(typeof auto === "boolean" ? { auto } : {}),
         ...(typeof reserved === "number" ? { reserved } : {}),
       }
     },
+    answerLimits: () => answer,
     contextLimit: (name) => limitsOf(name).context,
     circumstances(name, nowMs) {
       const limits = limitsOf(name)
-      const threshold = compactsAt(limits, compaction)
+      const threshold = compactsAt(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
       return {
         nowMs,
         ...(name ? { model: name } : {}),

@@ -17,6 +17,7 @@ import {
 import type { HostPart } from "../core/host.ts"
 import { record } from "../core/normalize.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
+import { cut } from "../core/text.ts"
 import { isMessage } from "./messages.ts"
 
 export type RecallSources = {
@@ -36,6 +37,8 @@ export type RecallSources = {
 
 /** How long OpenCode's server may take, in ms; it is the same process. */
 const PATIENCE_MS = 3_000
+/** Characters of the ids that a person is shown. */
+const TITLE = 60
 
 export function recallTool(sources: RecallSources, patienceMs: number = PATIENCE_MS): ToolDefinition {
   return {
@@ -64,7 +67,10 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   const originals = await findAll(sources, sessionID, asked, live, patienceMs)
   const found = asked.filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
-  return { title: request.ids.join(", "), output: answerRecall(request, folds, originals, sources.limits?.()) }
+  return {
+    title: cut(request.ids.join(", "), TITLE),
+    output: answerRecall(request, folds, originals, sources.limits?.()),
+  }
 }
 
 async function findAll(

@@ -52,11 +52,12 @@ async function load(options: object = {}, store: object = { enabled: false }, st
       await call("experimental.chat.messages.transform")({}, { messages })
       return messages
     },
-    system: async () => {
+    system: async (model: object = MODEL) => {
       const output = { system: ["You are OpenCode."] }
-      await call("experimental.chat.system.transform")({ sessionID: "ses_test", model: MODEL }, output)
+      await call("experimental.chat.system.transform")({ sessionID: "ses_test", model }, output)
       return output.system[0]
     },
+    compacting: () => call("experimental.session.compacting")({ sessionID: "ses_test" }, { context: [] }),
     configured: async (config: object) => {
       await (hooks.config as (config: object) => Promise<void>)(config)
       return config
@@ -236,6 +237,16 @@ describe("who gets no folds", () => {
     expect(foldsIn(await transform(by("blind", "granted").fresh())).size).toBeGreaterThan(0)
   })
 
+  test("a session that was prompted without the tool, until a prompt grants it", async () => {
+    const { transform } = await load()
+    const session = worked()
+    const [prompt] = session.messages
+    if (prompt) prompt.info.tools = { "*": false, read: true }
+    expect(foldsIn(await transform(session.fresh())).size).toBe(0)
+    if (prompt) prompt.info.tools = { "*": false, hud_recall: true }
+    expect(foldsIn(await transform(session.fresh())).size).toBeGreaterThan(0)
+  })
+
   test("nobody when folding is off: no tool, no word of it in the system prompt, no output changed", async () => {
     const { transform, tools, system, configured } = await load({ fold: { enabled: false } })
     expect(tools).toBeUndefined()
@@ -260,6 +271,39 @@ describe("who gets no folds", () => {
     expect([left.has(plan?.id ?? ""), left.has(mcp?.id ?? "")]).toEqual([false, false])
     expect(left.size).toBe(folded.size - 2)
   })
+})
+
+describe("a summariser's transcript", () => {
+  /** What the summariser is handed of a session with folds, by the size of its model's context. */
+  async function transcribed(context: number) {
+    const { transform, compacting, system } = await load()
+    const session = worked()
+    expect(foldsIn(await transform(session.fresh())).size).toBeGreaterThan(0)
+    await system({ ...MODEL, id: "m", providerID: "p", limit: { context, output: 500 } })
+    await compacting()
+    return { session, transcript: await transform(session.fresh()), next: await transform(session.fresh()) }
+  }
+
+  test("is left as it is while it fits the context", async () => {
+    const { session, transcript, next } = await transcribed(200_000)
+    expect(transcript).toEqual(session.messages)
+    expect(foldsIn(next).size).toBeGreaterThan(0)
+  })
+
+  test("has the folds where it would not, since OpenCode ends a session that is too large to compact", async () => {
+    const { transcript } = await transcribed(1_500)
+    expect(foldsIn(transcript).size).toBeGreaterThan(0)
+  })
+})
+
+test("what is handed back is cut to what OpenCode is configured to pass on of a tool's answer", async () => {
+  const { transform, configured, recall } = await load()
+  const sent = await transform(worked().fresh())
+  expect(await recall("r1", sent)).not.toContain("[page ")
+  await configured({ tool_output: { max_bytes: 4_000 } })
+  const page = await recall("r1", sent)
+  expect(page).toContain("[page 1 of ")
+  expect(Buffer.byteLength(page)).toBeLessThanOrEqual(4_000)
 })
 
 describe("the agent that looks around", () => {

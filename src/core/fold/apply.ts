@@ -18,11 +18,13 @@ export function planApply(messages: readonly HostMessage[], folds: ReadonlyMap<s
   const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
   let saved = 0
   if (folds.size > 0)
-    for (const { parts } of messages)
+    for (const { info, parts } of messages)
       for (let at = 0; at < parts.length; at++) {
         const part = parts[at]
         const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
-        const copy = part && fold && folded(part, fold)
+        // a part id that another message has too stands for another output
+        if (!part || !fold || fold.messageID !== info.id) continue
+        const copy = folded(part, fold)
         if (!copy) continue
         swaps.push({ parts, at, copy })
         saved += savedTokens(fold)

@@ -1,5 +1,7 @@
 // What a fold is: one tool output that goes out as its digest, the same bytes on every call until a decision changes it.
 
+import type { Entry } from "../ledger/entry.ts"
+
 /** Why an output was folded: it cost nothing, it pays for itself, or the context window would overflow. */
 export type Reason = "free" | "pays" | "must"
 
@@ -24,6 +26,16 @@ export type Fold = {
   /** estimated tokens of what is folded, and of what goes out instead */
   tokens: number
   textTokens: number
+}
+
+/** Estimated tokens of a message as it goes out. Of what OpenCode has pruned nothing is counted that a fold could save. */
+export function tokensSent({ tokens, events }: Entry, folds: ReadonlyMap<string, Fold>): number {
+  let sent = tokens
+  for (const { partID, cleared } of events) {
+    const fold = cleared ? undefined : folds.get(partID)
+    if (fold) sent -= savedTokens(fold)
+  }
+  return sent
 }
 
 /** Tokens that a fold leaves out of each request it is in. */

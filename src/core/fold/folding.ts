@@ -45,9 +45,14 @@ export function newFolding(): Folding {
 /** Folds kept of a session, as many as the store keeps; an older one goes out whole again. */
 const MOST_KEPT = 5000
 
-/** Adds folds, as decided or as an earlier process left them. */
+/**
+ * Adds folds, as decided or as an earlier process left them. Two processes in one session give the same id twice: of
+ * those the first stays and the other output goes out whole, since an id must never bring back another's original.
+ */
 export function addFolds(folding: Folding, folds: readonly Fold[]): void {
   for (const fold of folds) {
+    const known = folding.byID.get(fold.id)
+    if (known && known.partID !== fold.partID) continue
     renew(folding.folds, fold.partID, fold, MOST_KEPT)
     renew(folding.byID, fold.id, fold, MOST_KEPT)
     folding.lastNumber = Math.max(folding.lastNumber, Number(fold.id.slice(1)) || 0)
@@ -60,7 +65,7 @@ export function dropChanged({ folds, refused }: Folding, fresh: readonly Entry[]
   const changed = fresh.flatMap(({ events }) =>
     events.filter((event) => {
       const fold = folds.get(event.partID)
-      return fold !== undefined && !event.cleared && fold.hash !== hashOf(event, fold.side)
+      return fold?.messageID === event.messageID && !event.cleared && fold.hash !== hashOf(event, fold.side)
     }),
   )
   for (const { partID } of changed) folds.delete(partID)
@@ -79,7 +84,7 @@ export function foldsOf(
   const folds: Fold[] = []
   for (const decision of decisions) {
     const { event, side, reason, because, tokens } = decision
-    const part = found.get(event.partID)
+    const part = found.get(placeOf(event.messageID, event.partID))
     if (!part) continue
     const id = `r${lastNumber + folds.length + 1}`
     const source = sourceOf(part)
@@ -113,10 +118,17 @@ export function hashOf(event: ToolEvent, side: Fold["side"]): string {
   return side === "input" ? event.inputHash : (event.outputHash ?? "")
 }
 
+/** Part ids alone may repeat in an array that others have a hand in. */
+function placeOf(messageID: string, partID: string): string {
+  return `${messageID} ${partID}`
+}
+
+/** Tool parts of these messages, by where they stand. */
 function partsOf(messages: readonly HostMessage[], ids: ReadonlySet<string>): Map<string, HostPart> {
   const found = new Map<string, HostPart>()
   for (const { info, parts } of messages)
     if (info.id !== undefined && ids.has(info.id))
-      for (const part of parts) if (part?.type === "tool" && part.id !== undefined) found.set(part.id, part)
+      for (const part of parts)
+        if (part?.type === "tool" && part.id !== undefined) found.set(placeOf(info.id, part.id), part)
   return found
 }

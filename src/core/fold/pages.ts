@@ -80,7 +80,8 @@ function takeChunk(text: string, from: number, room: Limits): string {
   for (let lines = 0; lines < room.lines && at < text.length; lines++) {
     const end = text.indexOf("\n", at)
     const next = end < 0 ? text.length : end + 1
-    bytes += byteLength(text.slice(at, next))
+    // no fewer bytes than characters: the rest of a very long line need not be counted for every page
+    bytes += next - at > room.bytes ? next - at : byteLength(text.slice(at, next))
     if (bytes > room.bytes) break
     at = next
   }

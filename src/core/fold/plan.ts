@@ -5,7 +5,7 @@
 import type { ToolEvent } from "../event.ts"
 import type { Entry } from "../ledger/entry.ts"
 import type { Facts } from "../ledger/facts.ts"
-import { type Fold, type Reason, savedTokens } from "./fold.ts"
+import { type Fold, type Reason, tokensSent } from "./fold.ts"
 import { type Account, ASKING_TOKENS, expectedNeeds, NEEDS, remainingCalls, touchedAt } from "./need.ts"
 import { newSights, type Sight, type Sights } from "./sights.ts"
 import type { Tariff } from "./tariff.ts"
@@ -61,7 +61,7 @@ type Candidate = Omit<Decision, "reason" | "because"> & {
   strain: number
   /** the request is sent anew from here on anyway */
   free: boolean
-  /** cached tokens after it */
+  /** cached tokens that are sent anew when it is folded */
   following: number
   why: string
 }
@@ -163,26 +163,43 @@ function candidatesOf(situation: Situation, reach: number): Candidate[] {
   const weights = weightsOf(situation)
   const sights = newSights()
   const found: Candidate[] = []
+  const lookback = situation.tariff.lookback ?? Number.POSITIVE_INFINITY
+  const all = cachedTokens(situation)
   let following = 0
+  let blocks = 0
+  const step = blocksOf(entries.at(-1))
   let left = reach
   for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
-    const { events, tokens } = entries[at] as Entry
+    const entry = entries[at] as Entry
+    const { events } = entry
     const cached = at < cachedEntries
-    let sentTokens = tokens
     left -= events.length
+    blocks += blocksOf(entries[at])
+    const resent = blocks > lookback ? all : following
+    // the next call pushes it out of the window
+    const isClosing = blocks <= lookback && blocks + step > lookback
     for (let i = events.length - 1; i >= 0; i--) {
       const event = events[i] as ToolEvent
       const fold = folds.get(event.partID)
-      if (fold) sentTokens -= savedTokens(fold)
-      else {
-        const candidate = weigh(event, sights, cached, following, weights, situation)
+      if (!fold) {
+        const candidate = weigh(event, sights, cached, resent, isClosing, weights, situation)
         if (candidate) found.push(candidate)
       }
-      sights.add(event, fold !== undefined)
+      sights.add(event, event.cleared || fold !== undefined)
     }
-    if (cached) following += sentTokens
+    if (cached) following += tokensSent(entry, folds)
   }
   return found
+}
+
+/** Content blocks a message is sent as: each tool call and its result, and a text. */
+function blocksOf(entry: Entry | undefined): number {
+  return 2 * (entry?.events.length ?? 0) + 1
+}
+
+/** Tokens that are sent anew when nothing of the messages is found in the cache. */
+function cachedTokens({ entries, folds, cachedEntries }: Situation): number {
+  return entries.slice(0, cachedEntries).reduce((sum, entry) => sum + tokensSent(entry, folds), 0)
 }
 
 /** What the gain of any output is reckoned with; in fresh input tokens. */
@@ -205,6 +222,7 @@ function weigh(
   sights: Sights,
   cached: boolean,
   following: number,
+  isClosing: boolean,
   { remaining, asking }: Weights,
   situation: Situation,
 ): Candidate | undefined {
@@ -218,9 +236,10 @@ function weigh(
   // what has just come is sent for the first time: it is in nobody's cache
   const since = account === "again" ? 1 : situation.facts.calls - touchedAt(event, situation.facts, situation.quotedAt)
   if (less < LEAST_GAIN || since < 1 || situation.isProtected(event)) return
-  const isHeld = since <= NEEDS[account].hold
+  const isInUse = since <= NEEDS[account].hold
+  const isHeld = isInUse && !isClosing
   // what was asked for, and what no folding may take, stays even where room is wanted
-  if (isHeld && (account === "answer" || account === "recalled")) return
+  if (isInUse && (account === "answer" || account === "recalled")) return
   const [file] = event.files
   const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
   const needs = expectedNeeds(account, since, remaining, edited)

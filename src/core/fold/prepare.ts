@@ -6,10 +6,10 @@ import { contextNow } from "../hud/sections.ts"
 import type { ModelName } from "../hud/slots.ts"
 import type { Ledger } from "../ledger/ledger.ts"
 import { digestKey, type Env } from "../normalize.ts"
-import { knownTariff, requestTokens, settleCall } from "./account.ts"
+import { knownTariff, newAccount, requestTokens, settleCall } from "./account.ts"
 import { type Applied, both, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
-import { type Fold, savedTokens } from "./fold.ts"
+import { type Fold, tokensSent } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { planFolds } from "./plan.ts"
 import { quotedParts } from "./quotes.ts"
@@ -46,14 +46,14 @@ export function prepareFolds(
   const { facts, entries } = ledger
   const model = around.model ? `${around.model.providerID}/${around.model.modelID}` : ""
   const last = entries.findLast(({ call }) => call)
-  const account = last?.usage
-    ? settleCall(folding.account, facts.calls, last.usage, facts.ratio, around.tariff)
-    : folding.account
+  // what one provider's cache held says nothing of another's
+  const before = folding.sent && folding.sent.model !== model ? newAccount() : folding.account
+  const account = last?.usage ? settleCall(before, facts.calls, last.usage, facts.ratio, around.tariff) : before
   const tariff = knownTariff(around.tariff, account)
-  const before = planApply(messages, folding.folds)
+  const standing = planApply(messages, folding.folds)
   const quotedAt = quotes(messages, ledger, folding)
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  const sentTokens = unfolded - before.savedTokens
+  const sentTokens = unfolded - standing.savedTokens
   const contextTokens = requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens)
   const isCached = contextTokens >= tariff.minimumTokens
   const cached = isCached ? cachedEntries(entries, folding, tariff, model, around.nowMs) : 0
@@ -72,8 +72,8 @@ export function prepareFolds(
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
   const applied = folded.length
-    ? both(before, planApply(messages, new Map(folded.map((fold) => [fold.partID, fold]))))
-    : before
+    ? both(standing, planApply(messages, new Map(folded.map((fold) => [fold.partID, fold]))))
+    : standing
   return {
     folded,
     digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
@@ -85,8 +85,15 @@ export function prepareFolds(
       for (const { event } of decisions) if (!folding.folds.has(event.partID)) folding.refused.add(event.partID)
       const freshTokens = hudTokens + tokensFrom(ledger, folding, broken < 0 ? cached : Math.min(cached, broken))
       folding.quotedAt = quotedAt
-      const expected = { call: facts.calls + 1, sentTokens: unfolded - applied.savedTokens, freshTokens }
-      folding.account = { ...account, expected: { ...expected, folded: applied.outputs } }
+      folding.account = {
+        ...account,
+        expected: {
+          call: facts.calls + 1,
+          sentTokens: unfolded - applied.savedTokens,
+          freshTokens,
+          folded: applied.outputs,
+        },
+      }
       folding.sent = { ids: entries.map(({ id }) => id), atMs: around.nowMs, model }
     },
   }
@@ -94,15 +101,7 @@ export function prepareFolds(
 
 /** Estimated tokens of the entries from one on, as they go out. */
 function tokensFrom({ entries }: Ledger, { folds }: Folding, from: number): number {
-  let tokens = 0
-  for (const entry of entries.slice(from)) {
-    tokens += entry.tokens
-    for (const { partID } of entry.events) {
-      const fold = folds.get(partID)
-      if (fold) tokens -= savedTokens(fold)
-    }
-  }
-  return tokens
+  return entries.slice(from).reduce((sum, entry) => sum + tokensSent(entry, folds), 0)
 }
 
 function quotes(messages: readonly HostMessage[], { facts, entries }: Ledger, folding: Folding): Map<string, number> {

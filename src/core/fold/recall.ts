@@ -45,6 +45,9 @@ export type Original =
   | { kind: "changed" | "gone" | "unanswered" }
 
 const LONGEST_SEARCH = 500
+/** Ids looked up at once, and characters of one: they are told back on every page. */
+const MOST_IDS = 100
+const LONGEST_ID = 20
 /** Unknown ids that are named, and known ones named beside them. */
 const NAMED = 3
 
@@ -54,6 +57,7 @@ export function readRequest(args: unknown): RecallRequest | string {
   const ids = readIDs(given.ids ?? given.id)
   if (ids.length === 0)
     return `${RECALL_TOOL} takes the id of a folded output as "ids", for example "r12"; none was given.`
+  if (ids.length > MOST_IDS) return `"ids" are at most ${MOST_IDS} at once; got ${ids.length}.`
   const lines = isAbsent(given.lines) ? undefined : readRange(given.lines)
   if (lines === undefined && !isAbsent(given.lines))
     return `"lines" is a line or a range, as "120" or "120-180"; got ${shown(given.lines)}.`
@@ -78,7 +82,7 @@ export function readIDs(value: unknown): string[] {
   const ids = words.map((word) => {
     const bare = word.replace(/^["'`([#]+|["'`)\].:]+$/g, "")
     const number = /^r?0*(\d{1,9})$/i.exec(bare)?.[1]
-    return number === undefined ? bare : `r${number}`
+    return number === undefined ? cut(bare, LONGEST_ID) : `r${number}`
   })
   return [...new Set(ids.filter((id) => id !== ""))]
 }

@@ -23,6 +23,12 @@ const OUTPUT = "output: the median of OpenCode 1.18's price list"
 const PRICES = "prices: OpenCode 1.18's price list"
 const KEPT = "no lifetime is documented, 1 h is unverified"
 
+/**
+ * Where a request marks what is to be cached, a prefix is looked for up to 20 content blocks before a mark (Anthropic's
+ * and Alibaba's documents on prompt caching); OpenCode marks the last two messages. Not tried on a paid API.
+ */
+const WINDOW = 20
+
 /** Read from the top: the first row that matches is the model's. */
 export const TABLE: readonly TariffRow[] = [
   {
@@ -74,7 +80,15 @@ export const TABLE: readonly TariffRow[] = [
   {
     name: "Anthropic",
     models: "model id with `claude` or provider id `anthropic`; Bedrock, Vertex, Copilot and routers too",
-    figures: { read: 0.1, write: 1.25, output: 5, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, billing: "tokens" },
+    figures: {
+      read: 0.1,
+      write: 1.25,
+      output: 5,
+      lifetimeMs: 5 * MINUTE,
+      minimumTokens: 1024,
+      lookback: WINDOW,
+      billing: "tokens",
+    },
     source:
       "platform.claude.com/docs/en/build-with-claude/prompt-caching: 0.1, 1.25 and 5 min, the default, and " +
       `OpenCode asks for no other; the minimum is 1,024 to 4,096 by model, the least is taken; ${OUTPUT}`,
@@ -156,7 +170,15 @@ export const TABLE: readonly TariffRow[] = [
   {
     name: "Alibaba explicit",
     models: "`@ai-sdk/alibaba`, which OpenCode gives cache marks",
-    figures: { read: 0.1, write: 1.25, output: 4, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, billing: "tokens" },
+    figures: {
+      read: 0.1,
+      write: 1.25,
+      output: 4,
+      lifetimeMs: 5 * MINUTE,
+      minimumTokens: 1024,
+      lookback: WINDOW,
+      billing: "tokens",
+    },
     source:
       "alibabacloud.com/help/en/model-studio/context-cache: 0.1, 1.25, 5 min since the last hit, 1,024 tokens; " +
       `${OUTPUT}`,
@@ -172,7 +194,15 @@ export const TABLE: readonly TariffRow[] = [
   {
     name: "Anthropic's protocol",
     models: "`@ai-sdk/anthropic` with other models (MiniMax and custom providers)",
-    figures: { read: 0.1, write: 1.25, output: 4, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, billing: "tokens" },
+    figures: {
+      read: 0.1,
+      write: 1.25,
+      output: 4,
+      lifetimeMs: 5 * MINUTE,
+      minimumTokens: 1024,
+      lookback: WINDOW,
+      billing: "tokens",
+    },
     source:
       "OpenCode sends the cache marks of Anthropic's protocol; that they are kept and billed as Anthropic does is " +
       "unverified",

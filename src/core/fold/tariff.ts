@@ -16,6 +16,11 @@ export type Tariff = {
   lifetimeMs: number
   /** shortest prefix that is cached at all, in tokens */
   minimumTokens: number
+  /**
+   * how many content blocks before a request's end the cached prefix may end for the provider to find it; absent where
+   * nothing is known of such a window
+   */
+  lookback?: number
   /** what is paid for: tokens, requests whatever their size, or nothing (a local model) */
   billing: "tokens" | "requests" | "nothing"
   /** what a million fresh input tokens cost, USD; 0 when it is not known or not billed by tokens */
@@ -63,6 +68,7 @@ export function tariffOf(model: ModelRecord | undefined, override: TariffOverrid
     output: amount(override.output) ?? ratio(cost?.output, input, MOST_OUTPUT) ?? row.figures.output,
     lifetimeMs: amount(override.lifetimeMs) ?? row.figures.lifetimeMs,
     minimumTokens: amount(override.minimumTokens) ?? row.figures.minimumTokens,
+    ...(row.figures.lookback === undefined ? {} : { lookback: row.figures.lookback }),
     billing: override.billing && BILLINGS.includes(override.billing) ? override.billing : row.figures.billing,
     usdPerMillion: input,
   }

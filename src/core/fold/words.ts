@@ -73,17 +73,23 @@ const HEAD = 120
  */
 export function inputWords(id: string, input: Readonly<Record<string, unknown>>): string | undefined {
   let isCut = false
-  const shorten = (value: unknown): unknown => {
-    if (typeof value === "string" && value.length <= 2 * HEAD) return redact(value)
+  const shorten = (value: unknown, name: string): unknown => {
+    if (typeof value === "string" && value.length <= 2 * HEAD) return redactNamed(name, value)
     if (typeof value === "string") {
       isCut = true
       // redacted before it is cut: of a secret that lies across the cut no half is left
-      return `${cut(redact(cut(value, 3 * HEAD)), HEAD)} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
+      return `${cut(redactNamed(name, cut(value, 3 * HEAD)), HEAD)} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
     }
-    if (Array.isArray(value)) return value.map(shorten)
+    if (Array.isArray(value)) return value.map((one) => shorten(one, name))
     if (typeof value !== "object" || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one)]))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, name)]))
   }
-  const short = shorten(input)
+  const short = shorten(input, "")
   return isCut ? JSON.stringify(short) : undefined
+}
+
+/** The value of an argument without secrets; the name may be what says that it is one. */
+function redactNamed(name: string, value: string): string {
+  const named = redact(`${name}=${value}`)
+  return named.startsWith(`${name}=`) ? named.slice(name.length + 1) : redact(value)
 }

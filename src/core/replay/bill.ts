@@ -54,14 +54,28 @@ export function addUsd(spent: { usd?: number }, cost: number, usdPerToken: numbe
 }
 
 /** Tokens of what two requests begin with alike. */
-function commonTokens(before: readonly Piece[], now: readonly Piece[], { write }: Tariff): number {
+function commonTokens(before: readonly Piece[], now: readonly Piece[], { write, lookback }: Tariff): number {
   let at = 0
   while (at < before.length && at < now.length && isSame(before[at], now[at])) at++
+  if (lookback !== undefined && now.length - markedBefore(now, at) > lookback) at = leading(now)
   const same = sumTokens(now, at)
   const one = before[at]
   const other = now[at]
   // where writing is dearer, whole blocks are marked to be kept; other providers find out by themselves, token by token
   return write > 1 || !one || !other || one.label !== other.label ? same : same + commonStart(one.body, other.body)
+}
+
+/** Where an earlier request may have marked the end of what is the same: behind a result or what the user said. */
+function markedBefore(pieces: readonly Piece[], at: number): number {
+  let end = at
+  while (end > 0 && !/^(?:result|user)\b/.test(pieces[end - 1]?.label ?? "")) end--
+  return end
+}
+
+/** System prompt and tools have marks of their own. */
+function leading(pieces: readonly Piece[]): number {
+  const at = pieces.findIndex(({ label }) => label !== "system" && label !== "tool")
+  return at < 0 ? pieces.length : at
 }
 
 function isSame(one: Piece | undefined, other: Piece | undefined): boolean {

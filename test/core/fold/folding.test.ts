@@ -43,7 +43,7 @@ function call(
   options: CallOptions = OPTIONS,
 ): Call {
   dropChanged(conversation.folding, conversation.ledger.update(messages).fresh)
-  const circumstances = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, reportedFolded: true, ...around }
+  const circumstances = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, ...around }
   const prepared = prepareCall(messages, conversation, circumstances, options, env)
   prepared.commit()
   return prepared
@@ -197,7 +197,7 @@ test("a call that is prepared and not sent is as if it had not been", () => {
   const messages = session().fresh()
   const before = structuredClone(messages)
   conversation.ledger.update(messages)
-  const around = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, reportedFolded: true }
+  const around = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF }
   const [one, other] = [1, 2].map(() => prepareCall(messages, conversation, around, OPTIONS, env))
   expect(one?.folded).toHaveLength(1)
   expect(other?.folded).toEqual(one?.folded as never)
@@ -215,4 +215,41 @@ test("after a restart the ids go on where they were, also past those that were d
   expect(folding.lastNumber).toBe(40)
   const conversation = { ...newConversation(env), folding }
   expect(call(conversation, session().fresh()).folded.map(({ id }) => id)).toEqual(["r41"])
+})
+
+test("of an id that two processes gave, the first stays and the other's output goes out whole", () => {
+  const folding = newFolding()
+  const fold = (id: string, partID: string) => ({ id, partID }) as Fold
+  addFolds(folding, [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
+  expect([...folding.folds.values()].map(({ id, partID }) => [id, partID])).toEqual([
+    ["r7", "here"],
+    ["r8", "there"],
+  ])
+  expect(folding.byID.get("r7")?.partID).toBe("here")
+})
+
+test("a fold is put into the message it was made of, not into another that has a part of the same id", () => {
+  const conversation = newConversation(env)
+  const built = session()
+  call(conversation, built.fresh())
+  const { id } = toolPart(built.messages, 1)
+  built.assistant([bash("npm run build", "built")])
+  const copied = toolPart(built.messages, built.messages.length - 1)
+  copied.id = id as string
+  const messages = built.fresh()
+  call(conversation, messages)
+  expect(toolPart(messages, 1).state?.output).toStartWith("folded r1 ")
+  expect(toolPart(messages, messages.length - 1).state?.output).toBe("built")
+})
+
+test("what is known of a provider's cache is forgotten with a switch to another model", () => {
+  const conversation = newConversation(env)
+  const built = session()
+  call(conversation, built.fresh())
+  conversation.folding.account = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  call(conversation, built.fresh())
+  expect(conversation.folding.account.stopped).toBe("it read less")
+  call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
+  expect(conversation.folding.account).toMatchObject({ short: 0, reads: false })
+  expect(conversation.folding.account.stopped).toBeUndefined()
 })

@@ -134,6 +134,19 @@ describe("pays", () => {
     expect(decide(idle(session, 6), { isProtected: kept })).toEqual([])
   })
 
+  test("nothing more for what was folded before OpenCode pruned it, which is no longer sent", () => {
+    const session = begun().assistant([list("src", 200)])
+    for (let i = 0; i < 10; i++) session.assistant([list(`old${i}`, 4_000)])
+    idle(session, 10)
+    const parts = session.messages.flatMap(({ parts }) => parts).filter(({ type }) => type === "tool")
+    const pruned = parts.slice(1, 11)
+    for (const part of pruned) part.state = { ...part.state, time: { ...part.state?.time, compacted: 5 } }
+    const folds = new Map(
+      pruned.map(({ id = "" }) => [id, { partID: id, tokens: 4_000, textTokens: 40 } as Fold] as const),
+    )
+    expect(named(decide(session, { folds }))).toEqual(named(decide(session)))
+  })
+
   test("what alone would not, once the prefix is broken before it", () => {
     const run = () => bash("npm test", lines("ok", 600))
     const kept = () => read("kept.ts", lines("code", 5_000))
@@ -145,6 +158,32 @@ describe("pays", () => {
       .assistant([run()])
       .assistant([kept()])
     expect(named(decide(idle(session, 8), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
+  })
+})
+
+describe("where a provider looks for a cached prefix near the end only", () => {
+  const window = (lookback: number) => ({ tariff: { ...TARIFF, lookback } })
+  const bulk = () => idle(begun().assistant([tool("todowrite", { q: "x" }, lines("plan", 40_000))]), 30)
+
+  test("an output within that window is folded for what follows it", () => {
+    const session = bulk()
+      .assistant([bash("node late.js", lines("step", 3_000))])
+      .assistant([small()])
+    expect(named(decide(session, window(20)))).toEqual(["node late.js @32"])
+  })
+
+  test("one further back costs all that is cached, and stays", () => {
+    const session = idle(bulk().assistant([list("late", 3_000)]), 10)
+    expect(named(decide(session))).toEqual(["ls -l late @32"])
+    expect(decide(session, window(20))).toEqual([])
+  })
+
+  test("a file that was just read is decided on before the window closes", () => {
+    const session = bulk()
+      .assistant([read("a.ts", lines("code", 30_000))])
+      .assistant([small(), small()])
+    expect(decide(session, window(40))).toEqual([])
+    expect(named(decide(session, window(10)))).toEqual(["read a.ts @32"])
   })
 })
 

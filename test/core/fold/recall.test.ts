@@ -262,6 +262,12 @@ describe("arguments", () => {
     expect(readRequest(args)).toContain(sentence)
   })
 
+  test("of many ids at once are told how many may be, and what is no id is kept short", () => {
+    const ids = Array.from({ length: 101 }, (_, i) => `r${i + 1}`)
+    expect(ask({ ids }, { r1: "one" })).toContain("at most 100 at once; got 101")
+    expect(readIDs(`r1 ${"x".repeat(5_000)}`).join("").length).toBeLessThan(50)
+  })
+
   test("naming a page that is none are told how many there are", () => {
     expect(ask({ ids: "r1", page: 9 }, { r1: "short" })).toBe("There is no page 9: this answer has one page.")
   })

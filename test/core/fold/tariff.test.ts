@@ -91,6 +91,7 @@ describe("the tariff of a model", () => {
       output: 2,
       lifetimeMs: 300_000,
       minimumTokens: 1024,
+      lookback: 20,
       billing: "tokens",
       usdPerMillion: 10,
     })
@@ -152,7 +153,7 @@ describe("the tariff of a model", () => {
       minimumTokens: 0,
       billing: "requests",
     }
-    expect(tariffOf(model("anthropic/claude-sonnet-4-5", { cost: CLAUDE }), override)).toEqual({
+    expect(tariffOf(model("anthropic/claude-sonnet-4-5", { cost: CLAUDE }), override)).toMatchObject({
       row: "Anthropic",
       usdPerMillion: 2,
       ...(override as Required<TariffOverride>),

@@ -181,6 +181,10 @@ describe("the arguments of a failed call", () => {
     const token = `${"gh"}p_${"a1B2".repeat(9)}`
     expect(JSON.stringify(words({ header: token, oldString: long }))).not.toContain(token)
     expect(JSON.stringify(words({ content: `token: ${token}\n${long}` }))).not.toContain(token)
+    const named = { headers: { "x-api-key": "0a1b2c3d4e5f" }, passwords: ["hunter2-hunter2"], oldString: long }
+    expect(JSON.stringify(words(named))).not.toMatch(/0a1b2c|hunter2/)
+    const key = `-----BEGIN RSA PRIVATE${" KEY"}-----\nMIIEowIBAAKCAQEA\n${long}`
+    expect(JSON.stringify(words({ content: key }))).not.toContain("MIIE")
     const across = `${"x ".repeat(52)}${token} ${long}`
     expect(JSON.stringify(words({ content: across }))).not.toContain(token.slice(0, 12))
   })

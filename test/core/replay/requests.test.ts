@@ -67,6 +67,21 @@ describe("what a row of requests costs", () => {
   const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => each ?? [])
   const minutes = (count: number) => count * 60_000
 
+  test("where a prefix is looked for near the end only, one that ends further back is not found", () => {
+    const results = Array.from({ length: 30 }, (_, i) => piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length)))
+    const system = piece("system", "x".repeat(394))
+    const changed = (at: number) => results.map((each, i) => (i === at ? piece(each.label, "y".repeat(300)) : each))
+    const cachedAfter = (at: number, lookback?: number) => {
+      const bill = newBill()
+      bill.add([system, ...results], price(lookback === undefined ? {} : { lookback }), 0)
+      bill.add([system, ...changed(at)], price(lookback === undefined ? {} : { lookback }), minutes(1))
+      return bill.spent.cachedTokens
+    }
+    expect(cachedAfter(25, 20)).toBe(2600)
+    expect(cachedAfter(5, 20)).toBe(100)
+    expect(cachedAfter(5)).toBe(600)
+  })
+
   test("what two requests have in common is read from the cache, the rest is written", () => {
     const bill = newBill()
     bill.add(row(one, two), price(), 0)
