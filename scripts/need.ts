@@ -1,5 +1,5 @@
 // What the table of src/core/fold/need.ts is made from: how often a later call copied a line that only one tool output
-// held, by what the output shows and by the calls since it was last touched. Prints one row an account.
+// held, by what the output shows and by the calls since it was last touched. Prints one row an standing.
 //
 //   bun scripts/need.ts session.json...     files of `opencode export`
 //
@@ -29,7 +29,7 @@ const files = process.argv.slice(2)
 if (files.length === 0) fail("no session given; expected files of `opencode export`")
 for (const file of files) await count(file).catch((error: Error) => fail(error.message))
 print([
-  "account",
+  "standing",
   "outputs",
   "tokens",
   "rate",

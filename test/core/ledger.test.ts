@@ -54,6 +54,18 @@ describe("task", () => {
     )
     expect(JSON.stringify(facts.requests)).toContain("use [redacted] as the key")
   })
+
+  test("of a secret in the middle of a long command, which is cut there, no half is kept", () => {
+    const secret = "q7Zx9Lm2".repeat(9)
+    for (const given of [`-H "x-api-key: ${secret}"`, `https://bob:${secret}@git.example.com/a/b.git`]) {
+      const command = `curl -s https://api.example.com/v1/models ${given} -o /tmp/out.json --fail`
+      const ledger = newLedger()
+      ledger.update(new SessionBuilder().user("go").assistant([bash(command)]).messages)
+      const [event] = ledger.entries.flatMap(({ events }) => events)
+      expect(event?.input).toContain("curl -s")
+      expect(JSON.stringify(event)).not.toContain(secret.slice(0, 8))
+    }
+  })
 })
 
 describe("files", () => {

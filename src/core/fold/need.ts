@@ -5,7 +5,7 @@ import type { ToolEvent } from "../event.ts"
 import type { Facts } from "../ledger/facts.ts"
 import type { Shows } from "../shows.ts"
 
-export type Account = Shows | "failed" | "attempt" | "superseded" | "repeated" | "again"
+export type Standing = Shows | "failed" | "attempt" | "superseded" | "repeated" | "again"
 
 export type Need = {
   /**
@@ -17,7 +17,7 @@ export type Need = {
   hold: number
 }
 
-export const NEEDS: Readonly<Record<Account, Need>> = {
+export const NEEDS: Readonly<Record<Standing, Need>> = {
   // read whole and edited within three calls: most of what is ever needed
   file: { rate: 0.03, hold: 2 },
   excerpt: { rate: 0.025, hold: 0 },
@@ -51,9 +51,9 @@ const EDITED = 1.5
  * How often an output is expected to be needed to the letter from now on: the chances of the calls to come, added up.
  * `calls` since it was last touched, `remaining` calls that are expected to come.
  */
-export function expectedNeeds(account: Account, calls: number, remaining: number, edited: boolean): number {
+export function expectedNeeds(standing: Standing, calls: number, remaining: number, edited: boolean): number {
   const since = Math.max(1, calls)
-  return NEEDS[account].rate * (edited ? EDITED : 1) * Math.log((since + remaining) / since)
+  return NEEDS[standing].rate * (edited ? EDITED : 1) * Math.log((since + remaining) / since)
 }
 
 /**

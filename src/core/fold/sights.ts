@@ -5,7 +5,7 @@ import type { FileUse, ToolEvent } from "../event.ts"
 
 export type Sight = {
   /** the file was seen anew, or the very same output came again */
-  account: "superseded" | "repeated"
+  standing: "superseded" | "repeated"
   by: ToolEvent
 }
 
@@ -27,11 +27,11 @@ export function newSights(): Sights {
   return {
     of(event) {
       const same = outputs.get(event.inputHash)
-      if (same && same.outputHash === event.outputHash) return { account: "repeated", by: same }
+      if (same && same.outputHash === event.outputHash) return { standing: "repeated", by: same }
       const [file] = event.files
       if (event.kind !== "read" || !file) return
       const newer = files.get(file.path)?.find((one) => covers(one.file, file))
-      return newer && { account: "superseded", by: newer.event }
+      return newer && { standing: "superseded", by: newer.event }
     },
     add(event, folded) {
       if (event.status !== "completed") return

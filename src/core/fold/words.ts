@@ -6,7 +6,7 @@ import { digestLine } from "../ground/line.ts"
 import { seal } from "../ground.ts"
 import { redact } from "../redact.ts"
 import { cut, line } from "../text.ts"
-import type { Account } from "./need.ts"
+import type { Standing } from "./need.ts"
 import type { Decision } from "./plan.ts"
 
 /** Tokens of the words around a digest. */
@@ -19,16 +19,16 @@ const MOST = 96
 /** Of what was searched or listed the places are the use of it: they get more room. */
 const PLACES_BASE = 16
 const PLACES_SHARE = 1 / 32
-const PLACES: ReadonlySet<Account> = new Set(["matches", "listing", "page"])
+const PLACES: ReadonlySet<Standing> = new Set(["matches", "listing", "page"])
 const MOST_PLACES = 160
 
 /** The size of what an output of this size is folded to, in tokens, before its digest is known. */
-export function foldTokens(tokens: number, account: Account): number {
-  return FRAME + digestTokens(tokens, account)
+export function foldTokens(tokens: number, standing: Standing): number {
+  return FRAME + digestTokens(tokens, standing)
 }
 
-function digestTokens(tokens: number, account: Account): number {
-  const places = PLACES.has(account)
+function digestTokens(tokens: number, standing: Standing): number {
+  const places = PLACES.has(standing)
   return Math.round(
     places ? Math.min(MOST_PLACES, PLACES_BASE + tokens * PLACES_SHARE) : Math.min(MOST, BASE + tokens * SHARE),
   )
@@ -37,12 +37,12 @@ function digestTokens(tokens: number, account: Account): number {
 /** The line in an output's place, as `folded r12 · read · TypeScript, 189 lines: openStore, closeStore`. */
 export function outputWords(
   id: string,
-  { account, by, tokens }: Pick<Decision, "account" | "by" | "tokens">,
+  { standing, by, tokens }: Pick<Decision, "standing" | "by" | "tokens">,
   source: DigestSource,
   digest: Digest,
 ): string {
-  const note = noteOf(account, by)
-  const room = digestTokens(tokens, account)
+  const note = noteOf(standing, by)
+  const room = digestTokens(tokens, standing)
   const said = note
     ? `${note} · ${digestLine({ ...seal(digest, source), facts: [] }, BASE)}`
     : digest.kind === "results"
@@ -52,10 +52,10 @@ export function outputWords(
 }
 
 /** What has taken the output's place in the context. */
-function noteOf(account: Account, by: ToolEvent | undefined): string | undefined {
-  if (account === "superseded") return `superseded by a later ${by?.tool ?? "read"} of the file`
-  if (account === "repeated") return "same output as the later call with these arguments"
-  return account === "again" ? "same output as the earlier call with these arguments" : undefined
+function noteOf(standing: Standing, by: ToolEvent | undefined): string | undefined {
+  if (standing === "superseded") return `superseded by a later ${by?.tool ?? "read"} of the file`
+  if (standing === "repeated") return "same output as the later call with these arguments"
+  return standing === "again" ? "same output as the earlier call with these arguments" : undefined
 }
 
 /** Of search results what cannot be guessed: their addresses. */

@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from "bun:test"
 import { nameOf } from "../../../src/core/event.ts"
+import type { Situation } from "../../../src/core/fold/candidates.ts"
 import type { Fold } from "../../../src/core/fold/fold.ts"
-import { type Decision, planFolds, type Situation } from "../../../src/core/fold/plan.ts"
+import { type Decision, planFolds } from "../../../src/core/fold/plan.ts"
 import type { Tariff } from "../../../src/core/fold/tariff.ts"
 import type { HostPart } from "../../../src/core/host.ts"
 import { createLedger } from "../../../src/core/ledger/ledger.ts"
@@ -93,7 +94,7 @@ describe("free", () => {
     const decisions = decide(again)
     expect(named(decisions)).toEqual(["read a.ts @5"])
     expect(decisions[0]).toMatchObject({
-      account: "again",
+      standing: "again",
       reason: "free",
       because: "the same output stands above already",
     })
@@ -241,7 +242,7 @@ describe("must", () => {
       .assistant([read("kept.ts", lines("code", 60_000))])
       .assistant([tool("write", { filePath: `${ROOT}/old.ts`, content: "x" }, "ok")])
     const decisions = decide(idle(session, 3), { isProtected, compactsAt: 90_000, contextTokens: 73_000 })
-    expect(decisions.map(({ account, reason }) => [account, reason])).toEqual([["superseded", "must"]])
+    expect(decisions.map(({ standing, reason }) => [standing, reason])).toEqual([["superseded", "must"]])
   })
 
   test("also when folding for money has stopped, which then folds nothing else", () => {
@@ -325,7 +326,7 @@ describe("what a newer one makes needless", () => {
       const [decision, ...others] = decide(session, { isCold: true })
       expect(others).toEqual([])
       expect(decision).toMatchObject({
-        account: "superseded",
+        standing: "superseded",
         because: expect.stringContaining("the file was seen again since"),
       })
       expect(decision?.event.call).toBe(1)
@@ -339,7 +340,7 @@ describe("what a newer one makes needless", () => {
       .assistant([read("a.ts", lines("code", 2_000))])
       .assistant([part])
       .assistant([edit("a.ts")])
-    expect(decide(session, { isCold: true }).map(({ account }) => account)).not.toContain("superseded")
+    expect(decide(session, { isCold: true }).map(({ standing }) => standing)).not.toContain("superseded")
   })
 
   test("an output that came again in the same words", () => {
@@ -348,7 +349,7 @@ describe("what a newer one makes needless", () => {
       .assistant([small()])
     const [decision] = decide(session, { isCold: true })
     expect(decision).toMatchObject({
-      account: "repeated",
+      standing: "repeated",
       because: expect.stringContaining("the same output came again later"),
     })
     expect([decision?.event.call, decision?.by?.call]).toEqual([1, 8])
@@ -366,7 +367,7 @@ describe("a call that failed", () => {
     expect(others).toEqual([])
     expect(decision).toMatchObject({
       side: "input",
-      account: "attempt",
+      standing: "attempt",
       because: expect.stringContaining("the arguments of a call that failed"),
     })
   })

@@ -29,7 +29,7 @@ describe("a read", () => {
       files: [{ path: "a.ts", use: how }],
     })
     for (const newer of [event(read("a.ts", "two\n")), use("write"), use("delete")])
-      expect(sight(old, newer)).toEqual({ account: "superseded", by: newer })
+      expect(sight(old, newer)).toEqual({ standing: "superseded", by: newer })
   })
 
   test("is not superseded by an edit, by a search in the file, by a failed write or by another file's read", () => {
@@ -43,8 +43,8 @@ describe("a read", () => {
   })
 
   test("is superseded by one that shows all the lines it shows, and by none that shows less", () => {
-    expect(sight(event(part(10, 10)), event(part(5, 20)))?.account).toBe("superseded")
-    expect(sight(event(part(10, 10)), event(read("a.ts", "two\n")))?.account).toBe("superseded")
+    expect(sight(event(part(10, 10)), event(part(5, 20)))?.standing).toBe("superseded")
+    expect(sight(event(part(10, 10)), event(read("a.ts", "two\n")))?.standing).toBe("superseded")
     expect(sight(event(part(5, 20)), event(part(10, 10)))).toBeUndefined()
     expect(sight(event(part(5, 20)), event(part(24, 20)))).toBeUndefined()
     expect(sight(old, event(part(1, 10)))).toBeUndefined()
@@ -52,7 +52,7 @@ describe("a read", () => {
 
   test("is superseded by the part that covers it, whatever other parts were read", () => {
     const parts = Array.from({ length: 10 }, (_, i) => event(part(100 + 10 * i, 10)))
-    expect(sight(event(part(10, 10)), event(part(5, 20)), ...parts)?.account).toBe("superseded")
+    expect(sight(event(part(10, 10)), event(part(5, 20)), ...parts)?.standing).toBe("superseded")
   })
 
   test("is not superseded by one that is itself folded", () => {
@@ -67,7 +67,7 @@ describe("an output", () => {
 
   test("is repeated by the same of the same call, by whichever is the oldest of the newer", () => {
     const [one, other] = [passed(), passed()]
-    expect(sight(passed(), one, other)).toEqual({ account: "repeated", by: one })
+    expect(sight(passed(), one, other)).toEqual({ standing: "repeated", by: one })
   })
 
   test("is not by another output, by the same of another call, or by one that is folded", () => {

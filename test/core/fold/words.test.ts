@@ -4,12 +4,12 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { DigestSource } from "../../../src/core/digest.ts"
 import type { ToolEvent } from "../../../src/core/event.ts"
-import { type Account, NEEDS } from "../../../src/core/fold/need.ts"
+import { NEEDS, type Standing } from "../../../src/core/fold/need.ts"
 import { foldTokens, inputWords, outputWords } from "../../../src/core/fold/words.ts"
 import { estimateTokens } from "../../../src/core/tokens.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 
-const ACCOUNTS = Object.keys(NEEDS) as Account[]
+const ACCOUNTS = Object.keys(NEEDS) as Standing[]
 const env = createEnv("/p")
 
 const source = (tool: string, kind: DigestSource["kind"], input: object, output: string): DigestSource => ({
@@ -20,10 +20,10 @@ const source = (tool: string, kind: DigestSource["kind"], input: object, output:
   failed: false,
 })
 
-function words(one: DigestSource, account: Account = "other", by?: ToolEvent, id = "r12"): string {
+function words(one: DigestSource, standing: Standing = "other", by?: ToolEvent, id = "r12"): string {
   const tokens = Math.ceil(one.output.length / 4)
   const digest = env.digest(`${one.tool} ${one.output}`, one)
-  return outputWords(id, { account, tokens, ...(by ? { by } : {}) }, one, digest)
+  return outputWords(id, { standing, tokens, ...(by ? { by } : {}) }, one, digest)
 }
 
 const CODE = Array.from({ length: 120 }, (_, i) => `export function open${i}(path: string) { return path }`).join("\n")
@@ -54,8 +54,8 @@ describe("a folded output", () => {
   })
 
   test("is told in the same words whatever was folded for: id and digest are all that differs", () => {
-    const plain = ACCOUNTS.filter((account) => !["superseded", "repeated", "again"].includes(account))
-    for (const account of plain) expect(words(code, account)).toMatch(/^folded r12 · read · [^\n<>]+$/)
+    const plain = ACCOUNTS.filter((standing) => !["superseded", "repeated", "again"].includes(standing))
+    for (const standing of plain) expect(words(code, standing)).toMatch(/^folded r12 · read · [^\n<>]+$/)
     expect(words(code, "file", undefined, "r3")).toBe(words(code, "file").replace("r12", "r3"))
   })
 
@@ -81,10 +81,10 @@ describe("a folded output", () => {
       source("mcp_x", "other", {}, JSON.stringify({ apiKey: token, password, list: [token] })),
     ]
     for (const one of secrets)
-      for (const account of ACCOUNTS) {
-        expect(words(one, account)).not.toContain(token)
-        expect(words(one, account)).not.toContain(`=${password}`)
-        expect(words(one, account)).not.toContain(`:${password}`)
+      for (const standing of ACCOUNTS) {
+        expect(words(one, standing)).not.toContain(token)
+        expect(words(one, standing)).not.toContain(`=${password}`)
+        expect(words(one, standing)).not.toContain(`:${password}`)
       }
   })
 
@@ -113,14 +113,14 @@ describe("a folded output", () => {
         kinds,
         fc.constantFrom(...ACCOUNTS),
         fc.constantFrom("\n", "\r\n", ""),
-        (lines, kind, account, between) => {
+        (lines, kind, standing, between) => {
           const one = source("tool", kind, { command: "x" }, lines.join(between).toWellFormed())
-          const text = words(one, account)
+          const text = words(one, standing)
           expect(text).toStartWith("folded r12 · tool · ")
           expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/)
           expect(text).not.toMatch(/<[a-z/|!?]/i)
           expect(text.isWellFormed()).toBe(true)
-          expect(estimateTokens(text)).toBeLessThan(2 * foldTokens(one.output.length / 4, account) + 30)
+          expect(estimateTokens(text)).toBeLessThan(2 * foldTokens(one.output.length / 4, standing) + 30)
         },
       ),
       { numRuns: 400 },
@@ -135,8 +135,8 @@ describe("a folded output", () => {
 
 describe("the size that is reckoned with", () => {
   test("grows with what is folded, and never beyond a short paragraph", () => {
-    for (const account of ACCOUNTS) {
-      const sizes = [100, 1_000, 10_000, 100_000, 10_000_000].map((tokens) => foldTokens(tokens, account))
+    for (const standing of ACCOUNTS) {
+      const sizes = [100, 1_000, 10_000, 100_000, 10_000_000].map((tokens) => foldTokens(tokens, standing))
       expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
       expect(sizes.at(-1)).toBeLessThan(250)
       expect(sizes[0]).toBeGreaterThan(0)
