@@ -104,11 +104,15 @@ function tokensFrom({ entries }: Ledger, { folds }: Folding, from: number): numb
   return entries.slice(from).reduce((sum, entry) => sum + tokensSent(entry, folds), 0)
 }
 
+/** Quotes remembered; what was quoted long before was touched long ago. */
+const MOST_QUOTED = 200
+
 function quotes(messages: readonly HostMessage[], { facts, entries }: Ledger, folding: Folding): Map<string, number> {
   const first = entries[folding.sent?.ids.length ?? entries.length]
   const from = first ? messages.findLastIndex(({ info }) => info.id === first.id) : -1
   if (from < 0) return folding.quotedAt
   const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))
   if (quoted.length === 0) return folding.quotedAt
-  return new Map([...folding.quotedAt, ...quoted.map((partID) => [partID, facts.calls] as const)])
+  const all = [...folding.quotedAt, ...quoted.map((partID) => [partID, facts.calls] as const)]
+  return new Map(all.slice(-MOST_QUOTED))
 }

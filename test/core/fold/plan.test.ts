@@ -188,6 +188,17 @@ describe("where a provider looks for a cached prefix near the end only", () => {
   })
 })
 
+test("what is never folded stays where the window closes and room is wanted", () => {
+  const session = begun()
+    .assistant([
+      tool("task", { prompt: "x" }, lines("answer", 30_000)),
+      tool("hud_recall", { ids: "r1" }, lines("a", 9_000)),
+    ])
+    .assistant([small(), small()])
+  const tight = { tariff: { ...TARIFF, lookback: 8 }, compactsAt: 20_000, contextTokens: 40_000 }
+  expect(decide(session, tight)).toEqual([])
+})
+
 describe("must", () => {
   /** Old listings before much that has to stay: to fold one of them early never pays. */
   const full = () => {
