@@ -59,7 +59,7 @@ function recallSources({ sessions, models, env, message }: HookContext, report: 
       return event !== undefined && hashOf(event, fold.side) === fold.hash
     },
     storedMessage: message,
-    limits: models.answerLimits,
+    limits: () => models.answerLimits(),
     report: (cause) => report(RECALL_TOOL, "failed", cause),
     recalled(sessionID) {
       const session = sessions.peek(sessionID)
