@@ -3,7 +3,6 @@
 
 import { prepareCall } from "../core/call.ts"
 import { putBack } from "../core/copies.ts"
-import { planApply } from "../core/fold/apply.ts"
 import type { HostMessage } from "../core/host.ts"
 import { isHudID, remove } from "../core/hud/place.ts"
 import { record } from "../core/normalize.ts"
@@ -14,6 +13,7 @@ import { matches } from "./host.ts"
 import { modelOf } from "./models.ts"
 import { restore } from "./restore.ts"
 import type { Session } from "./sessions.ts"
+import { shortenTranscript } from "./transcript.ts"
 import { update } from "./update.ts"
 
 /** In tokens saved. Still worth writing when nothing else waits: the compactor and other sessions are handed digests too. */
@@ -34,7 +34,7 @@ export function onMessages(
   // the array handed over right after `compacting` is the summariser's transcript
   if (session.compacting) {
     session.compacting = false
-    return shorten(context, session, messages)
+    return shortenTranscript(context, session, messages)
   }
   const restored = restore(context, session)
   return restored ? restored.then(() => prepare(context, session, messages)) : prepare(context, session, messages)
@@ -75,29 +75,6 @@ function deniesRecall(messages: readonly HostMessage[]): boolean {
   const toolsOf = ({ info }: HostMessage) => Object.entries((info.role === "user" && record(info.tools)) || {})
   const said = messages.findLast((message) => toolsOf(message).length > 0)
   return said !== undefined && toolsOf(said).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
-}
-
-/** Characters of a tool's output that OpenCode puts into the summariser's transcript, in tokens. */
-const TRANSCRIBED = 500
-
-/**
- * What was folded lets a session outgrow its context, and a transcript that does not fit ends it: OpenCode calls it too
- * large to compact. Then the transcript has the folds; one that fits is left as it is.
- */
-function shorten({ models, options }: HookContext, session: Session, messages: HostMessage[]): Commit | undefined {
-  const { folding, ledger } = session
-  const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
-  const most = compactsAt ?? contextLimit
-  if (!options.fold.enabled || most === undefined) return
-  const ids = new Set(messages.map(({ info }) => info.id))
-  let tokens = 0
-  for (const entry of ledger.entries) {
-    if (!ids.has(entry.id)) continue
-    tokens += entry.tokens
-    for (const { outputTokens, cleared } of entry.events)
-      if (!cleared) tokens -= Math.max(0, outputTokens - TRANSCRIBED)
-  }
-  return tokens * ledger.facts.ratio < most ? undefined : planApply(messages, folding.folds).commit
 }
 
 /** Whether a value has the outline of a message; what is in it is read with care. */

@@ -2,18 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { type Account, knownTariff, newAccount, settleCall } from "../../../src/core/fold/account.ts"
-import type { Tariff } from "../../../src/core/fold/tariff.ts"
-
-const TARIFF: Tariff = {
-  row: "test",
-  read: 0.1,
-  write: 1.25,
-  output: 5,
-  lifetimeMs: 300_000,
-  minimumTokens: 1024,
-  billing: "tokens",
-  usdPerMillion: 3,
-}
+import { TARIFF } from "../../support/tariff.ts"
 
 type Report = { read: number; fresh?: number; folded?: number; reckoned?: number; ratio?: number }
 

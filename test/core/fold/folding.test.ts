@@ -11,22 +11,12 @@ import {
 } from "../../../src/core/call.ts"
 import type { Fold } from "../../../src/core/fold/fold.ts"
 import { addFolds, dropChanged, newFolding } from "../../../src/core/fold/folding.ts"
-import type { Tariff } from "../../../src/core/fold/tariff.ts"
 import type { HostMessage, HostPart } from "../../../src/core/host.ts"
 import { SECTIONS } from "../../../src/core/hud/sections.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../../support/session.ts"
+import { TARIFF } from "../../support/tariff.ts"
 
-const TARIFF: Tariff = {
-  row: "test",
-  read: 0.1,
-  write: 1.25,
-  output: 5,
-  lifetimeMs: 300_000,
-  minimumTokens: 1024,
-  billing: "tokens",
-  usdPerMillion: 3,
-}
 const MODEL = { providerID: "p", modelID: "m" }
 const OPTIONS: CallOptions = {
   hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },

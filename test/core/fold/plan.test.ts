@@ -11,18 +11,8 @@ import type { HostPart } from "../../../src/core/host.ts"
 import { createLedger } from "../../../src/core/ledger/ledger.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../../support/session.ts"
+import { TARIFF } from "../../support/tariff.ts"
 
-/** Anthropic's figures: a fresh token costs a tenth when it is read from the cache, and a quarter more to write. */
-const TARIFF: Tariff = {
-  row: "test",
-  read: 0.1,
-  write: 1.25,
-  output: 5,
-  lifetimeMs: 300_000,
-  minimumTokens: 1024,
-  billing: "tokens",
-  usdPerMillion: 3,
-}
 const NO_CACHE: Tariff = { ...TARIFF, read: 1, write: 1, lifetimeMs: 0 }
 
 /** What is decided for the next call. Warm: all but the newest message is in the provider's cache. */
