@@ -67,14 +67,14 @@ export function candidatesOf(situation: Situation, reach: number): Candidate[] {
   const all = cachedTokens(situation)
   let following = 0
   let blocks = 0
-  const step = blocksOf(entries.at(-1))
+  const step = blocksOf(entries.slice(-1))
   let left = reach
   for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
     const entry = entries[at] as Entry
     const { events } = entry
     const cached = at < cachedEntries
     left -= events.length
-    blocks += blocksOf(entries[at])
+    blocks += blocksOf([entry])
     const resent = blocks > lookback ? all : following
     // the next call pushes it out of the window
     const isClosing = blocks <= lookback && blocks + step > lookback
@@ -92,9 +92,9 @@ export function candidatesOf(situation: Situation, reach: number): Candidate[] {
   return found
 }
 
-/** Content blocks a message is sent as: each tool call and its result, and a text. */
-function blocksOf(entry: Entry | undefined): number {
-  return 2 * (entry?.events.length ?? 0) + 1
+/** Content blocks that messages are sent as: each tool call and its result, and a text. */
+export function blocksOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { events }) => sum + 2 * events.length + 1, 0)
 }
 
 /** Tokens that are sent anew when nothing of the messages is found in the cache. */

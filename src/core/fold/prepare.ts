@@ -9,6 +9,7 @@ import { digestKey, type Env } from "../normalize.ts"
 import { knownTariff, newAccount, requestTokens, settleCall } from "./account.ts"
 import { type Applied, both, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
+import { blocksOf } from "./candidates.ts"
 import { type Fold, tokensSent } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { planFolds } from "./plan.ts"
@@ -83,7 +84,10 @@ export function prepareFolds(
       const broken = changed.size ? entries.findIndex(({ id }) => changed.has(id)) : -1
       addFolds(folding, folded)
       for (const { event } of decisions) if (!folding.folds.has(event.partID)) folding.refused.add(event.partID)
-      const freshTokens = hudTokens + tokensFrom(ledger, folding, broken < 0 ? cached : Math.min(cached, broken))
+      // a fold so far back that the prefix before it is not looked for was reckoned as all sent anew
+      const isFound = blocksOf(entries.slice(broken)) <= (tariff.lookback ?? Number.POSITIVE_INFINITY)
+      const from = broken < 0 ? cached : isFound ? Math.min(cached, broken) : 0
+      const freshTokens = hudTokens + tokensFrom(ledger, folding, from)
       folding.quotedAt = quotedAt
       folding.account = {
         ...account,

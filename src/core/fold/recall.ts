@@ -10,8 +10,6 @@ import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, type Limits, lineCount, paginate, renderPage } from "./pages.ts"
 
-export { RECALL_TOOL }
-
 /** A constant, as all of the tool list: the provider caches it in front of everything else. */
 export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that opencode-hud shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
 
