@@ -144,7 +144,13 @@ const digest = z.strictObject({
 export const optionsSchema = z.strictObject({
   $schema: z.optional(described(z.string(), "For editors; not read.")),
   enabled: on("The whole plugin."),
-  disabledAgents: z._default(described(z.array(z.string()), "Agents that get no HUD, by name, such as `plan`."), []),
+  disabledAgents: z._default(
+    described(
+      z.array(z.string()),
+      "Agents whose requests are left as they are, no HUD and no folds, by name, such as `plan`.",
+    ),
+    [],
+  ),
   hud: z.prefault(described(hud, "The status message."), {}),
   fold: z.prefault(described(fold, "Old tool outputs, folded into digests."), {}),
   store: z.prefault(described(store, "The plugin's own state."), {}),
