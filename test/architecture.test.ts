@@ -16,7 +16,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
   sidecar: ["protocol", "core", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
   digest: ["core", "sidecar", "protocol", "options.ts", "package.json", "zod/mini", "node:*"],
-  hooks: ["core", "digest", "store", "options.ts", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
+  // and of the store where the data folder lies
+  status: ["core", "store", "zod/mini", "node:*"],
+  hooks: ["core", "digest", "store", "status", "options.ts", "package.json", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
   store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
   // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host

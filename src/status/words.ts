@@ -1,0 +1,141 @@
+// A status in words: the rows that the panel draws and `opencode-hud status` prints. Each row is worth a line or is not
+// there; which of them ask for attention is said by their tone.
+
+import { amount } from "../core/text.ts"
+import type { Status, WriterStatus } from "./status.ts"
+
+export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
+
+export type Row = {
+  name: "context" | "cached" | "saved" | "failing" | "stale" | "folds" | "hud" | "digests"
+  /** short enough for a sidebar of 38 columns */
+  text: string
+  tone: Tone
+  /** what there is to say beyond one line: a failure each, a stale file each, a reason */
+  details: readonly string[]
+}
+
+export function rowsOf(status: Status): Row[] {
+  return [
+    contextRow(status),
+    cachedRow(status),
+    savedRow(status),
+    foldsRow(status),
+    failingRow(status),
+    staleRow(status),
+    hudRow(status),
+    writerRow(status.writer),
+  ].filter((row) => row !== undefined)
+}
+
+/** Share of the way to OpenCode's compaction, or of the window where that never comes; 0 to 1, undefined when unknown. */
+export function fullness({ context }: Status): number | undefined {
+  const most = context.compactsAt ?? context.limit
+  return most ? Math.min(1, context.tokens / most) : undefined
+}
+
+/** From here on the context is close to its compaction. */
+const NEAR = 0.8
+
+function contextRow(status: Status): Row {
+  const { tokens, estimated, limit, compactsAt, compactions } = status.context
+  const share = fullness(status)
+  const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
+  const details = [
+    ...(compactsAt === undefined ? [] : [`compacts at ${amount(compactsAt)}`]),
+    ...(compactions ? [compactions === 1 ? "compacted once" : `compacted ${compactions} times`] : []),
+  ]
+  return {
+    name: "context",
+    text: `${estimated ? "about " : ""}${amount(tokens)}${of}`,
+    tone: share !== undefined && share >= NEAR ? "warn" : "plain",
+    details,
+  }
+}
+
+function cachedRow({ context: { cachedShare } }: Status): Row | undefined {
+  if (cachedShare === undefined) return
+  return { name: "cached", text: `${percent(cachedShare)} from the cache`, tone: "muted", details: [] }
+}
+
+function savedRow({ saved: { tokens, share, usd, calls } }: Status): Row | undefined {
+  if (calls === 0) return
+  const cost = share < 0 ? `costs ${percent(-share)} more so far` : `saved ${percent(share)}`
+  const money = usd === undefined || share < 0 ? "" : `, ${dollars(usd)}`
+  return {
+    name: "saved",
+    text: `${cost}${money}`,
+    tone: share >= 0.01 ? "good" : "muted",
+    details: tokens > 0 ? [`${amount(tokens)} tokens not sent`] : [],
+  }
+}
+
+function foldsRow({ folding }: Status): Row | undefined {
+  const { activity, outputs, savedTokens, recalls, newest, stopped } = folding
+  if (activity === "off") return
+  const state = activity === "paused" ? " (paused)" : stopped === undefined ? "" : " (stopped)"
+  if (outputs === 0 && !state) return
+  const [last] = newest
+  return {
+    name: "folds",
+    text: `${outputs} folded, ${amount(savedTokens)} less a call${state}`,
+    tone: state ? "warn" : "plain",
+    details: [
+      ...(stopped === undefined ? [] : [stopped]),
+      ...(last ? [`newest ${last.id} ${last.what}`] : []),
+      ...(recalls ? [recalls === 1 ? "1 recall" : `${recalls} recalls`] : []),
+    ],
+  }
+}
+
+function failingRow({ failures }: Status): Row | undefined {
+  if (failures.length === 0) return
+  return {
+    name: "failing",
+    text: failures.length === 1 ? "1 open failure" : `${failures.length} open failures`,
+    tone: "bad",
+    details: failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`),
+  }
+}
+
+function staleRow({ stale }: Status): Row | undefined {
+  if (stale.length === 0) return
+  return {
+    name: "stale",
+    text: stale.length === 1 ? "1 stale file" : `${stale.length} stale files`,
+    tone: "warn",
+    details: stale.map(({ path, why }) => `${path} (${why})`),
+  }
+}
+
+function hudRow({ hud: { activity, text, tokens } }: Status): Row {
+  const said = text === undefined ? "nothing to say yet" : `${tokens} tokens`
+  return {
+    name: "hud",
+    text: activity === "on" ? `HUD ${said}` : `HUD ${activity}`,
+    tone: activity === "paused" ? "warn" : "muted",
+    details: [],
+  }
+}
+
+function writerRow(writer: WriterStatus): Row {
+  const { backend, state, why, model, device, speed, waiting, working, written } = writer
+  if (backend === "extract") return { name: "digests", text: "digests without a model", tone: "muted", details: [] }
+  const bad = state === "degraded" || state === "off"
+  const details = [
+    ...(why === undefined ? [] : [why]),
+    ...(device === undefined ? [] : [`on ${device}`]),
+    ...(speed ? [`${Math.round(speed.prefill)} tokens/s in, ${Math.round(speed.decode)} out`] : []),
+    ...(waiting || working ? [`${working ? "writing, " : ""}${waiting} waiting`] : []),
+    ...(written ? [`${written} written`] : []),
+  ]
+  return { name: "digests", text: `${model ?? backend} ${state}`, tone: bad ? "warn" : "muted", details }
+}
+
+export function percent(share: number): string {
+  return `${Math.round(100 * share)}%`
+}
+
+function dollars(usd: number): string {
+  return usd < 0.1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`
+}
