@@ -7,8 +7,10 @@ import { shareDigests } from "./hooks/digests.ts"
 import { createHooks } from "./hooks/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./hooks/host.ts"
 import { createLog } from "./hooks/log.ts"
-import { createModels } from "./hooks/models.ts"
+import { createModels, modelOf } from "./hooks/models.ts"
+import { createPublisher } from "./hooks/publish.ts"
 import { createSessions } from "./hooks/sessions.ts"
+import { statusOf } from "./hooks/showing.ts"
 import { shareStore } from "./hooks/store.ts"
 import { callOptionsOf, readOptions } from "./options.ts"
 
@@ -21,22 +23,36 @@ const server: PluginModule["server"] = async (input, given) => {
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
   const digests = shareDigests(options, log)
   const env = createEnv(directory, digests)
+  const models = createModels(options)
+  const publisher = createPublisher(
+    options,
+    async (session) => {
+      await digests.prepare()
+      const nowMs = Date.now()
+      const around = models.circumstances(modelOf(session), nowMs)
+      const switches = publisher.switches(session.id)
+      return statusOf(session, { options, directory, around, switches, writer: digests.writer(), nowMs })
+    },
+    (cause) => log.say("warn", `there is nothing to show in the panel: ${String(cause)}`),
+  )
+  digests.onChange(publisher.publishAll)
   const context: HookContext = {
     options,
     log,
     env,
     sessions: createSessions(env),
-    models: createModels(options),
+    models,
     callOptions: callOptionsOf(options),
     digests,
     store,
+    publisher,
     directory,
     agents: learnAgents(input.client),
     messages: (sessionID) => storedMessages(input.client, sessionID),
     message: (sessionID, messageID) => storedMessage(input.client, sessionID, messageID),
   }
   return createHooks(context, async () => {
-    await Promise.all([digests.release(), store.release()])
+    await Promise.all([publisher.close(), digests.release(), store.release()])
   })
 }
 

@@ -26,6 +26,8 @@ export type Conversation = {
 export type Circumstances = FoldCircumstances & {
   /** size of the model's context window, in tokens */
   contextLimit?: number
+  /** the user paused the HUD: no new one is sent, one that stays where it was sent stays */
+  hudPaused?: boolean
 }
 
 export type CallOptions = {
@@ -79,6 +81,7 @@ export function prepareCall(
         {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: { outputs: applied.outputs, savedTokens: applied.savedTokens },
+          ...(around.hudPaused ? { paused: true } : {}),
         },
         slot,
         options.hud,

@@ -14,12 +14,12 @@ export type Digests = {
   readonly queue: Queue | undefined
 }
 
-export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "shelf" | "onTrouble">
+export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "shelf" | "onTrouble" | "onChange">
 
 /** Digests of each sort kept in memory, each a kilobyte or two at most. */
 const MOST = 500
 
-export function createDigests({ backend, shelf, onTrouble }: DigestsOptions = {}): Digests {
+export function createDigests({ backend, shelf, onTrouble, onChange }: DigestsOptions = {}): Digests {
   const extracted = new Map<string, Digest>()
   const written = new Map<string, Digest>()
   return {
@@ -35,6 +35,7 @@ export function createDigests({ backend, shelf, onTrouble }: DigestsOptions = {}
         backend,
         shelf,
         onTrouble,
+        onChange,
         extract,
         isKnown: (key) => written.has(key),
         onDigest: (key, digest) => renew(written, key, digest, MOST),

@@ -40,6 +40,8 @@ export type QueueOptions = {
   onDigest(key: string, digest: Digest): void
   /** told of the first failure of each kind, in one sentence */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
+  /** told when something about the queue has changed that people are shown: its length, its work, its backend's state */
+  onChange?: (() => void) | undefined
   /** outputs that may wait at once; default 32 */
   most?: number
 }
@@ -48,6 +50,8 @@ export type QueueOptions = {
 export type Queue = {
   readonly counters: Readonly<QueueCounters>
   readonly waiting: number
+  /** whether a digest is being written */
+  readonly working: boolean
   /** why nothing is taken any more */
   readonly off: string | undefined
   /** Takes what is worth it of the outputs just read, oldest first; and says that the agent works. */
@@ -72,7 +76,7 @@ const MOST_WAITING = 32
 const MOST_SPENT = 1000
 
 export function createQueue(options: QueueOptions): Queue {
-  const { backend, shelf, extract, isKnown, onDigest, onTrouble, most = MOST_WAITING } = options
+  const { backend, shelf, extract, isKnown, onDigest, onTrouble, onChange, most = MOST_WAITING } = options
   const counters = noCounts()
   const waiting = createWaiting(most)
   const spent = new Map<string, true>()
@@ -103,6 +107,7 @@ export function createQueue(options: QueueOptions): Queue {
     pace = paced(pace, performance.now(), news.length)
     lookup.want(news.map(({ key }) => key))
     for (const candidate of choose(news, most)) take(candidate)
+    onChange?.()
     wake()
   }
 
@@ -166,9 +171,11 @@ export function createQueue(options: QueueOptions): Queue {
     const asked = writer()
     const ended = attempt(backend, job.source, budgetTokens, extract, abort.signal)
     running = { job, abort, ended }
+    onChange?.()
     const outcome = await ended
     running = undefined
     finish(job, outcome)
+    onChange?.()
     // a backend may learn its model only when it starts: what waits may have been written by that one
     if (asked !== writer()) lookup.want(waiting.jobs.map(({ key }) => key))
     return true
@@ -228,6 +235,7 @@ export function createQueue(options: QueueOptions): Queue {
   function turnOff(message: string): void {
     off = message
     giveUp()
+    onChange?.()
     onTrouble?.("OFF", message)
   }
 
@@ -242,6 +250,9 @@ export function createQueue(options: QueueOptions): Queue {
     counters,
     get waiting() {
       return waiting.size
+    },
+    get working() {
+      return running !== undefined
     },
     get off() {
       return off

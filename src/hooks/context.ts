@@ -7,6 +7,7 @@ import type { Options } from "../options.ts"
 import type { Agents } from "./host.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
+import type { Publisher } from "./publish.ts"
 import type { Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
 
@@ -18,6 +19,8 @@ export type HookContext = {
   models: Models
   digests: Digests
   store: SharedStore
+  /** what people are shown, and what they have switched off */
+  publisher: Publisher
   /** the options as one call's preparation wants them */
   callOptions: CallOptions
   /** a session's stored messages, asked of the host; for what no array was handed over for */

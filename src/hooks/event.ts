@@ -6,6 +6,7 @@ import { record, text } from "../core/normalize.ts"
 import { redact } from "../core/redact.ts"
 import { cut, line } from "../core/text.ts"
 import { kindOf } from "../core/tools.ts"
+import { closeTurn, settle } from "./account.ts"
 import type { HookContext } from "./context.ts"
 import { checkDisk } from "./disk.ts"
 import type { Session } from "./sessions.ts"
@@ -25,7 +26,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     case "session.idle":
       return onStatus(context, sessionID, "idle")
     case "message.updated":
-      if (sessionID !== undefined) countCall(sessions.get(sessionID).turn, properties.info)
+      if (sessionID !== undefined) onMessage(context, sessions.get(sessionID), properties.info)
       return
     case "message.part.updated":
       return onPart(context, record(properties.part))
@@ -62,9 +63,17 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       sessions.delete(id)
       context.digests.queue?.cancel({ sessionID: id })
       context.store.use((store) => store.deleteSession(id))
+      context.publisher.forget(id)
       return
     }
   }
+}
+
+function onMessage({ publisher }: HookContext, session: Session, message: unknown): void {
+  const call = countCall(session.turn, message)
+  if (!call) return
+  settle(session.account, call)
+  publisher.publish(session)
 }
 
 /** A command runs on the same processor as a local model may. */
@@ -92,7 +101,9 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   lowerGate(session)
   context.digests.queue?.drain()
   const turn = endTurn(session.turn, sessionID, Date.now())
+  closeTurn(session.account, session.turn)
   session.turn = newTurn()
+  context.publisher.publish(session)
   if (!turn) return
   context.store.use((store) => {
     store.saveTurn(turn)

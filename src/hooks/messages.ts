@@ -6,6 +6,7 @@ import { putBack } from "../core/copies.ts"
 import type { HostMessage } from "../core/host.ts"
 import { isHudID, remove } from "../core/hud/place.ts"
 import { record } from "../core/normalize.ts"
+import { noticeTokens } from "../core/saving.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
@@ -44,8 +45,20 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   putBack(messages)
   update(context, session, messages)
   const { agent } = session.ledger.facts
-  if (agent !== undefined && context.options.disabledAgents.includes(agent)) return () => remove(messages)
-  const around = context.models.circumstances(modelOf(session), Date.now())
+  if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
+    return () => {
+      remove(messages)
+      context.publisher.publish(session)
+    }
+  }
+  const model = modelOf(session)
+  const nowMs = Date.now()
+  const switches = context.publisher.switches(session.id)
+  const around = {
+    ...context.models.circumstances(model, nowMs),
+    hudPaused: switches.hud === "paused",
+    foldingPaused: switches.folding === "paused",
+  }
   // what an earlier process folded must be known before anything is folded anew; what cannot be undone is not folded
   const isKnown = session.restored || context.store.opening() === undefined
   const canRecall = (agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages)
@@ -62,6 +75,18 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.digests.queue?.rank(new Map(call.digested.map((key) => [key, LEAST_WORTH])))
     session.turn.hudTokens += call.hud?.tokens ?? 0
     session.turn.foldedTokens += call.savedTokens
+    session.shown = { outputs: call.outputs, savedTokens: call.savedTokens }
+    session.account.sent = {
+      foldedTokens: call.savedTokens,
+      newlyFolded: call.folded.length > 0,
+      hudTokens: call.hud?.tokens ?? 0,
+      noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
+      ratio: session.ledger.facts.ratio,
+      nowMs,
+      model: model ? `${model.providerID}/${model.modelID}` : "",
+      tariff: around.tariff,
+    }
+    context.publisher.publish(session)
     const { anchors } = session.hud
     context.store.use((store) => {
       if (call.folded.length) store.saveFolds(session.id, call.folded)

@@ -2,6 +2,7 @@
 
 import { addFolds } from "../core/fold/folding.ts"
 import { readCarried } from "../core/ledger/carry.ts"
+import { addEarlier } from "./account.ts"
 import type { HookContext } from "./context.ts"
 import type { Session } from "./sessions.ts"
 
@@ -17,9 +18,11 @@ export function restore(context: HookContext, session: Session): Promise<void> |
   return opening.then(async (store) => {
     const folds = await store.loadFolds(session.id)
     const lastNumber = await store.lastFold(session.id)
+    const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
     addFolds(session.folding, folds)
+    addEarlier(session.account, turns)
     session.folding.lastNumber = Math.max(session.folding.lastNumber, lastNumber)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && !session.hud.shown) session.hud = { ...session.hud, shown: true, anchors }

@@ -5,6 +5,7 @@ import { renew } from "../core/bounded.ts"
 import { type Conversation, newConversation } from "../core/call.ts"
 import type { ModelName } from "../core/hud/slots.ts"
 import type { Env } from "../core/normalize.ts"
+import { newSessionAccount, type SessionAccount } from "./account.ts"
 import { newTurn, type TurnCount } from "./turn.ts"
 
 export type Session = Conversation & {
@@ -19,6 +20,10 @@ export type Session = Conversation & {
   compacting: boolean
   /** the account of the turn that runs */
   turn: TurnCount
+  /** outputs that went out folded with the last request, and the tokens that left out */
+  shown: { outputs: number; savedTokens: number }
+  /** what the plugin saved in it */
+  account: SessionAccount
 }
 
 export type Sessions = {
@@ -41,6 +46,8 @@ export function createSessions(env: Env): Sessions {
     restoring: false,
     compacting: false,
     turn: newTurn(),
+    shown: { outputs: 0, savedTokens: 0 },
+    account: newSessionAccount(),
   })
   return {
     get(id) {

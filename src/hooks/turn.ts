@@ -3,7 +3,11 @@
 import { renew } from "../core/bounded.ts"
 import { readUsage, type Usage } from "../core/ledger/entry.ts"
 import { record, text } from "../core/normalize.ts"
+import { addSaving, noSaving, type Saving } from "../core/saving.ts"
 import type { Turn } from "../store/record.ts"
+
+/** A call as last reported, and what the plugin saved in it as far as it had a hand in it. */
+export type Counted = { usage: Usage; saving?: Saving }
 
 export type TurnCount = {
   /** epoch ms; 0 = nothing has begun */
@@ -14,7 +18,7 @@ export type TurnCount = {
   /** recalls made */
   recalls: number
   /** the last report of each call, by message id: OpenCode announces a message many times over */
-  calls: Map<string, Usage>
+  calls: Map<string, Counted>
   providerID: string
   modelID: string
 }
@@ -23,26 +27,44 @@ export type TurnCount = {
 const MOST_CALLS = 5000
 
 export function newTurn(): TurnCount {
-  return { startedMs: 0, hudTokens: 0, foldedTokens: 0, recalls: 0, calls: new Map(), providerID: "", modelID: "" }
+  return {
+    startedMs: 0,
+    hudTokens: 0,
+    foldedTokens: 0,
+    recalls: 0,
+    calls: new Map(),
+    providerID: "",
+    modelID: "",
+  }
 }
 
-/** Takes in an announced message: usage counts once the provider reported it. */
-export function countCall(turn: TurnCount, message: unknown): void {
+/** Takes in an announced message and answers its call, once the provider has reported its usage. */
+export function countCall(turn: TurnCount, message: unknown): { id: string; counted: Counted } | undefined {
   const info = record(message)
   const id = text(info?.id)
   const usage = readUsage(info?.tokens)
   if (info?.role !== "assistant" || info.summary === true || id === undefined || !usage) return
-  renew(turn.calls, id, usage, MOST_CALLS)
+  const counted: Counted = { ...turn.calls.get(id), usage }
+  renew(turn.calls, id, counted, MOST_CALLS)
   turn.providerID = text(info.providerID) ?? turn.providerID
   turn.modelID = text(info.modelID) ?? turn.modelID
+  return { id, counted }
+}
+
+/** What was saved in the turn so far. */
+export function savingIn({ calls }: TurnCount): Saving {
+  let sum = noSaving()
+  for (const { saving } of calls.values()) if (saving) sum = addSaving(sum, saving)
+  return sum
 }
 
 /** The finished turn, undefined when no call was made. A turn is numbered by its start, so a restart repeats none. */
 export function endTurn(turn: TurnCount, sessionID: string, nowMs: number): Turn | undefined {
   if (!turn.calls.size) return
   const calls = [...turn.calls.values()]
-  const sum = (key: keyof Usage) => calls.reduce((total, call) => total + call[key], 0)
+  const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
   const startedAt = turn.startedMs || nowMs
+  const saving = savingIn(turn)
   return {
     sessionID,
     turn: startedAt,
@@ -58,5 +80,9 @@ export function endTurn(turn: TurnCount, sessionID: string, nowMs: number): Turn
     modelID: turn.modelID,
     foldedTokens: turn.foldedTokens,
     recalls: turn.recalls,
+    savedTokens: saving.tokens,
+    inputCost: saving.cost,
+    inputCostWithout: saving.costWithout,
+    savedUsd: saving.usd,
   }
 }

@@ -2,7 +2,8 @@
 
 import { createSidecar, type Sidecar, type SidecarConfig } from "./sidecar.ts"
 
-type Shared = { sidecar: Sidecar; users: Set<{ paused: boolean }> }
+type User = { paused: boolean; onChange: (() => void) | undefined }
+type Shared = { sidecar: Sidecar; users: Set<User> }
 
 const sidecars = new Map<string, Shared>()
 /** Sidecars being ended; until they are gone they hold the model and the lease. */
@@ -15,7 +16,7 @@ export function shareSidecar(config: SidecarConfig): Sidecar {
   const key = JSON.stringify([spec.command, spec.args, load, idleMs])
   const shared = sidecars.get(key) ?? begin(key, config)
   const { sidecar, users } = shared
-  const user = { paused: false }
+  const user: User = { paused: false, onChange: config.onChange }
   users.add(user)
   const pause = (paused: boolean) => {
     user.paused = paused
@@ -49,10 +50,11 @@ export function shareSidecar(config: SidecarConfig): Sidecar {
 
 function begin(key: string, config: SidecarConfig): Shared {
   const after = leaving.get(key)
-  const shared = {
-    sidecar: createSidecar({ ...config, ...(after ? { after } : {}) }),
-    users: new Set<{ paused: boolean }>(),
+  const users = new Set<User>()
+  const onChange = () => {
+    for (const user of users) user.onChange?.()
   }
+  const shared = { sidecar: createSidecar({ ...config, onChange, ...(after ? { after } : {}) }), users }
   sidecars.set(key, shared)
   return shared
 }

@@ -42,6 +42,8 @@ export type SidecarConfig = {
   /** resolves when an earlier sidecar of the same kind is gone */
   after?: Promise<unknown>
   report: Report
+  /** told when `state` has changed; not of the end of a rest */
+  onChange?: () => void
 }
 
 export type Sidecar = {
@@ -117,6 +119,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
       turnOff(error.message)
       return
     }
+    config.onChange?.()
     const avoided = health.avoidsGpu
     health.failed(error, performance.now(), usedGpu)
     if (health.avoidsGpu && !avoided)
@@ -132,15 +135,19 @@ export function createSidecar(config: SidecarConfig): Sidecar {
 
   function turnOff(reason: string): void {
     off = reason
+    config.onChange?.()
     say("off", "warn", `the sidecar stays off: ${reason}`)
   }
 
   /** A start that its asker has lost interest in goes on: the next one will want it. */
   function start(instruction: string): Promise<Life> {
-    starting ??= begin(instruction).finally(() => {
+    if (starting) return starting
+    starting = begin(instruction).finally(() => {
       starting = undefined
+      config.onChange?.()
       awaitIdleness()
     })
+    config.onChange?.()
     return starting
   }
 
@@ -178,6 +185,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     void fresh.ended.then((reason) => {
       if (life !== fresh) return
       life = undefined
+      config.onChange?.()
       config.lease.release()
       judge(reason, gpu !== "off")
     })
@@ -214,6 +222,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
   async function endLife(): Promise<void> {
     const ending = life
     life = undefined
+    if (ending) config.onChange?.()
     await ending?.end()
     if (!starting) config.lease.release()
   }

@@ -25,6 +25,10 @@ export function turnWrite(turn: Turn): Write {
     modelID: wellFormed(turn.modelID),
     foldedTokens: whole(turn.foldedTokens),
     recalls: whole(turn.recalls),
+    savedTokens: whole(turn.savedTokens),
+    inputCost: whole(turn.inputCost),
+    inputCostWithout: whole(turn.inputCostWithout),
+    savedUsd: Number.isFinite(turn.savedUsd) ? turn.savedUsd : 0,
   }
   return { kind: "turn", sessionID, turn: clean, at: Date.now() }
 }

@@ -31,6 +31,13 @@ export type Turn = {
   foldedTokens: number
   /** folded outputs that the agent asked back */
   recalls: number
+  /** input tokens not sent, net of what the plugin added; by the reports' own measure, see `core/saving.ts` */
+  savedTokens: number
+  /** what the turn's input cost, and what it would have without the plugin, in fresh input tokens */
+  inputCost: number
+  inputCostWithout: number
+  /** 0 where the model's price is not known */
+  savedUsd: number
 }
 
 /** Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written. */

@@ -1,6 +1,6 @@
 // The store's tables as the newest migration leaves them, for typed queries. The migrations make them, not this file;
 // a test holds the two together.
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
 /** A session that something is kept of. Deleting its row deletes everything else about it. */
 export const session = sqliteTable(
@@ -41,6 +41,10 @@ export const turn = sqliteTable(
     modelID: text("model_id").notNull(),
     foldedTokens: integer("folded_tokens").notNull(),
     recalls: integer("recalls").notNull(),
+    savedTokens: integer("saved_tokens").notNull(),
+    inputCost: integer("input_cost").notNull(),
+    inputCostWithout: integer("input_cost_without").notNull(),
+    savedUsd: real("saved_usd").notNull(),
   },
   (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
 )

@@ -245,7 +245,7 @@ describe("with their session", () => {
   })
 })
 
-test("a file of the version before folds is taken over with its turns, which have folded nothing", async () => {
+test("a file of the version before folds is taken over with its turns, which have folded and saved nothing", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   const db = new Database(path)
@@ -256,7 +256,8 @@ test("a file of the version before folds is taken over with its turns, which hav
   db.close()
   {
     await using opened = await openAt(path)
-    expect(await opened.store.turns("ses_1")).toEqual([turnOf({ foldedTokens: 0, recalls: 0 })])
+    const nothing = { foldedTokens: 0, recalls: 0, savedTokens: 0, inputCost: 0, inputCostWithout: 0, savedUsd: 0 }
+    expect(await opened.store.turns("ses_1")).toEqual([turnOf(nothing)])
     opened.store.saveTurn(turnOf({ turn: 2, foldedTokens: 4000.4, recalls: 1 }))
     opened.store.saveFolds("ses_1", [foldOf(1)])
   }

@@ -34,6 +34,10 @@ export function turnOf(over: Partial<Turn> = {}): Turn {
     modelID: "claude",
     foldedTokens: 600,
     recalls: 2,
+    savedTokens: 500,
+    inputCost: 300,
+    inputCostWithout: 450,
+    savedUsd: 0.25,
     ...over,
   }
 }

@@ -24,7 +24,7 @@ export type FoldCircumstances = {
   compactsAt?: number
   tariff: Tariff
   /** the user paused folding: only what must be is folded */
-  paused?: boolean
+  foldingPaused?: boolean
 }
 
 export type FoldPlan = {
@@ -69,7 +69,7 @@ export function prepareFolds(
     ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
     quotedAt,
     isProtected: (event) => folding.refused.has(event.partID) || options.isProtected(event),
-    stopped: around.paused === true || account.stopped !== undefined,
+    stopped: around.foldingPaused === true || account.stopped !== undefined,
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
   const applied = folded.length

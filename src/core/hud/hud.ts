@@ -60,6 +60,7 @@ export function nextHud(
   const call = facts.calls + 1
   const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
   const budgetTokens = budget(facts, around, options.budgetTokens)
+  if (around.paused) return paused(messages, slot, state)
   if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, signals, state)
   const wanted = state.shown || hasNews(facts, signals)
   // one that was there and has nothing left to say stays, as its frame
@@ -67,6 +68,29 @@ export function nextHud(
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
   const commit = slot === "tail" ? planTail(messages, hud?.text) : planTool(messages, hud?.text)
   return { hud, ...reason, commit, state: { ...newHudState(), shown: hud !== undefined } }
+}
+
+/** None for now. What a sticky slot has sent stays: to take it out would send anew all that follows it. */
+function paused(messages: HostMessage[], slot: Slot, state: HudState): HudCall {
+  const commit = slot === "sticky" ? planSticky(messages, state.anchors) : planTail(messages, undefined)
+  return { hud: undefined, reason: "it is paused for this session", commit, state }
+}
+
+/**
+ * The HUD whole, as things stand and whatever the slot: what people are shown. `call` is the one it would go out with.
+ * Undefined when there is nothing to say yet.
+ */
+export function hudNow(
+  facts: Facts,
+  signals: Signals,
+  around: Surroundings,
+  options: HudOptions,
+  { shown }: HudState,
+  call: number,
+): Hud | undefined {
+  if (!shown && !hasNews(facts, signals)) return
+  const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
+  return render(sections, budget(facts, around, options.budgetTokens), call)
 }
 
 /** Calls at a session's start in which all of it stands right above: which files were read is no news then. */

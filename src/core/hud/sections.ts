@@ -26,6 +26,8 @@ export type Surroundings = {
   contextLimit?: number
   /** outputs that go out folded with this request, and the tokens that leaves out */
   folded?: { outputs: number; savedTokens: number }
+  /** the user wants none for now */
+  paused?: boolean
 }
 
 /** A repeat is worth a word while it is recent. */
@@ -101,19 +103,23 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
   return section("todo", "todo", [{ text, key: "", state: text }])
 }
 
+/** Failures that nothing has settled and that are not yet history, the latest first. */
+export function openFailures(facts: Facts): Failure[] {
+  return [...facts.failures.values()].reverse().filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
+}
+
 function failingSection(facts: Facts): Section | undefined {
-  const open = [...facts.failures.values()]
-    .reverse()
-    .filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
-  const items = open.slice(0, MAX_FAILURES).map((failure) => {
-    const since =
-      failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
-    return {
-      text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`,
-      key: failure.key,
-      state: failure.detail,
-    }
-  })
+  const items = openFailures(facts)
+    .slice(0, MAX_FAILURES)
+    .map((failure) => {
+      const since =
+        failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
+      return {
+        text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`,
+        key: failure.key,
+        state: failure.detail,
+      }
+    })
   return section("failing", "failing", items, "; ")
 }
 

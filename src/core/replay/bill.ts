@@ -18,10 +18,13 @@ export type Spent = {
   peakTokens: number
 }
 
+/** What one request adds to it. */
+export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
+
 export type Bill = {
   readonly spent: Spent
-  /** Adds a request; answers its tokens. */
-  add(pieces: readonly Piece[], price: Price, nowMs: number): number
+  /** Adds a request; answers what it costs. */
+  add(pieces: readonly Piece[], price: Price, nowMs: number): Charge
 }
 
 export function newBill(): Bill {
@@ -34,15 +37,15 @@ export function newBill(): Bill {
       const isWarm = last?.name === name && nowMs - last.nowMs < tariff.lifetimeMs
       const tokens = sumTokens(pieces)
       // with the system prompt and the tools before them, even the first messages are above any provider's minimum
-      const cached = isWarm && last ? commonTokens(last.pieces, pieces, tariff) : 0
-      const cost = cached * tariff.read + (tokens - cached) * tariff.write
+      const cachedTokens = isWarm && last ? commonTokens(last.pieces, pieces, tariff) : 0
+      const cost = cachedTokens * tariff.read + (tokens - cachedTokens) * tariff.write
       spent.tokens += tokens
-      spent.cachedTokens += cached
+      spent.cachedTokens += cachedTokens
       spent.cost += cost
       addUsd(spent, cost, usdPerToken)
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
       last = { pieces, nowMs, name }
-      return tokens
+      return { tokens, cachedTokens, cost }
     },
   }
 }

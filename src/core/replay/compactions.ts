@@ -13,11 +13,17 @@ export type Compactions = {
   avoided: number
 }
 
+/** A compaction as it is told of the call before it. */
+export type CompactionKind = "asked" | "automatic" | "avoided"
+
 export type CompactionWatch = {
   /** the size from which OpenCode compacts with this model, as far as the record shows it: it did so at this one */
   compactsAt(model: string): number | undefined
-  /** Takes in the call at index `at`: its size without the plugin as estimated, and what the plugin made it smaller. */
-  call(at: number, tokens: number, savedTokens: number): void
+  /**
+   * Takes in the call at index `at`: its size without the plugin as estimated, and what the plugin made it smaller.
+   * Answers the compaction that came after it, if one did.
+   */
+  call(at: number, tokens: number, savedTokens: number): CompactionKind | undefined
   readonly found: Compactions
 }
 
@@ -28,16 +34,15 @@ export type CompactionWatch = {
 export function watchCompactions(messages: readonly HostMessage[]): CompactionWatch {
   const calls = callsOf(messages)
   const found: Compactions = { automatic: 0, asked: 0, avoided: 0 }
-  const led = new Set<number>()
+  /** by the index of the call they came after */
+  const after = new Map<number, "asked" | "automatic">()
   messages.forEach(({ parts }, i) => {
     const request = parts.find((part) => part?.type === "compaction")
     if (!request) return
     const last = calls.findLast((at) => at < i)
-    if (request.auto === false) found.asked++
-    else {
-      found.automatic++
-      if (last !== undefined) led.add(last)
-    }
+    const kind = request.auto === false ? "asked" : "automatic"
+    found[kind]++
+    if (last !== undefined && after.get(last) !== "automatic") after.set(last, kind)
   })
   /** by model: the largest size that stood, and the smallest at which it was compacted */
   const limits = new Map<string, { stood: number; full?: number }>()
@@ -46,7 +51,7 @@ export function watchCompactions(messages: readonly HostMessage[]): CompactionWa
     const size = reportedSize(message)
     if (size === undefined) continue
     const limit = limits.get(nameOf(message)) ?? { stood: 0 }
-    if (led.has(at)) limit.full = Math.min(limit.full ?? size, size)
+    if (after.get(at) === "automatic") limit.full = Math.min(limit.full ?? size, size)
     else limit.stood = Math.max(limit.stood, size)
     limits.set(nameOf(message), limit)
   }
@@ -55,9 +60,12 @@ export function watchCompactions(messages: readonly HostMessage[]): CompactionWa
     found,
     call(at, tokens, savedTokens) {
       const message = messages[at]
-      if (!led.has(at) || !message || savedTokens <= 0) return
+      const kind = after.get(at)
+      if (kind !== "automatic" || !message || savedTokens <= 0) return kind
       const size = (reportedSize(message) ?? tokens) - savedTokens
-      if (size <= (limits.get(nameOf(message))?.stood ?? 0)) found.avoided++
+      if (size > (limits.get(nameOf(message))?.stood ?? 0)) return kind
+      found.avoided++
+      return "avoided"
     },
   }
 }

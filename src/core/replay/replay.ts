@@ -1,7 +1,7 @@
 // A stored session replayed call by call, as it was and with the plugin: what each costs, and what folding loses. Reads
 // the messages only.
 
-import type { CallOptions } from "../call.ts"
+import type { Call, CallOptions } from "../call.ts"
 import { callsOf } from "../context.ts"
 import type { Fold } from "../fold/fold.ts"
 import { RECALL_DESCRIPTION } from "../fold/recall.ts"
@@ -9,11 +9,11 @@ import type { Tariff } from "../fold/tariff.ts"
 import type { HostMessage } from "../host.ts"
 import { paragraph } from "../hud/paragraph.ts"
 import { type Env, record, stateOf, text } from "../normalize.ts"
-import { addUsd, newBill, type Spent } from "./bill.ts"
+import { addUsd, type Charge, newBill, type Spent } from "./bill.ts"
 import { callsAgain, type ReplayOptions } from "./calls.ts"
-import { type Compactions, watchCompactions } from "./compactions.ts"
+import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
-import { pricingOf, type Recorded } from "./pricing.ts"
+import { type Price, pricingOf, type Recorded } from "./pricing.ts"
 import { newRecalls, recallCost } from "./recalls.ts"
 import { type Piece, piece, piecesOf, sumTokens } from "./request.ts"
 
@@ -51,6 +51,27 @@ export type Recalled = {
   usd?: number
 }
 
+/** One call of a replay: what it was, what it would have been, and what that costs. */
+export type CallReplayed = {
+  /** from 1, of so many */
+  number: number
+  calls: number
+  nowMs: number
+  /** the message the call wrote, as recorded */
+  wrote: HostMessage
+  price: Price
+  without: Charge
+  with: Charge
+  /** what the request is made of; with the plugin without what tells the model of it */
+  pieces: { without: readonly Piece[]; with: readonly Piece[] }
+  /** undefined when the plugin leaves the agent alone */
+  call: Call | undefined
+  /** what asking back would have cost at this call, in fresh input tokens; not in `with` */
+  recallCost: number
+  /** what came after the call, if the context was compacted */
+  compaction: CompactionKind | undefined
+}
+
 const NONE: ReadonlyMap<string, Fold> = new Map()
 
 /** `onCall` hears of every call that is done. */
@@ -58,7 +79,7 @@ export function replaySession(
   messages: readonly HostMessage[],
   options: ReplayOptions,
   env: Env,
-  onCall?: (done: number, calls: number) => void,
+  onCall?: (done: CallReplayed) => void,
 ): Replay {
   const calls = callsOf(messages).length
   const pricing = pricingOf(messages, options.price, options.prices)
@@ -76,9 +97,11 @@ export function replaySession(
     const { wrote, number, nowMs, price, context, array } = again
     if (!wrote) break
     tariffs.set(price.tariff.row, price.tariff)
-    const tokens = without.add(piecesOf(array), price, nowMs)
+    const piecesWithout = piecesOf(array)
+    const chargeWithout = without.add(piecesWithout, price, nowMs)
     const call = again.send()
-    const sentTokens = withPlugin.add([...notice, ...piecesOf(array)], price, nowMs)
+    const piecesWith = piecesOf(array)
+    const chargeWith = withPlugin.add([...notice, ...piecesWith], price, nowMs)
     hud.noticeTokens += sumTokens(notice)
     if (call?.hud) {
       hud.calls++
@@ -89,15 +112,21 @@ export function replaySession(
     const sentFolds = call ? folding.folds : NONE
     const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
     recalled.copiedLines += missed.copied
+    const askedCost = recallCost(missed.back, chargeWith.tokens, price.tariff)
     if (missed.back.length) {
-      const cost = recallCost(missed.back, sentTokens, price.tariff)
       recalled.lostLines += missed.lost
       recalled.calls++
-      recalled.cost += cost
-      addUsd(recalled, cost, price.usdPerToken)
+      recalled.cost += askedCost
+      addUsd(recalled, askedCost, price.usdPerToken)
     }
-    watch.call(again.index, tokens, tokens - sentTokens)
-    onCall?.(number, calls)
+    const compaction = watch.call(again.index, chargeWithout.tokens, chargeWithout.tokens - chargeWith.tokens)
+    onCall?.({
+      ...{ number, calls, nowMs, wrote, price, call, compaction },
+      without: chargeWithout,
+      with: chargeWith,
+      pieces: { without: piecesWithout, with: piecesWith },
+      recallCost: askedCost,
+    })
   }
   if (without.spent.usd === undefined) delete recalled.usd
   return {

@@ -6,7 +6,13 @@ import { record, stateOf, text } from "../normalize.ts"
 import { tokensOfLength } from "../tokens.ts"
 
 /** Two pieces are the same to a cache when label and body are. */
-export type Piece = { label: string; body: string; tokens: number }
+export type Piece = {
+  label: string
+  body: string
+  tokens: number
+  /** name of the tool whose call or result it is */
+  tool?: string
+}
 
 /** What OpenCode sends in the place of an output it has pruned, and of one that never came. */
 const CLEARED = "[Old tool result content cleared]"
@@ -56,7 +62,10 @@ function readPart(role: string, part: HostPart): Piece[] {
       const name = text(part.tool) ?? text(part.name)
       if (!state || name === undefined) return []
       const id = text(part.callID) ?? text(part.id) ?? ""
-      return [piece(`call ${id} ${name}`, jsonOf(record(state.input) ?? {})), piece(`result ${id}`, resultOf(state))]
+      return [
+        { ...piece(`call ${id} ${name}`, jsonOf(record(state.input) ?? {})), tool: name },
+        { ...piece(`result ${id}`, resultOf(state)), tool: name },
+      ]
     }
     default:
       return []

@@ -24,13 +24,15 @@ export type BackendState =
   | { kind: "ready" }
   /** it failed and will be tried again */
   | { kind: "degraded"; reason: string }
-  /** it will not be tried again in this process */
-  | { kind: "off"; reason: string }
+  /** it will not be tried again in this process; `absent`: it was never set up, which is no fault */
+  | { kind: "off"; reason: string; absent?: boolean }
 
 export type Backend = {
   /** what wrote a digest, as the store names it: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
   readonly id: string
   readonly state: BackendState
+  /** where the model runs, `CPU` or the GPU's kind; undefined until it was loaded, or where that is not known */
+  readonly device?: string | undefined
   /** undefined until measured */
   readonly speed: Speed | undefined
   /** whether it works on the processor that local tools run on */

@@ -11,10 +11,12 @@ export type BackendConfig = {
   dataFolder(): string
   /** what happens to the backend, a line each */
   report: Report
+  /** told when the backend's state has changed */
+  onChange?: () => void
 }
 
 /** Undefined when no model is to write digests. Never throws. */
-export function createBackend({ options, dataFolder, report }: BackendConfig): Backend | undefined {
+export function createBackend({ options, dataFolder, report, onChange }: BackendConfig): Backend | undefined {
   switch (options.backend) {
     case "extract":
       return undefined
@@ -24,7 +26,7 @@ export function createBackend({ options, dataFolder, report }: BackendConfig): B
     case "llama":
       return openLater("llama", async () => {
         const { openLlama } = await import("./llama.ts")
-        return openLlama({ dataFolder: dataFolder(), options, report })
+        return openLlama({ dataFolder: dataFolder(), options, report, ...(onChange ? { onChange } : {}) })
       })
     default:
       return options.backend satisfies never
@@ -34,7 +36,10 @@ export function createBackend({ options, dataFolder, report }: BackendConfig): B
 /** Documents are sized before a backend can say what it takes; each counts and cuts for itself. */
 const UNOPENED_TOKENS = 2000
 
-function openLater(name: string, open: () => Promise<Backend | { off: string }>): Backend {
+/** Why there is no backend; `absent`: it was never set up. */
+export type Unopened = { off: string; absent?: boolean }
+
+function openLater(name: string, open: () => Promise<Backend | Unopened>): Backend {
   let opened: Backend | undefined
   let opening: Promise<void> | undefined
   let unopened: BackendState = { kind: "idle" }
@@ -45,7 +50,7 @@ function openLater(name: string, open: () => Promise<Backend | { off: string }>)
     try {
       const found = await open()
       if ("off" in found) {
-        unopened = { kind: "off", reason: found.off }
+        unopened = { kind: "off", reason: found.off, ...(found.absent ? { absent: true } : {}) }
         return
       }
       opened = found
@@ -68,6 +73,9 @@ function openLater(name: string, open: () => Promise<Backend | { off: string }>)
     },
     get state() {
       return opened?.state ?? unopened
+    },
+    get device() {
+      return opened?.device
     },
     get speed() {
       return opened?.speed

@@ -28,6 +28,8 @@ export type LlamaConfig = {
   dataFolder: string
   options: Pick<Options["digest"], "gpu" | "idleMinutes" | "memoryMB" | "model" | "runtime" | "threads">
   report: Report
+  /** told when the sidecar's state has changed */
+  onChange?: () => void
   /** a command that waits for its answers needs it; a plugin must not hold its host */
   holdsHost?: boolean
   /** for tests */
@@ -35,11 +37,11 @@ export type LlamaConfig = {
 }
 
 /** The backend, or why there can be none: it is not set up, or there is nothing to run it with. Never rejects. */
-export async function openLlama(config: LlamaConfig): Promise<Backend | { off: string }> {
+export async function openLlama(config: LlamaConfig): Promise<Backend | { off: string; absent?: boolean }> {
   const { options, dataFolder } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
-  if (!installed.engine) return { off: "the local model is not set up; run `npx opencode-hud setup`" }
+  if (!installed.engine) return { off: "the local model is not set up; run `npx opencode-hud setup`", absent: true }
   if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
   const model = options.model === undefined ? installed.model : modelAt(options.model)
   if (!model) return { off: "no model is chosen; run `npx opencode-hud setup`" }
@@ -68,6 +70,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
     lease: createLease(dataFolder),
     idleMs: options.idleMinutes * 60_000,
     report: config.report,
+    ...(config.onChange ? { onChange: config.onChange } : {}),
     ...(config.holdsHost === undefined ? {} : { holdsHost: config.holdsHost }),
     ...(config.times ? { times: config.times } : {}),
   })
@@ -75,6 +78,10 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
     id: `llama/${model.name}`,
     get state() {
       return sidecar.state
+    },
+    get device() {
+      const gpu = sidecar.capabilities?.gpu
+      return gpu === "off" ? "CPU" : gpu
     },
     get speed() {
       return speedOf(sidecar.capabilities)

@@ -3,8 +3,9 @@ import { sessions } from "./0001-sessions.ts"
 import { carried } from "./0002-carried.ts"
 import { digests } from "./0003-digests.ts"
 import { folds } from "./0004-folds.ts"
+import { savings } from "./0005-savings.ts"
 
-export const migrations: readonly string[] = [sessions, carried, digests, folds]
+export const migrations: readonly string[] = [sessions, carried, digests, folds, savings]
 
 export const schemaVersion = migrations.length
 

@@ -58,7 +58,7 @@ describe("a warm cache is left as it is", () => {
   ])("and what is done with is folded %s", (_, changed) => {
     const conversation = newConversation(env)
     // the user goes on with what was paused while all of it was sent
-    expect(call(conversation, session().fresh(), { paused: true }).folded).toEqual([])
+    expect(call(conversation, session().fresh(), { foldingPaused: true }).folded).toEqual([])
     expect(call(conversation, session().fresh()).folded).toEqual([])
     const { folded } = call(conversation, session().fresh(), changed)
     expect(folded.map(({ what, reason }) => [what, reason])).toEqual([["npm test", "free"]])

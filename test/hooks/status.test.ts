@@ -1,0 +1,221 @@
+// What people are shown of a session, and what they switch off in it: the status file and the switches, from the hooks on.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HostMessage } from "../../src/core/host.ts"
+import plugin from "../../src/plugin.ts"
+import { readStatus, statusFolder, writeSwitches } from "../../src/status/files.ts"
+import { bash, read, SessionBuilder, usage } from "../support/session.ts"
+
+type Call = (input: object, output?: object) => Promise<void>
+
+const data = mkdtempSync(join(tmpdir(), "status-"))
+const sessions = statusFolder(data)
+const before = process.env.OPENCODE_HUD_DATA
+beforeAll(() => useData(data))
+afterAll(() => {
+  useData(before)
+  rmSync(data, { recursive: true })
+})
+
+function useData(folder: string | undefined): void {
+  if (folder === undefined) delete process.env.OPENCODE_HUD_DATA
+  else process.env.OPENCODE_HUD_DATA = folder
+}
+
+const MODEL = {
+  id: "claude-sonnet-4-5",
+  providerID: "anthropic",
+  limit: { context: 200_000, output: 8_000 },
+  cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
+}
+
+async function load(options: object = {}) {
+  const logged: string[] = []
+  const client = {
+    app: { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) },
+    session: {},
+    tui: {},
+  }
+  const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
+  const hooks = await plugin.server(input as never, { deadlineMs: 5000, ...options })
+  const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
+  return {
+    logged,
+    transform: async (messages: HostMessage[]) => {
+      await call("experimental.chat.messages.transform")({}, { messages })
+      return messages
+    },
+    model: (sessionID: string) =>
+      call("experimental.chat.system.transform")({ sessionID, model: MODEL }, { system: ["You are OpenCode."] }),
+    event: (type: string, properties: object) => call("event")({ event: { type, properties } }),
+    dispose: () => (hooks.dispose as () => Promise<void>)(),
+  }
+}
+
+const worked = (id: string) => {
+  const session = new SessionBuilder(id).user("make the login test pass on node 22, please")
+  session.assistant([read("src/login.ts")], usage(4000))
+  session.assistant([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 4000))
+  return session
+}
+
+const hudsIn = (messages: readonly HostMessage[]) =>
+  messages.flatMap(({ parts }) => parts).filter((part) => part.text?.includes("<hud>"))
+
+const reported = (sessionID: string, id: string, tokens: object) => ({
+  sessionID,
+  info: { id, role: "assistant", sessionID, providerID: "anthropic", modelID: "claude-sonnet-4-5", ...tokens },
+})
+
+describe("the status file", () => {
+  test("says where a session stands, and is readable by its owner alone", async () => {
+    const id = "ses_stands"
+    const hooks = await load()
+    await hooks.model(id)
+    await hooks.transform(worked(id).fresh())
+    await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+    await hooks.dispose()
+    const status = await readStatus(sessions, id)
+    expect(status).toMatchObject({
+      sessionID: id,
+      directory: "/home/dev/shop",
+      calls: 3,
+      model: "anthropic/claude-sonnet-4-5",
+      context: { tokens: 5400, estimated: false, limit: 200_000, trend: [4000, 4400, 5300], compactions: 0 },
+      failures: [{ what: "npm test", since: 2, times: 1 }],
+      hud: { activity: "on" },
+      folding: { activity: "on", outputs: 0 },
+      writer: { backend: "extract", state: "ready" },
+    })
+    expect(status?.context.cachedShare).toBeCloseTo(4400 / 5300)
+    expect(status?.hud.text).toContain("failing `npm test`")
+    expect(status?.hud.text).toContain("call 4")
+    expect(status?.saved.calls).toBe(1)
+    // a HUD went out, and nothing was folded: it cost something
+    expect(status?.saved.share).toBeLessThan(0)
+    expect(status?.saved.usd).toBeLessThan(0)
+    const path = join(sessions, `${id}.status.json`)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(sessions).mode & 0o777).toBe(0o700)
+    expect(hooks.logged).toEqual([])
+  })
+
+  test("counts a call once, however often OpenCode announces its message", async () => {
+    const id = "ses_again"
+    const hooks = await load()
+    await hooks.model(id)
+    await hooks.transform(worked(id).fresh())
+    for (let i = 0; i < 3; i++) await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+    await hooks.event("session.idle", { sessionID: id })
+    await hooks.dispose()
+    expect((await readStatus(sessions, id))?.saved.calls).toBe(1)
+  })
+
+  test("goes on counting what earlier processes have saved", async () => {
+    const id = "ses_resumed"
+    const store = { path: join(data, "resumed.db") }
+    const turn = async (next: string) => {
+      const hooks = await load({ store })
+      await hooks.model(id)
+      await hooks.transform(worked(id).fresh())
+      await hooks.event("message.updated", reported(id, next, usage(900, 4400)))
+      await hooks.event("session.idle", { sessionID: id })
+      await hooks.dispose()
+      return (await readStatus(sessions, id))?.saved
+    }
+    const first = await turn("msg_first")
+    const second = await turn("msg_second")
+    expect(second?.calls).toBe(2)
+    expect(second?.tokens).toBe(2 * (first?.tokens ?? 0))
+  })
+
+  test("goes with its session", async () => {
+    const id = "ses_deleted"
+    const hooks = await load()
+    await hooks.transform(worked(id).fresh())
+    await writeSwitches(sessions, id, { hud: "paused", folding: "on" })
+    await hooks.event("session.idle", { sessionID: id })
+    await hooks.event("session.deleted", { sessionID: id })
+    await hooks.dispose()
+    expect(readdirSync(sessions).filter((name) => name.includes(id))).toEqual([])
+  })
+
+  test("is not written where nothing is to be stored", async () => {
+    const id = "ses_secret"
+    const hooks = await load({ store: { enabled: false } })
+    await hooks.transform(worked(id).fresh())
+    await hooks.dispose()
+    expect(existsSync(join(sessions, `${id}.status.json`))).toBe(false)
+  })
+
+  test("on a disk that refuses it costs one line in the log", async () => {
+    const id = "ses_refused"
+    const folder = mkdtempSync(join(tmpdir(), "refused-"))
+    writeFileSync(join(folder, "sessions"), "not a folder")
+    useData(folder)
+    const hooks = await load()
+    const messages = await hooks.transform(worked(id).fresh())
+    expect(hudsIn(messages).length).toBe(1)
+    for (let i = 0; i < 3; i++) await hooks.event("message.updated", reported(id, `msg_${i}`, usage(900, 4400)))
+    await hooks.dispose()
+    useData(data)
+    expect(hooks.logged.filter((line) => line.includes("the panel"))).toHaveLength(1)
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe("a session in which the user has paused", () => {
+  test("the HUD gets none from the next request on, and one again when it is resumed", async () => {
+    const id = "ses_paused"
+    const hooks = await load()
+    await hooks.model(id)
+    expect(hudsIn(await hooks.transform(worked(id).fresh())).length).toBe(1)
+    await writeSwitches(sessions, id, { hud: "paused", folding: "on" })
+    expect(hudsIn(await hooks.transform(worked(id).fresh()))).toEqual([])
+    await hooks.dispose()
+    expect((await readStatus(sessions, id))?.hud).toEqual({ activity: "paused", tokens: 0 })
+    const again = await load()
+    expect(hudsIn(await again.transform(worked(id).fresh()))).toEqual([])
+    await writeSwitches(sessions, id, { hud: "on", folding: "on" })
+    expect(hudsIn(await again.transform(worked(id).fresh())).length).toBe(1)
+    await again.dispose()
+  })
+
+  test("a HUD that stays where it was sent keeps what it has sent: the prefix is the same", async () => {
+    const id = "ses_sticky"
+    const hooks = await load({ hud: { slot: "sticky" } })
+    const session = worked(id)
+    const before = await hooks.transform(session.fresh())
+    await writeSwitches(sessions, id, { hud: "paused", folding: "on" })
+    session.assistant([bash("npm run build", "2 errors", 2)], usage(300, 4400))
+    const after = await hooks.transform(session.fresh())
+    expect(JSON.stringify(after.slice(0, before.length))).toBe(JSON.stringify(before))
+    expect(hudsIn(after).length).toBe(1)
+    await hooks.dispose()
+  })
+
+  test("folding folds nothing more, and leaves folded what is", async () => {
+    const id = "ses_unfolding"
+    const listing = (name: string) =>
+      Array.from({ length: 300 }, (_, i) => `-rw-r--r-- ${name}/part-${i}.ts`).join("\n")
+    const hooks = await load()
+    const session = new SessionBuilder(id).user("make the login test pass on node 22, please")
+    const look = (name: string) => {
+      session.assistant([bash(`ls -l src/${name}`, listing(name))])
+      for (const file of ["a", "b", "c"]) session.assistant([read(`${name}-${file}.ts`)])
+    }
+    const folded = (messages: readonly HostMessage[]) =>
+      messages.flatMap(({ parts }) => parts).filter((part) => part.state?.output?.startsWith("folded r")).length
+    look("auth")
+    const before = folded(await hooks.transform(session.fresh()))
+    expect(before).toBeGreaterThan(0)
+    await writeSwitches(sessions, id, { hud: "on", folding: "paused" })
+    look("mail")
+    expect(folded(await hooks.transform(session.fresh()))).toBe(before)
+    await hooks.dispose()
+    expect((await readStatus(sessions, id))?.folding).toMatchObject({ activity: "paused", outputs: before })
+  })
+})

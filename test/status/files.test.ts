@@ -1,0 +1,81 @@
+import { afterAll, expect, test } from "bun:test"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import {
+  forget,
+  listStatus,
+  prune,
+  readStatus,
+  readSwitches,
+  sessionOf,
+  writeStatus,
+  writeSwitches,
+} from "../../src/status/files.ts"
+import { statusOf } from "../support/status.ts"
+
+const root = mkdtempSync(join(tmpdir(), "status-files-"))
+afterAll(() => rmSync(root, { recursive: true }))
+let folders = 0
+const newFolder = () => join(root, `sessions-${++folders}`)
+
+test("a status is read as it was written, and none is left half written", async () => {
+  const folder = newFolder()
+  await Promise.all([1, 2, 3].map((calls) => writeStatus(folder, statusOf({ sessionID: "ses_1", calls }))))
+  expect((await readStatus(folder, "ses_1"))?.sessionID).toBe("ses_1")
+  expect(readdirSync(folder)).toEqual(["ses_1.status.json"])
+  expect(sessionOf("ses_1.status.json")).toBe("ses_1")
+  expect(sessionOf("ses_1.switches.json")).toBeUndefined()
+})
+
+test("what is no status, or one of another version, is none", async () => {
+  const folder = newFolder()
+  mkdirSync(folder)
+  writeFileSync(join(folder, "ses_1.status.json"), "{")
+  writeFileSync(join(folder, "ses_2.status.json"), JSON.stringify({ ...statusOf(), version: 2 }))
+  expect(await readStatus(folder, "ses_1")).toBeUndefined()
+  expect(await readStatus(folder, "ses_2")).toBeUndefined()
+  expect(await readStatus(folder, "ses_3")).toBeUndefined()
+})
+
+test("a session's id is no way out of the folder", async () => {
+  const folder = newFolder()
+  for (const sessionID of ["../ses_1", "a/b", "", "x".repeat(101)]) {
+    await expect(writeStatus(folder, statusOf({ sessionID }))).rejects.toThrow("not a session id")
+    await expect(writeSwitches(folder, sessionID, { hud: "paused", folding: "on" })).rejects.toThrow()
+    expect(await readStatus(folder, sessionID)).toBeUndefined()
+    expect(readSwitches(folder, sessionID)).toEqual({ hud: "on", folding: "on" })
+  }
+})
+
+test("switches are on until one is off, and a file that cannot be read switches nothing off", async () => {
+  const folder = newFolder()
+  expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "on" })
+  await writeSwitches(folder, "ses_1", { hud: "on", folding: "paused" })
+  expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "paused" })
+  await writeSwitches(folder, "ses_1", { hud: "on", folding: "on" })
+  expect(readdirSync(folder)).toEqual([])
+  writeFileSync(join(folder, "ses_1.switches.json"), `{"hud":"of`)
+  expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "on" })
+})
+
+test("the newest sessions come first; old ones and the rests of writes that were cut off are removed", async () => {
+  const folder = newFolder()
+  const nowMs = Date.now()
+  const at = (name: string, daysAgo: number) => {
+    const time = new Date(nowMs - daysAgo * 24 * 3600 * 1000)
+    utimesSync(join(folder, name), time, time)
+  }
+  for (const [i, id] of ["ses_old", "ses_new", "ses_ancient"].entries()) {
+    await writeStatus(folder, statusOf({ sessionID: id }))
+    at(`${id}.status.json`, [5, 1, 100][i] ?? 0)
+  }
+  await writeSwitches(folder, "ses_ancient", { hud: "paused", folding: "on" })
+  writeFileSync(join(folder, ".ses_new.status.json.1-1.tmp"), "{")
+  at(".ses_new.status.json.1-1.tmp", 1)
+  expect((await listStatus(folder)).map(({ sessionID }) => sessionID)).toEqual(["ses_new", "ses_old", "ses_ancient"])
+  await prune(folder, nowMs)
+  expect(readdirSync(folder).sort()).toEqual(["ses_new.status.json", "ses_old.status.json"])
+  await forget(folder, "ses_new")
+  expect(readdirSync(folder)).toEqual(["ses_old.status.json"])
+})
