@@ -66,7 +66,7 @@ export function savedShare({ cost, costWithout }: Saving): number {
 /**
  * One reported call. Without the plugin the request had been larger by what was left out and smaller by what was added,
  * and the cache had held all of the request before it: but for what the provider would have lost as well. Where nothing
- * was folded anew, what it read is what it had, and what was folded before lies within that.
+ * was folded anew, what it read is what it had: with what was folded before that in it, and without the notice.
  */
 export function savingOf(usage: Usage, sent: Sent, before: Before | undefined): { saving: Saving; before: Before } {
   const { tariff, nowMs, model } = sent
@@ -78,7 +78,8 @@ export function savingOf(usage: Usage, sent: Sent, before: Before | undefined): 
   const cost = usage.input + usage.cacheWrite * tariff.write + usage.cacheRead * tariff.read
   const warm = before?.model === model && nowMs - before.nowMs < tariff.lifetimeMs ? before : undefined
   // a fold made now broke the prefix: without it the whole of the last request had been read
-  const kept = !warm ? usage.cacheRead : sent.newlyFolded ? warm.tokens : usage.cacheRead + left
+  const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
+  const kept = !warm ? read : sent.newlyFolded ? warm.tokens : read + left
   const cached = usage.cacheRead === 0 ? 0 : Math.min(without, kept)
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * tariff.write) / fresh : tariff.write
   const costWithout = (without - cached) * freshPrice + cached * tariff.read

@@ -32,7 +32,10 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return onPart(context, record(properties.part))
     case "todo.updated": {
       const todos = readTodos(properties.todos)
-      if (sessionID !== undefined && todos) sessions.get(sessionID).signals.todos = todos
+      if (sessionID === undefined || !todos) return
+      const session = sessions.get(sessionID)
+      session.signals.todos = todos
+      context.publisher.publish(session)
       return
     }
     case "permission.asked": {
