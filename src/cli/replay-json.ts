@@ -1,16 +1,15 @@
 // What `opencode-hud replay --json` says to programs. Token figures are estimates; costs are in fresh input tokens.
 import type { Replay } from "../core/replay/replay.ts"
-import { allIn, type Replayed, savedUsd } from "./replay-words.ts"
+import { allIn, savedUsd } from "../core/replay/saved.ts"
+import type { Failed } from "./each-session.ts"
+import type { Replayed } from "./replay-words.ts"
 
 export type ReplayJson = {
   sessions: ({ session: string; title: string; skipped: number } & Figures)[]
   /** all sessions together; its peaks are the largest of theirs */
   sum: Figures
-  /** sessions that could not be read, as they were given, and why */
   failed: Failed[]
 }
-
-export type Failed = { session: string; error: string }
 
 /** A replay, and what is reckoned from it; null where there is nothing to divide by or no price. */
 type Figures = Replay & {

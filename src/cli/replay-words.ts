@@ -3,6 +3,7 @@
 import type { Spent } from "../core/replay/bill.ts"
 import type { FoldCount } from "../core/replay/fold-count.ts"
 import type { Replay } from "../core/replay/replay.ts"
+import { allIn, count, dollars, percent, savedCost, savedUsd } from "../core/replay/saved.ts"
 import { amount } from "../core/text.ts"
 import { oneLine } from "./terminal.ts"
 
@@ -178,21 +179,6 @@ function table(replayed: readonly Replayed[]): string[] {
   )
 }
 
-/** Cost with the plugin, recalls in it. */
-export function allIn(replay: Replay): number {
-  return replay.with.cost + replay.recalls.cost
-}
-
-/** In fresh input tokens; negative where the plugin loses. */
-export function savedCost(replay: Replay): number {
-  return replay.without.cost - allIn(replay)
-}
-
-export function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
-  if (without.usd === undefined || sent.usd === undefined) return
-  return without.usd - sent.usd - (recalls.usd ?? 0)
-}
-
 function change(after: number, before: number): string {
   const percents = before > 0 ? Math.round((100 * (after - before)) / before) : 0
   return percents > 0 ? `+${percents} %` : `${percents} %`
@@ -200,20 +186,6 @@ function change(after: number, before: number): string {
 
 function cached({ cachedTokens, tokens }: Spent): string {
   return percent(cachedTokens / tokens)
-}
-
-/** Whole from 10 on: 0.4 %, 9.5 %, 38 %. Of nothing it is 0 %. */
-function percent(share: number): string {
-  const percents = Number.isFinite(share) ? 100 * share : 0
-  return `${percents < 9.95 ? Number(percents.toFixed(1)) : Math.round(percents)} %`
-}
-
-function dollars(usd: number): string {
-  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`
 }
 
 function cut(title: string): string {

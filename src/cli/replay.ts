@@ -1,20 +1,25 @@
 // `opencode-hud replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
-import { resolve } from "node:path"
 import { defineCommand } from "citty"
-import { type NamedPrice, PRICE_NAMES, priceNamed } from "../core/replay/pricing.ts"
-import { replaySession } from "../core/replay/replay.ts"
+import type { NamedPrice } from "../core/replay/pricing.ts"
+import { type CallReplayed, replaySession } from "../core/replay/replay.ts"
 import { sumOf } from "../core/replay/sum.ts"
 import { createEnv } from "../digest/env.ts"
-import { type Options, tariffOverride } from "../options.ts"
-import { StoreError } from "../store/errors.ts"
+import type { Options } from "../options.ts"
 import { standing } from "../store/recording.ts"
-import { quote } from "./arguments.ts"
-import { lateProgress } from "./progress.ts"
-import { asJson, type Failed } from "./replay-json.ts"
+import { eachSession } from "./each-session.ts"
+import { asJson } from "./replay-json.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
-import { isFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions-given.ts"
-import { complain, oneLine, print, UsageError } from "./terminal.ts"
+import {
+  kindOf,
+  readOptionsGiven,
+  readPrice,
+  readSession,
+  replayOptionsOf,
+  SESSION,
+  standingAnywhere,
+} from "./sessions-given.ts"
+import { oneLine, print, UsageError } from "./terminal.ts"
 
 export const replay = defineCommand({
   meta: {
@@ -38,23 +43,9 @@ export const replay = defineCommand({
     const sessions = [...new Set(args._)]
     if (!hasSqlite() && sessions.some((session) => kindOf(session) === "id"))
       return runOnBun(["replay", ...argumentsAgain(sessions, args)])
-    const started = Date.now()
-    const replayed: Replayed[] = []
-    const failed: Failed[] = []
-    for (const [i, session] of sessions.entries()) {
-      const which = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
-      const progress = lateProgress(process.stderr, which, started)
-      try {
-        replayed.push(await replayOne(session, options, price, progress.update))
-      } catch (error) {
-        if (!(error instanceof UsageError || error instanceof StoreError)) throw error
-        progress.end()
-        complain(error.message)
-        failed.push({ session, error: error.message })
-      } finally {
-        progress.end()
-      }
-    }
+    const { done: replayed, failed } = await eachSession(sessions, (session, onCall) =>
+      replayOne(session, options, price, onCall),
+    )
     if (replayed.length === 0 && !args.json) return 2
     const sum = sumOf(replayed.map((one) => one.replay))
     print(args.json ? JSON.stringify(asJson(replayed, sum, failed), null, 2) : forPeople(replayed, sum))
@@ -66,7 +57,7 @@ async function replayOne(
   session: string,
   options: Options,
   price: NamedPrice | undefined,
-  onCall: (done: number, calls: number) => void,
+  onCall: (done: CallReplayed) => void,
 ): Promise<Replayed> {
   const recording = await readSession(session)
   const { info, skipped } = recording
@@ -79,21 +70,6 @@ async function replayOne(
   return { session: info.id, title: oneLine(info.title) || info.id, skipped, replay }
 }
 
-function readPrice(name: string, options: Options): NamedPrice {
-  const price = priceNamed(name, tariffOverride(options))
-  if (price) return price
-  throw new UsageError(`--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quote(name)}`)
-}
-
-/** What is neither is complained of in its turn. */
-function kindOf(session: string): "file" | "id" | "neither" {
-  try {
-    return isFile(session) ? "file" : "id"
-  } catch {
-    return "neither"
-  }
-}
-
 /** The same arguments for a process that runs in another folder. */
 function argumentsAgain(
   sessions: readonly string[],
@@ -104,6 +80,6 @@ function argumentsAgain(
     ...(price === undefined ? [] : [`--price=${price}`]),
     ...(options === undefined ? [] : [`--options=${options}`]),
     "--",
-    ...sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session)),
+    ...standingAnywhere(sessions),
   ]
 }

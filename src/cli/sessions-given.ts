@@ -1,6 +1,8 @@
 // Recorded sessions and plugin options as they are given on a command line.
 import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import type { ReplayOptions } from "../core/replay/calls.ts"
+import { type NamedPrice, PRICE_NAMES, priceNamed } from "../core/replay/pricing.ts"
 import { callOptionsOf, type Options, readOptions, tariffOverride } from "../options.ts"
 import { readExport } from "../store/export.ts"
 import type { Recording } from "../store/recording.ts"
@@ -29,6 +31,27 @@ export function isFile(argument: string): boolean {
   if (/[./\\]/.test(argument)) return true
   const what = `${quote(argument)} is neither a file nor a session id, which begins with ses_`
   throw new UsageError(`${what}; \`opencode session list\` names the sessions`)
+}
+
+/** What is neither is complained of when it is read. */
+export function kindOf(session: string): "file" | "id" | "neither" {
+  try {
+    return isFile(session) ? "file" : "id"
+  } catch {
+    return "neither"
+  }
+}
+
+/** The same sessions as arguments of a process that runs in another folder. */
+export function standingAnywhere(sessions: readonly string[]): string[] {
+  return sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session))
+}
+
+/** The provider that `--price` names. Throws UsageError. */
+export function readPrice(name: string, options: Options): NamedPrice {
+  const price = priceNamed(name, tariffOverride(options))
+  if (price) return price
+  throw new UsageError(`--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quote(name)}`)
 }
 
 /** The plugin's options from `--options`, the defaults without one. Throws UsageError. */

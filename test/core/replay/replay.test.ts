@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { watchCompactions } from "../../../src/core/replay/compactions.ts"
+import type { CallReplayed } from "../../../src/core/replay/replay.ts"
 import { sumOf } from "../../../src/core/replay/sum.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../../support/session.ts"
-import { filler, OFF, replay } from "./session.ts"
+import { filler, MARKED, OFF, replay } from "./session.ts"
 
 const HOUR = 3_600_000
 const LINE = "export function theLineThatIsNeeded(): string {"
@@ -169,16 +170,17 @@ describe("compactions in the record", () => {
     const session = compacted(50_000)
     const asked = { type: "compaction", auto: false }
     session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
-    expect(watchCompactions(session.messages).found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
+    const watch = watchCompactions(session.messages)
+    expect(watch.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
+    expect(session.messages.flatMap((_, at) => watch.call(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
   })
 
   test("one was avoidable where the context would have been no larger than one that stood", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
       const watch = watchCompactions(messages)
-      messages.forEach((_, at) => {
-        watch.call(at, 0, savedTokens)
-      })
+      const kinds = messages.flatMap((_, at) => watch.call(at, 0, savedTokens) ?? [])
+      expect(kinds).toEqual([watch.found.avoided > 0 ? "avoided" : "automatic"])
       return watch.found.avoided
     }
     expect(watchCompactions(messages).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
@@ -203,4 +205,17 @@ test("a sum adds up what adds up, and takes the largest of the largest", () => {
   expect(sum.without.cost).toBeCloseTo(one.without.cost + other.without.cost)
   expect(sum.without.peakTokens).toBe(Math.max(one.without.peakTokens, other.without.peakTokens))
   expect(one.folds.count).toBe(1)
+})
+
+test("each call is told of, and together they are what is told in the end", () => {
+  const session = afterRest().assistant([change])
+  const calls: CallReplayed[] = []
+  const whole = replay(session, {}, MARKED, (done) => calls.push(done))
+  const total = (of: (call: CallReplayed) => number) => calls.reduce((sum, call) => sum + of(call), 0)
+  expect(calls.map(({ number }) => number)).toEqual(Array.from({ length: whole.calls }, (_, i) => i + 1))
+  for (const side of ["without", "with"] as const)
+    for (const name of ["tokens", "cachedTokens", "cost"] as const)
+      expect(total((call) => call[side][name])).toBeCloseTo(whole[side][name])
+  expect(total(({ recallCost }) => recallCost)).toBeCloseTo(whole.recalls.cost)
+  expect(calls.flatMap(({ call }) => call?.folded ?? [])).toHaveLength(whole.folds.count)
 })

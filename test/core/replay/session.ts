@@ -2,7 +2,7 @@
 
 import type { Tariff } from "../../../src/core/fold/tariff.ts"
 import type { ReplayOptions } from "../../../src/core/replay/calls.ts"
-import { replaySession } from "../../../src/core/replay/replay.ts"
+import { type CallReplayed, replaySession } from "../../../src/core/replay/replay.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 import { callOptionsOf, readOptions } from "../../../src/options.ts"
 import { ROOT, type SessionBuilder } from "../../support/session.ts"
@@ -31,8 +31,13 @@ export function optionsOf(given: unknown = {}, tariff: Tariff | null = MARKED): 
   }
 }
 
-export function replay({ messages }: SessionBuilder, given: unknown = {}, tariff: Tariff | null = MARKED) {
-  return replaySession(messages, optionsOf(given, tariff), createEnv(ROOT))
+export function replay(
+  { messages }: SessionBuilder,
+  given: unknown = {},
+  tariff: Tariff | null = MARKED,
+  onCall?: (done: CallReplayed) => void,
+) {
+  return replaySession(messages, optionsOf(given, tariff), createEnv(ROOT), onCall)
 }
 
 /** Text that with the label of its piece comes to `tokens` tokens. */

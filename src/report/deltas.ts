@@ -1,0 +1,56 @@
+// Texts that differ little from one to the next, such as the HUDs of a session, told by what changed. 500 HUDs of 600
+// characters come to some 40 kB so.
+
+/** A line of the text before by its number; the same with `[line, start, end, middle]` kept and put in; or a new line. */
+export type LineDelta = number | string | [line: number, start: number, end: number, middle: string]
+
+/** null where there is no text. */
+export type TextDelta = LineDelta[] | null
+
+/** Fewer characters in common are not worth a reference. */
+const WORTH = 12
+
+export function deltasOf(texts: Iterable<string | undefined>): TextDelta[] {
+  let before: string[] = []
+  return Array.from(texts, (text) => {
+    if (text === undefined) return null
+    const lines = text.split("\n")
+    const delta = lines.map((line) => deltaOf(line, before))
+    before = lines
+    return delta
+  })
+}
+
+export function textsOf(deltas: readonly TextDelta[]): (string | undefined)[] {
+  let before: readonly string[] = []
+  return deltas.map((delta) => {
+    if (delta === null) return undefined
+    const lines = delta.map((line) => lineOf(line, before))
+    before = lines
+    return lines.join("\n")
+  })
+}
+
+function deltaOf(line: string, before: readonly string[]): LineDelta {
+  const same = before.indexOf(line)
+  if (same >= 0) return same
+  // a line of the HUD begins with the name of its section
+  const name = line.slice(0, line.indexOf(" ") + 1)
+  const at = name === "" ? -1 : before.findIndex((one) => one.startsWith(name))
+  const other = before[at]
+  if (other === undefined) return line
+  let start = 0
+  while (start < line.length && line[start] === other[start]) start++
+  const most = Math.min(line.length, other.length) - start
+  let end = 0
+  while (end < most && line.at(-1 - end) === other.at(-1 - end)) end++
+  return start + end < WORTH ? line : [at, start, end, line.slice(start, line.length - end)]
+}
+
+function lineOf(delta: LineDelta, before: readonly string[]): string {
+  if (typeof delta === "string") return delta
+  if (typeof delta === "number") return before[delta] ?? ""
+  const [at, start, end, middle] = delta
+  const other = before[at] ?? ""
+  return other.slice(0, start) + middle + other.slice(other.length - end)
+}

@@ -1,0 +1,130 @@
+/// <reference lib="dom" />
+// One call of the session: a slider over the calls, the HUD that would have gone out with it, and what was done there.
+
+import { count, percent } from "../../core/replay/saved.ts"
+import { amount } from "../../core/text.ts"
+import { textsOf } from "../deltas.ts"
+import type { SessionReport } from "../report.ts"
+import { signed } from "../words.ts"
+import { button, el } from "./dom.ts"
+import { REASONS } from "./marks.ts"
+
+export type CallView = { element: HTMLElement; show(call: number): void }
+
+/** `choose` is told of every call the reader goes to. */
+export function callView(session: SessionReport, choose: (call: number) => void): CallView {
+  const { calls, folds, used, names, startMs, compactions } = session
+  const last = calls.with.length
+  const texts = textsOf(session.huds)
+  let now = 1
+  const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
+  slider.addEventListener("input", () => choose(slider.valueAsNumber))
+  const nextFold = () => folds.find(({ call }) => call > now)?.call
+  const previous = button("Previous", () => choose(now - 1))
+  const next = button("Next", () => choose(now + 1))
+  const toFold = button("Next fold", () => choose(nextFold() ?? now))
+  const place = el("output", { for: "call", id: "place" })
+  const facts = el("dl", { class: "facts" })
+  const hud = el("pre", { id: "hud", role: "region", "aria-label": "HUD of this call" })
+  const folded = el("div", { id: "folded" })
+  const tools = el("div", { id: "tools" })
+
+  function show(call: number): void {
+    now = call
+    const at = call - 1
+    const text = texts[at]
+    const here = folds.filter((fold) => fold.call === call)
+    const head = `call ${call} of ${last}`
+    slider.value = `${call}`
+    slider.setAttribute(
+      "aria-valuetext",
+      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${count(here.length, "fold")}`,
+    )
+    place.textContent = head
+    previous.disabled = call === 1
+    next.disabled = call === last
+    toFold.disabled = nextFold() === undefined
+    facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
+    hud.replaceChildren(...(text === undefined ? ["No HUD goes out with this call."] : marked(text, texts[at - 1])))
+    folded.replaceChildren(
+      el("h3", {}, here.length > 0 ? `Folded from this call on (${here.length})` : "Nothing folded at this call"),
+      el(
+        "ul",
+        {},
+        ...here.map(({ what, because, reason, tokens, id }) =>
+          el(
+            "li",
+            {},
+            el("code", {}, what),
+            ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `,
+            el("span", { class: "faint" }, because),
+          ),
+        ),
+      ),
+    )
+    const done = used[at] ?? []
+    tools.replaceChildren(
+      el("h3", {}, done.length > 0 ? `What the agent did then (${done.length})` : "No tool was used"),
+      el(
+        "ul",
+        {},
+        ...done.map((place) =>
+          el("li", {}, el("code", {}, names[place < 0 ? ~place : place] ?? ""), place < 0 ? " failed" : undefined),
+        ),
+      ),
+    )
+  }
+
+  function factsOf(at: number): [string, string][] {
+    const without = calls.without[at] ?? 0
+    const sent = calls.with[at] ?? 0
+    const reported = calls.reported[at]
+    const compacted = compactions.find(([call]) => call === at + 1)
+    return [
+      ["time", startMs > 0 ? new Date(startMs + (calls.seconds[at] ?? 0) * 1000).toLocaleString() : "unknown"],
+      ["without", sized(without, calls.withoutCached[at] ?? 0)],
+      ["with", sized(sent, calls.withCached[at] ?? 0)],
+      ...(reported == null ? [] : [["reported", sized(reported, calls.reportedCached[at] ?? 0)] as [string, string]]),
+      ["saved here", `${signed(calls.saved[at] ?? 0)} fresh tokens' worth`],
+      ["HUD", `${calls.hudTokens[at] ?? 0} tokens`],
+      ...(compacted ? [["afterwards", COMPACTED[compacted[1]]] as [string, string]] : []),
+    ]
+  }
+
+  const element = el(
+    "div",
+    { class: "call" },
+    el(
+      "div",
+      { class: "slider" },
+      el("label", { for: "call" }, "Call"),
+      slider,
+      place,
+      el("span", { class: "buttons" }, previous, next, toFold),
+    ),
+    facts,
+    hud,
+    el("p", { class: "faint" }, "Marked is what the call before did not say."),
+    el("div", { class: "columns" }, folded, tools),
+  )
+  return { element, show }
+}
+
+const COMPACTED = {
+  asked: "compacted, as the user asked",
+  automatic: "compacted by OpenCode",
+  avoided: "compacted by OpenCode, which would not have been due yet",
+}
+
+function sized(tokens: number, cached: number): string {
+  return `${amount(tokens)} tokens, ${percent(cached / tokens)} cached`
+}
+
+/** The lines of a HUD, those marked that are not in the one before. */
+function marked(text: string, before: string | undefined): (Node | string)[] {
+  const known = new Set(before?.split("\n"))
+  return text.split("\n").flatMap((line, at) => {
+    const isNew = before !== undefined && !known.has(line)
+    return [...(at > 0 ? ["\n"] : []), isNew ? el("mark", {}, line) : line]
+  })
+}

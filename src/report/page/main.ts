@@ -1,0 +1,173 @@
+/// <reference lib="dom" />
+// The report's page: reads the data that stands in it, and shows all sessions together or one of them.
+
+import "./locale.ts"
+import type { Report, SessionReport } from "../report.ts"
+import { sumToolCosts } from "../tool-costs.ts"
+import { headline } from "../words.ts"
+import { callView } from "./call-view.ts"
+import { type Chart, cacheChart, contextChart } from "./charts.ts"
+import { daysChart, daysOf } from "./days.ts"
+import { el, folded, section } from "./dom.ts"
+import { markKey } from "./marks.ts"
+import { sourcesSection } from "./sources.ts"
+import { summary } from "./summary.ts"
+import { callTable, dayTable, foldTable, sessionTable, toolTable } from "./tables.ts"
+import { themeButton } from "./theme.ts"
+
+const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as Report
+const { sessions } = report
+
+/** "all", or a session's place */
+let shown: "all" | number = sessions.length === 1 ? 0 : "all"
+let call = 1
+let charts: Chart[] = []
+
+const main = el("main", { tabindex: -1 })
+const chooser = el(
+  "select",
+  { id: "session" },
+  el("option", { value: "all" }, `All ${sessions.length} sessions`),
+  ...sessions.map(({ title }, place) => el("option", { value: place }, title)),
+)
+chooser.addEventListener("change", () => show(chooser.value === "all" ? "all" : Number(chooser.value)))
+
+document.body.append(
+  el(
+    "header",
+    {},
+    el("h1", {}, "opencode-hud report"),
+    sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined,
+    themeButton(draw),
+  ),
+  main,
+)
+new ResizeObserver(() => {
+  for (const chart of charts) chart.resize()
+}).observe(main)
+show(shown)
+
+function show(which: "all" | number): void {
+  shown = which
+  chooser.value = `${which}`
+  // most is to be seen at the end, where the most is folded
+  call = which === "all" ? 1 : Math.max(1, sessions[which]?.calls.with.length ?? 1)
+  draw()
+}
+
+/** Everything anew: the charts take their colours when they are made. */
+function draw(): void {
+  for (const chart of charts) chart.destroy()
+  charts = []
+  const session = shown === "all" ? undefined : sessions[shown]
+  main.replaceChildren()
+  if (session) drawSession(session)
+  else drawAll()
+  main.append(sourcesSection(report))
+}
+
+function drawAll(): void {
+  main.append(summary(report.sum))
+  main.append(
+    section(
+      "sessions",
+      "Sessions",
+      sessionTable(sessions, (place) => {
+        show(place)
+        main.focus()
+        scrollTo(0, 0)
+      }),
+    ),
+  )
+  drawDays(sessions)
+  drawTools(sessions)
+}
+
+function drawSession(session: SessionReport): void {
+  const { title, models, replay } = session
+  main.append(el("p", { class: "title" }, title), el("p", { class: "faint" }, models.join(", ")), summary(replay))
+  if (replay.calls === 0) return
+  const view = callView(session, choose)
+  function choose(number: number): void {
+    call = Math.min(Math.max(1, number), replay.calls)
+    view.show(call)
+    for (const chart of charts) chart.look(call)
+  }
+  const context = chartBox(`Context over ${replay.calls} calls. ${headline(replay).join("; ")}`)
+  const without = chartBox("Cached and fresh tokens of each request, as recorded")
+  const sent = chartBox("Cached and fresh tokens of each request, with the plugin")
+  main.append(
+    section(
+      "context",
+      "Context over calls",
+      el(
+        "figure",
+        {},
+        context,
+        markKey(session),
+        folded("These figures as a table", () => callTable(session)),
+      ),
+    ),
+    section("looked", "What went out with a call", view.element),
+    section(
+      "cache",
+      "Cached and fresh",
+      el(
+        "div",
+        { class: "columns" },
+        el("figure", {}, el("figcaption", {}, "Without the plugin"), without),
+        el("figure", {}, el("figcaption", {}, "With the plugin"), sent),
+      ),
+    ),
+  )
+  drawTools([session])
+  if (session.folds.length > 0)
+    main.append(
+      section(
+        "folds",
+        "Folds",
+        folded(`${session.folds.length} outputs, and why each was folded`, () =>
+          foldTable(session, (number) => {
+            choose(number)
+            document.getElementById("call")?.focus()
+          }),
+        ),
+      ),
+    )
+  drawDays([session])
+  charts.push(
+    contextChart(context, session, choose),
+    cacheChart(without, session, "without", choose),
+    cacheChart(sent, session, "with", choose),
+  )
+  choose(call)
+}
+
+function drawTools(of: readonly SessionReport[]): void {
+  const costs = sumToolCosts(of.map(({ tools }) => tools))
+  if (costs.length > 0) main.append(section("tools-cost", "What each tool costs", toolTable(costs)))
+}
+
+function drawDays(of: readonly SessionReport[]): void {
+  const days = daysOf(of)
+  // of one day the headline tells all
+  if (days.length < 2) return
+  const box = chartBox(`Saved by day, on ${days.length} days`)
+  main.append(
+    section(
+      "days",
+      "Saved by day",
+      el(
+        "figure",
+        {},
+        box,
+        folded("These figures as a table", () => dayTable(days)),
+      ),
+    ),
+  )
+  charts.push(daysChart(box, days))
+}
+
+function chartBox(label: string): HTMLElement {
+  return el("div", { class: "chart", role: "img", "aria-label": label })
+}

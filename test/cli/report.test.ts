@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { buildReportPage } from "../../scripts/report-page.ts"
+import { MARK } from "../../src/report/page.ts"
+import type { Report } from "../../src/report/report.ts"
+import { root, spawnChild, temporaryFolder } from "../store/support.ts"
+import { madeUpSession } from "../support/made-up.ts"
+import { SessionBuilder } from "../support/session.ts"
+import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession } from "./support.ts"
+
+const folder = temporaryFolder()
+let recorded: Recorded
+beforeAll(async () => {
+  recorded = await recordSession()
+}, 120_000)
+afterAll(async () => {
+  await recorded?.close()
+  folder[Symbol.dispose]()
+})
+
+/** Writes an export; answers its path. */
+function file(name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
+  const path = join(folder.path, `${name}.json`)
+  writeFileSync(path, exportOf(`ses_${name}`, messages, title))
+  return path
+}
+
+const out = (name: string) => join(folder.path, `${name}.html`)
+
+function written(path: string): Report {
+  const [, json] = /<script type="application\/json" id="data">(.*)<\/script>/.exec(readFileSync(path, "utf8")) ?? []
+  return JSON.parse(json ?? "")
+}
+
+const long = madeUpSession({ calls: 120 })
+
+describe("a report", () => {
+  test("is written where it was asked for, and two lines say what is in it", async () => {
+    const { code, stdout, stderr } = await cli(["report", file("long", long), "--out", out("long")])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const [path, saved, takes, end] = stdout.split("\n")
+    expect(path).toMatch(/long\.html, \d+ kB: The long$/)
+    expect(saved).toMatch(/^ {2}saved \d+ % \(.+\) over 120 calls$/)
+    expect(takes).toMatch(/^ {2}cache share \d+ %; /)
+    expect(end).toBe("")
+    expect(readFileSync(out("long"), "utf8")).toStartWith(MARK)
+    expect(readdirSync(folder.path).filter((name) => name.endsWith(".tmp"))).toEqual([])
+  })
+
+  test.skipIf(process.platform === "win32")("is for its owner's eyes only (Windows has no such modes)", async () => {
+    await cli(["report", file("long", long), "--out", out("mine")])
+    expect(statSync(out("mine")).mode & 0o777).toBe(0o600)
+  })
+
+  test("has the figures that replay has", async () => {
+    const args = [file("long", long), file("short", madeUpSession({ calls: 15 })), "--price", "openai"]
+    await cli(["report", ...args, "--out", out("same")])
+    const { sessions, sum } = JSON.parse((await cli(["replay", ...args, "--json"])).stdout)
+    const report = written(out("same"))
+    for (const [one, other] of [[report.sum, sum], ...report.sessions.map(({ replay }, i) => [replay, sessions[i]])])
+      for (const name of ["calls", "tariffs", "without", "with", "recalls", "hud", "compactions", "recorded"])
+        expect(one[name]).toEqual(other[name])
+    expect(report.price).toBe("openai")
+  })
+
+  test("takes the options as the plugin has them", async () => {
+    const options = '{"hud":{"enabled":false},"fold":{"enabled":false}}'
+    await cli(["report", file("long", long), "--out", out("off"), "--options", options])
+    const [session] = written(out("off")).sessions
+    expect(session?.folds).toEqual([])
+    expect(session?.calls.with).toEqual(session?.calls.without ?? [])
+  })
+
+  test("without a session named is of the user's newest", async () => {
+    const { code, stdout } = await cli(["report", "--out", out("newest")], recorded.env)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/newest\.html, \d+ kB: /)
+    const report = written(out("newest"))
+    expect(report.sessions.map(({ id, calls }) => [id, calls.with.length])).toEqual([
+      [recorded.session, recorded.calls],
+    ])
+  })
+
+  test("takes the place of an older one", async () => {
+    const place = ["--out", out("again")]
+    await cli(["report", file("one", madeUpSession({ calls: 3 })), ...place])
+    expect((await cli(["report", file("other", madeUpSession({ calls: 4 })), ...place])).code).toBe(0)
+    expect(written(out("again")).sessions.map(({ title }) => title)).toEqual(["The other"])
+  })
+
+  test("of a session without calls says that there are none", async () => {
+    const { code, stdout } = await cli([
+      "report",
+      file("empty", new SessionBuilder().user("hi")),
+      "--out",
+      out("empty"),
+    ])
+    expect(code).toBe(0)
+    expect(stdout).toContain("no calls of a model, so there is nothing to reckon")
+  })
+})
+
+test("on plain Node it goes to the folder it was called in, and sessions come from the database too", async () => {
+  using bin = temporaryFolder()
+  using place = temporaryFolder()
+  const bundle = await bundleInto(bin.path)
+  await buildReportPage(bin.path)
+  writeFileSync(join(place.path, "short.json"), exportOf("ses_short", madeUpSession({ calls: 5 }).messages))
+  const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "report", "short.json", recorded.session], {
+    cwd: place.path,
+    env: { ...recorded.env, HOME: bin.path, PATH: linkCommands(bin.path, { bun: process.execPath }) },
+    stdout: "ignore",
+  })
+  expect(await child.exited).toBe(0)
+  const { sum } = written(join(place.path, "opencode-hud-report.html"))
+  expect(sum.calls).toBe(5 + recorded.calls)
+})
+
+describe("what goes wrong", () => {
+  test("a session that cannot be read is left out and told, with exit code 2", async () => {
+    const { code, stderr } = await cli(["report", "nope.json", file("long", long), "--out", out("partly")])
+    expect(code).toBe(2)
+    expect(stderr).toStartWith("opencode-hud: nope.json does not exist; ")
+    expect(written(out("partly"))).toMatchObject({ failed: 1, sessions: [{ title: "The long" }] })
+  })
+
+  test("when none can be read nothing is written", async () => {
+    const { code, stdout } = await cli(["report", "nope.json", "--out", out("none")])
+    expect({ code, stdout, isThere: existsSync(out("none")) }).toEqual({ code: 2, stdout: "", isThere: false })
+  })
+
+  test("a file that is no report is left as it is", async () => {
+    writeFileSync(out("notes"), "<!doctype html>\nmy notes\n")
+    const { code, stderr } = await cli(["report", file("long", long), "--out", out("notes")])
+    expect(code).toBe(2)
+    expect(stderr).toContain("was not written by opencode-hud report and is left alone; name another")
+    expect(readFileSync(out("notes"), "utf8")).toBe("<!doctype html>\nmy notes\n")
+  })
+
+  test("interrupted while it is written leaves the old report, and nothing beside it", async () => {
+    mkdirSync(join(folder.path, "kept"))
+    const path = join(folder.path, "kept", "report.html")
+    writeFileSync(path, `${MARK}old`)
+    // in a process of its own: the runner of the tests ends at such a signal
+    const program = `
+      import { writePage } from ${JSON.stringify(join(root, "src/cli/report-file.ts"))}
+      const writing = writePage(${JSON.stringify(path)}, "x".repeat(200_000_000))
+      process.kill(process.pid, "SIGINT")
+      process.exitCode = await writing`
+    using child = spawnChild([process.execPath, "-e", program])
+    expect(await child.finish()).toMatchObject({
+      code: 130,
+      stderr: "opencode-hud: interrupted; nothing was written\n",
+    })
+    expect(readdirSync(join(folder.path, "kept"))).toEqual(["report.html"])
+    expect(readFileSync(path, "utf8")).toBe(`${MARK}old`)
+  })
+
+  const rows: { name: string; args: string[]; says: string }[] = [
+    { name: "a folder that is not there", args: ["x.json", "--out", "no/where.html"], says: "is no folder; make it" },
+    { name: "a folder for a file", args: ["x.json", "--out", "."], says: "is no file; name another" },
+    {
+      name: "an unknown price",
+      args: ["x.json", "--price", "acme"],
+      says: "--price must be a provider's id or one of ",
+    },
+    { name: "a wrong number of days", args: ["--days", "0"], says: "--days must be a whole number from 1" },
+    { name: "days for a session", args: ["x.json", "--days", "3"], says: "--days is for when no session is named" },
+    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to report" },
+  ]
+  for (const { name, args, says } of rows) {
+    test(`${name} is one line, with exit code 2`, async () => {
+      const { code, stdout, stderr } = await cli(["report", ...args])
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toContain(says)
+    })
+  }
+})

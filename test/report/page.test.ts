@@ -1,0 +1,306 @@
+// The report's page in a real browser, opened from a file as a reader would.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { textsOf } from "../../src/report/deltas.ts"
+import { pageOf } from "../../src/report/page.ts"
+import type { Report } from "../../src/report/report.ts"
+import { type Browser, launchBrowser, type Opened, openFile, type Page } from "../support/browser.ts"
+import { madeUpSession } from "../support/made-up.ts"
+import { SessionBuilder } from "../support/session.ts"
+import { coloured, drawn } from "./pixels.ts"
+import { buildClient, reportOf } from "./support.ts"
+
+const MOST_BYTES = 300_000
+const folder = mkdtempSync(join(tmpdir(), "hud-report-"))
+let browser: Browser
+const files = new Map<string, { url: string; report: Report; bytes: number }>()
+
+const EVIL = `</script><script>window.owned = 1</script><!-- <img src=x onerror="window.owned = 2">`
+
+/** A report with the texts of strangers in every place, as if nothing had been neutralised before. */
+function hostile(): Report {
+  const report = reportOf([
+    { messages: madeUpSession({ calls: 30 }).messages },
+    { id: "ses_2", messages: madeUpSession({ calls: 20 }).messages },
+  ])
+  for (const session of report.sessions) {
+    Object.assign(session, { id: EVIL, title: EVIL, models: [EVIL], names: session.names.map(() => EVIL) })
+    session.huds = session.huds.map(() => [EVIL])
+    for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL })
+    for (const cost of session.tools) cost.tool = EVIL
+  }
+  for (const tariff of report.tariffs) tariff.row = EVIL
+  return { ...report, madeBy: EVIL, price: EVIL }
+}
+
+beforeAll(async () => {
+  const client = await buildClient()
+  const write = (name: string, report: Report) => {
+    const path = join(folder, `${name}.html`)
+    const html = pageOf(report, client)
+    writeFileSync(path, html)
+    files.set(name, { url: pathToFileURL(path).href, report, bytes: Buffer.byteLength(html) })
+  }
+  const long = { title: "Prices at the checkout", messages: madeUpSession({ calls: 500 }).messages }
+  write("long", reportOf([long]))
+  const small = { id: "ses_2", title: "A small one", messages: madeUpSession({ calls: 20 }).messages }
+  const empty = { id: "ses_3", title: "Nothing yet", messages: new SessionBuilder().user("hello").messages }
+  write("several", reportOf([long, small, empty]))
+  write("hostile", hostile())
+  browser = await launchBrowser()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Opens a page, and holds it to what holds for all of them. */
+async function opened(
+  name: string,
+  options: Parameters<typeof openFile>[2],
+  look: (page: Page, of: Opened & { report: Report }) => Promise<void>,
+): Promise<void> {
+  const file = files.get(name)
+  if (!file) throw new Error(`no file ${name}`)
+  const open = await openFile(browser, file.url, options)
+  try {
+    await look(open.page, { ...open, report: file.report })
+    expect({ requests: open.requests, complaints: open.complaints }).toEqual({ requests: [], complaints: [] })
+  } finally {
+    await open.page.context().close()
+  }
+}
+
+const hudShown = (page: Page) => page.locator("#hud").textContent()
+const owned = (page: Page) => page.evaluate("window.owned")
+const place = (page: Page) => page.locator("#place").textContent()
+
+test("a session of 500 calls comes to less than 300 kB", () => {
+  expect(files.get("long")?.bytes).toBeLessThan(MOST_BYTES)
+})
+
+describe("a session", () => {
+  test("has every series drawn, folds and compactions with them", () =>
+    opened("long", {}, async (page, { report }) => {
+      expect(await page.locator("h2").allInnerTexts()).toEqual([
+        "Context over calls",
+        "What went out with a call",
+        "Cached and fresh",
+        "What each tool costs",
+        "Folds",
+        "Saved by day",
+        "Where the figures come from",
+      ])
+      const shares = await drawn(page)
+      expect(shares).toHaveLength(4)
+      for (const share of shares) expect(share).toBeGreaterThan(0.01)
+      for (const name of ["without", "with", "reported", "mark"])
+        expect(await coloured(page, 0, name)).toBeGreaterThan(50)
+      for (const [at, side] of [
+        [1, "without"],
+        [2, "with"],
+      ] as const) {
+        expect(await coloured(page, at, side)).toBeGreaterThan(10)
+        expect(await coloured(page, at, `${side}-light`)).toBeGreaterThan(1000)
+      }
+      expect(await coloured(page, 3, "with")).toBeGreaterThan(1000)
+      expect(report.sum.compactions.automatic).toBeGreaterThan(0)
+    }))
+
+  test("says at a glance what was saved", () =>
+    opened("long", {}, async (page) => {
+      expect(await page.locator(".headline").textContent()).toMatch(/^saved \d+ % \(.+\) over 500 calls$/i)
+      expect(await page.locator(".tiles dt").allInnerTexts()).toContain("From the cache")
+    }))
+
+  test("the slider goes to any call by keyboard, and what is told of the call follows", () =>
+    opened("long", {}, async (page, { report }) => {
+      const huds = textsOf(report.sessions[0]?.huds ?? [])
+      expect(await place(page)).toBe("call 500 of 500")
+      expect(await hudShown(page)).toBe(huds[499] ?? "")
+      await page.locator("#call").focus()
+      await page.keyboard.press("ArrowLeft")
+      expect(await place(page)).toBe("call 499 of 500")
+      expect(await hudShown(page)).toBe(huds[498] ?? "")
+      await page.keyboard.press("PageDown")
+      expect(await place(page)).toBe("call 449 of 500")
+      await page.keyboard.press("Home")
+      expect(await place(page)).toBe("call 1 of 500")
+      expect(await hudShown(page)).toBe("No HUD goes out with this call.")
+      expect(await page.locator("#call").getAttribute("aria-valuetext")).toMatch(
+        /^call 1 of 500, .+ tokens, \d folds?$/,
+      )
+      const [fold] = report.sessions[0]?.folds ?? []
+      await page.getByRole("button", { name: "Next fold" }).click()
+      expect(await place(page)).toBe(`call ${fold?.call} of 500`)
+      expect(await page.locator("#folded").textContent()).toContain(fold?.what ?? "")
+      expect(await page.locator("#folded").textContent()).toContain(fold?.because ?? "")
+    }))
+
+  test("a click on a chart goes to the call that is there", () =>
+    opened("long", {}, async (page) => {
+      await page
+        .locator(".u-over")
+        .first()
+        .click({ position: { x: 1, y: 50 } })
+      expect(await place(page)).toBe("call 1 of 500")
+    }))
+
+  test("the legend tells the figures of the call that is looked at", () =>
+    opened("long", {}, async (page, { report }) => {
+      const { without } = report.sessions[0]?.calls ?? { without: [] }
+      const legend = page.locator(".u-legend").first().locator(".u-value")
+      expect((await legend.allInnerTexts()).slice(0, 2)).toEqual(["500", `${Math.round((without[499] ?? 0) / 1000)}k`])
+      await page.getByRole("button", { name: "Previous" }).click()
+      expect((await legend.allInnerTexts())[0]).toBe("499")
+    }))
+
+  test("the figures of the charts are there as tables", () =>
+    opened("long", {}, async (page, { report }) => {
+      const tables = page.getByText("These figures as a table")
+      await tables.first().click()
+      await tables.last().click()
+      await page.getByText(/outputs, and why each was folded/).click()
+      const rowsIn = async (box: string) => {
+        await page.locator(`${box} .wide`).waitFor()
+        return page.locator(`${box} .wide tbody tr`).count()
+      }
+      expect(await rowsIn("#context ~ figure")).toBe(500)
+      expect(await rowsIn("#days ~ figure")).toBe(3)
+      expect(await rowsIn("#folds ~ details")).toBe(report.sum.folds.count)
+      await page.locator("#folds ~ details tbody button").first().click()
+      expect(await place(page)).toBe(`call ${report.sessions[0]?.folds[0]?.call} of 500`)
+    }))
+})
+
+describe("several sessions", () => {
+  test("are shown together first, by day and by session", () =>
+    opened("several", {}, async (page, { report }) => {
+      expect(await page.locator("#session option").allInnerTexts()).toEqual([
+        "All 3 sessions",
+        "Prices at the checkout",
+        "A small one",
+        "Nothing yet",
+      ])
+      expect(await page.locator(".headline").textContent()).toContain(`over ${report.sum.calls} calls`)
+      expect(await page.locator("#sessions ~ .wide tbody tr").count()).toBe(3)
+      expect(await coloured(page, 0, "with")).toBeGreaterThan(1000)
+    }))
+
+  test("one of them is chosen from the list or by its name", () =>
+    opened("several", {}, async (page) => {
+      await page.getByRole("button", { name: "A small one" }).click()
+      expect(await place(page)).toBe("call 20 of 20")
+      await page.selectOption("#session", { label: "Nothing yet" })
+      expect(await page.locator(".headline").textContent()).toMatch(/^no calls of a model/i)
+      await page.selectOption("#session", { label: "All 3 sessions" })
+      expect(await page.locator("#sessions").count()).toBe(1)
+    }))
+})
+
+describe("the text of strangers", () => {
+  test("is shown, and does nothing", () =>
+    opened("hostile", {}, async (page) => {
+      await page.selectOption("#session", { index: 1 })
+      for (const key of ["Home", "End"]) {
+        await page.locator("#call").press(key)
+        expect(await hudShown(page)).toBe(EVIL)
+      }
+      await page.getByText(/outputs, and why each was folded/).click()
+      await page.locator("#folds ~ details .wide").waitFor()
+      for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .wide th[scope=row]"])
+        expect(await page.locator(place).first().textContent()).toBe(EVIL)
+      expect(await page.title()).toBe("2 sessions · opencode-hud report")
+      expect(await owned(page)).toBeUndefined()
+      expect(await page.locator("img").count()).toBe(0)
+      expect(await page.locator("script").count()).toBe(2)
+    }))
+
+  test("could not run a script or load anything even as markup", () =>
+    opened("hostile", {}, async (page, { complaints, requests }) => {
+      await page.evaluate(() => {
+        document.body.insertAdjacentHTML(
+          "beforeend",
+          `<img src="https://example.com/x.png" onerror="window.owned = 3">`,
+        )
+        const script = document.createElement("script")
+        script.textContent = "window.owned = 4"
+        document.body.append(script)
+      })
+      expect(await owned(page)).toBeUndefined()
+      expect(complaints.join("\n")).toContain("Content Security Policy")
+      expect(requests).toEqual([])
+      complaints.length = 0
+    }))
+
+  test("is inert without scripts too, where it is said what the page would show", () =>
+    opened("hostile", { javaScriptEnabled: false }, async (page) => {
+      const [shown] = await page.locator("body").allInnerTexts()
+      expect(shown).toContain("All 2 sessions: ")
+      expect(shown).toContain("<img src=x onerror=")
+      expect(shown).toContain("With scripts allowed this page draws")
+      expect(await page.locator("img").count()).toBe(0)
+    }))
+})
+
+describe("for every reader", () => {
+  const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+
+  test("it is light or dark as the system is, and the other way round by a button", () =>
+    opened("long", { colorScheme: "dark" }, async (page) => {
+      const dark = await background(page)
+      const blue = await coloured(page, 0, "with")
+      await page.getByRole("button", { name: "Light colours" }).click()
+      const light = await background(page)
+      expect([dark, light]).toEqual(["rgb(20, 23, 28)", "rgb(255, 255, 255)"])
+      // drawn anew in the colours of the other scheme
+      expect(await coloured(page, 0, "with")).toBeGreaterThan(blue / 2)
+      await page.emulateMedia({ colorScheme: "light" })
+      await page.getByRole("button", { name: "Dark colours" }).click()
+      expect(await background(page)).toBe(dark)
+    }))
+
+  test.each(["long", "several"])("%s sessions fit 400 pixels without scrolling sideways", (name) =>
+    opened(name, { viewport: { width: 400, height: 800 } }, async (page) => {
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400)
+      for (const share of await drawn(page)) expect(share).toBeGreaterThan(0.01)
+    }),
+  )
+
+  test("the charts follow the window's width", () =>
+    opened("long", {}, async (page) => {
+      const width = () => page.evaluate(() => document.querySelector(".uplot")?.clientWidth ?? 0)
+      const before = await width()
+      await page.setViewportSize({ width: 600, height: 800 })
+      await page.waitForFunction((before) => (document.querySelector(".uplot")?.clientWidth ?? 0) < before, before)
+      expect(await width()).toBeLessThan(600)
+    }))
+
+  test("everything that can be used has a name and can be reached by keyboard", () =>
+    opened("several", {}, async (page) => {
+      await page.selectOption("#session", { index: 1 })
+      await page.locator("body").press("Tab")
+      const reached: string[] = []
+      for (let i = 0; i < 20; i++) {
+        reached.push(
+          await page.evaluate(() => document.activeElement?.id || (document.activeElement?.textContent ?? "")),
+        )
+        await page.keyboard.press("Tab")
+      }
+      expect(reached).toEqual(expect.arrayContaining(["Dark colours", "call", "Previous", "These figures as a table"]))
+      const unnamed = await page.evaluate(() =>
+        [...document.querySelectorAll("button, select, input, [role=img], [role=region]")]
+          .filter((one) => {
+            const labels = (one as HTMLInputElement).labels?.length ?? 0
+            return !one.getAttribute("aria-label") && !one.textContent?.trim() && labels === 0
+          })
+          .map((one) => one.outerHTML.slice(0, 80)),
+      )
+      expect(unnamed).toEqual([])
+    }))
+})

@@ -1,0 +1,32 @@
+// What is to be seen on the canvases of a page.
+
+import type { Page } from "../support/browser.ts"
+
+/** To be run in the page before pixels are looked at: of a copy, since reading a canvas again and again is warned of. */
+const PIXELS = `window.pixelsOf = (canvas) => {
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true })
+  copy.drawImage(canvas, 0, 0)
+  return copy.getImageData(0, 0, canvas.width, canvas.height).data
+}`
+
+/** The pixels of each canvas that are not see-through, as a share of all. */
+export function drawn(page: Page): Promise<number[]> {
+  return page.evaluate<number[]>(`${PIXELS}
+    Array.from(document.querySelectorAll("canvas"), (canvas) => {
+      const data = pixelsOf(canvas)
+      return data.filter((value, at) => at % 4 === 3 && value > 0).length / (data.length / 4)
+    })`)
+}
+
+/** How many pixels of a canvas have the colour that the style sheet has under this name. */
+export function coloured(page: Page, canvas: number, name: string): Promise<number> {
+  return page.evaluate<number>(`${PIXELS}
+    const probe = document.body.appendChild(document.createElement("i"))
+    probe.style.color = "var(--${name})"
+    const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
+    probe.remove()
+    const data = pixelsOf(document.querySelectorAll("canvas")[${canvas}])
+    let count = 0
+    for (let at = 0; at < data.length; at += 4) if (wanted.every((value, i) => data[at + i] === value)) count++
+    count`)
+}

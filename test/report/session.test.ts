@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test"
+import { savedCost } from "../../src/core/replay/saved.ts"
+import { textsOf } from "../../src/report/deltas.ts"
+import { sumToolCosts } from "../../src/report/tool-costs.ts"
+import { headline } from "../../src/report/words.ts"
+import { madeUpSession } from "../support/made-up.ts"
+import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
+import { reportOf, sessionOf } from "./support.ts"
+
+const long = sessionOf({ messages: madeUpSession({ calls: 150, compactsAt: 80_000 }).messages })
+const sum = (column: readonly (number | null)[]) => column.reduce<number>((total, one) => total + (one ?? 0), 0)
+
+describe("the columns", () => {
+  const { calls, replay } = long
+
+  test("have an entry for each call, and add up to what `replay` says", () => {
+    for (const column of Object.values(calls)) expect(column).toHaveLength(150)
+    for (const side of ["without", "with"] as const) {
+      expect(sum(calls[side])).toBe(replay[side].tokens)
+      expect(sum(calls[`${side}Cached`])).toBe(replay[side].cachedTokens)
+      expect(Math.max(...calls[side])).toBe(replay[side].peakTokens)
+    }
+    // each call's saving is rounded
+    expect(Math.abs(sum(calls.saved) - savedCost(replay))).toBeLessThan(150)
+    expect(replay.recorded.usd).toBeGreaterThan(0)
+    expect(sum(calls.savedMicroUsd ?? []) / 1e6).toBeCloseTo(
+      (replay.without.usd ?? 0) - (replay.with.usd ?? 0) - (replay.recalls.usd ?? 0),
+      3,
+    )
+  })
+
+  test("what was reported is taken as it is, and missing where it was not", () => {
+    expect(calls.reported[0]).toBe(11_004)
+    const [none] = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages }).calls.reported
+    expect(none).toBeNull()
+  })
+
+  test("money is told where the record has costs, and not otherwise", () => {
+    const { calls } = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages })
+    expect(calls.savedMicroUsd).toBeUndefined()
+  })
+})
+
+test("folds and compactions stand at their calls", () => {
+  expect(long.folds).toHaveLength(long.replay.folds.count)
+  expect(sum(long.folds.map(({ tokens }) => tokens))).toBe(Math.round(long.replay.folds.tokens))
+  expect(new Set(long.compactions.map(([, kind]) => kind))).toEqual(new Set(["avoided"]))
+  expect(long.compactions).toHaveLength(long.replay.compactions.automatic)
+  const [[call] = [0]] = long.compactions
+  expect(long.calls.without[call]).toBeLessThan((long.calls.without[call - 1] ?? 0) / 2)
+})
+
+test("the HUD of a call is the one that goes out with it", () => {
+  const texts = textsOf(long.huds)
+  expect(texts).toHaveLength(150)
+  expect(texts[0]).toBeUndefined()
+  expect(texts[99]).toStartWith("<hud>\nstatus by opencode-hud, call 100\n")
+})
+
+describe("what a tool costs", () => {
+  test("is its arguments and outputs once, and on every request that carries them", () => {
+    const session = new SessionBuilder().user("go")
+    session.assistant([read("src/a.ts", "x".repeat(4000))])
+    session.assistant([bash("make")]).assistant([])
+    const { tools } = sessionOf({ messages: session.messages })
+    const [first, second] = tools
+    expect(tools.map(({ tool, calls }) => [tool, calls])).toEqual([
+      ["read", 1],
+      ["bash", 1],
+    ])
+    expect(first?.outputTokens).toBeGreaterThan(1000)
+    // two requests came after it, none of them with anything folded
+    expect(first?.withoutTokens).toBe(2 * ((first?.inputTokens ?? 0) + (first?.outputTokens ?? 0)))
+    expect(first?.withTokens).toBe(first?.withoutTokens ?? 0)
+    expect(second?.withoutTokens).toBe((second?.inputTokens ?? 0) + (second?.outputTokens ?? 0))
+  })
+
+  test("is what came in, though OpenCode pruned it later", () => {
+    const part = read("src/a.ts", "x".repeat(4000))
+    const session = new SessionBuilder().user("go").assistant([part]).assistant([]).assistant([])
+    const state = { ...part.state, time: { start: 0, end: 0, compacted: session.timeOf(3) - 1 } }
+    Object.assign(session.messages[1]?.parts.find(({ type }) => type === "tool") ?? {}, { state })
+    const [cost] = sessionOf({ messages: session.messages }).tools
+    expect(cost?.outputTokens).toBeGreaterThan(1000)
+    expect(cost?.withoutTokens).toBeLessThan(1.5 * (cost?.outputTokens ?? 0))
+  })
+
+  test("is less with the plugin where it is folded", () => {
+    const cost = long.tools.find(({ tool }) => tool === "read")
+    expect(cost?.withTokens).toBeLessThan((cost?.withoutTokens ?? 0) / 2)
+    const [doubled] = sumToolCosts([long.tools, long.tools])
+    expect(doubled?.withTokens).toBe(2 * (long.tools[0]?.withTokens ?? 0))
+  })
+})
+
+describe("the tool calls of a call", () => {
+  const session = new SessionBuilder().user("go")
+  session.assistant([edit("src/a.ts"), failedTool("bash", { command: "make" }, "no rule")])
+  session.assistant([edit("src/a.ts"), bash("npm test", "1 fail", 1)]).assistant([])
+  const { used, names } = sessionOf({ messages: session.messages })
+
+  test("are named once, and told to have failed", () => {
+    expect(names).toEqual(["edit src/a.ts", "make", "npm test"])
+    expect(used).toEqual([[0, ~1], [0, ~2], []])
+  })
+})
+
+test("secrets are in no part of it, and outputs neither", () => {
+  const secret = `sk-ant-${"a1b2c3d4".repeat(4)}`
+  const session = new SessionBuilder().user(`use ${secret} please`)
+  for (let i = 0; i < 40; i++) {
+    session.assistant([
+      bash(
+        `curl -H "Authorization: Bearer ${secret}" https://example.com/${i}`,
+        `the answer is fortytwo ${i}\n`.repeat(200),
+      ),
+      tool(`mcp_${secret}`, { key: secret }, secret.repeat(100)),
+    ])
+  }
+  const json = JSON.stringify(reportOf([{ title: `with ${secret}`, messages: session.messages }]))
+  expect(json).toContain("[redacted]")
+  expect(json).not.toContain(secret.slice(7, 30))
+  expect(json).not.toContain("the answer is fortytwo 3\\n")
+})
+
+describe("the headline", () => {
+  test("says what is saved, and what that takes", () => {
+    const [saved, takes] = headline(long.replay)
+    expect(saved).toMatch(
+      /^saved \d+ % \(\d+k tokens reckoned at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/,
+    )
+    expect(takes).toMatch(
+      /^cache share \d+ %; \d compactions?, \d avoided; \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
+    )
+  })
+
+  test("says when it costs more, and when tokens are not what is billed", () => {
+    const short = new SessionBuilder()
+      .user("go")
+      .assistant([bash("make")])
+      .assistant([bash("make")])
+    expect(headline(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/^cost [\d.]+ % more /)
+    const local = new SessionBuilder("ses_1", { providerID: "ollama", modelID: "qwen" }).user("go").assistant([])
+    expect(headline(sessionOf({ messages: local.messages }).replay)[0]).toMatch(
+      / bills nothing; requests [\d.]+ % (larger|smaller) over 1 call$/,
+    )
+  })
+
+  test("of a session without calls says that there are none", () => {
+    expect(headline(sessionOf({ messages: new SessionBuilder().user("hello").messages }).replay)).toEqual([
+      "no calls of a model, so there is nothing to reckon",
+    ])
+  })
+})

@@ -1,0 +1,46 @@
+// What the tests of the report share: sessions replayed with the default options, and a page built from the sources.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { buildReportPage } from "../../scripts/report-page.ts"
+import type { Tariff } from "../../src/core/fold/tariff.ts"
+import type { HostMessage } from "../../src/core/host.ts"
+import { sumOf } from "../../src/core/replay/sum.ts"
+import { createEnv } from "../../src/digest/env.ts"
+import { callOptionsOf, readOptions, tariffOverride } from "../../src/options.ts"
+import type { Client } from "../../src/report/client.ts"
+import type { Report, SessionReport } from "../../src/report/report.ts"
+import { reportSession, withoutNames } from "../../src/report/session.ts"
+import { ROOT } from "../support/session.ts"
+
+export type Given = { id?: string; title?: string; messages: readonly HostMessage[] }
+
+export function sessionOf({ id = "ses_1", title = "A session", messages }: Given, tariffs = new Map<string, Tariff>()) {
+  const { options } = readOptions({})
+  const replayed = {
+    ...callOptionsOf(options),
+    disabledAgents: options.disabledAgents,
+    prices: tariffOverride(options),
+  }
+  return reportSession({ id, title, skipped: 0, messages }, replayed, createEnv(ROOT), tariffs)
+}
+
+export function reportOf(given: readonly Given[]): Report {
+  const tariffs = new Map<string, Tariff>()
+  const sessions: SessionReport[] = given.map((one) => sessionOf(one, tariffs))
+  const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
+  return { madeBy: "opencode-hud test", madeAtMs: 0, sum, tariffs: [...tariffs.values()], sessions, failed: 0 }
+}
+
+/** The page's script and style, from the sources as they are. */
+export async function buildClient(): Promise<Client> {
+  const folder = mkdtempSync(join(tmpdir(), "hud-page-"))
+  try {
+    await buildReportPage(folder)
+    const text = (name: string) => readFileSync(join(folder, name), "utf8")
+    return { script: text("report-page.js"), style: text("report-page.css") }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
