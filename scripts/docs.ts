@@ -1,5 +1,5 @@
-// Writes what the docs say of the options, slots and tariffs from the code: options.schema.json, two tables in
-// README.md and one in docs/folding.md.
+// Writes what the docs say of the options, slots, tariffs and messages from the code: options.schema.json, docs/protocol.md,
+// and a table each in docs/options.md, docs/hud.md and docs/folding.md.
 // With --check it only says whether they are up to date.
 
 import { readFile, writeFile } from "node:fs/promises"
@@ -8,6 +8,7 @@ import * as z from "zod"
 import { TABLE as TARIFFS, UNKNOWN } from "../src/core/fold/tariff-table.ts"
 import { TABLE } from "../src/core/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
+import { wirePage } from "./wire-docs.ts"
 
 type Property = {
   description?: string
@@ -28,8 +29,10 @@ const schema = {
 }
 const files: Record<string, string> = {
   "options.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
-  "README.md": await filled("README.md", { options: optionTable(schema as Property), slots: slotTable() }),
+  "docs/options.md": await filled("docs/options.md", { options: optionTable(schema as Property) }),
+  "docs/hud.md": await filled("docs/hud.md", { slots: slotTable() }),
   "docs/folding.md": await filled("docs/folding.md", { tariffs: tariffTable() }),
+  "docs/protocol.md": await wirePage(),
 }
 
 for (const [name, wanted] of Object.entries(files)) {

@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../src", import.meta.url))
-const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name))
 
 /** What each folder may import: other folders, and packages by name. A folder may always import itself. */
 const ALLOWED: Record<string, readonly string[]> = {
@@ -18,13 +18,31 @@ const ALLOWED: Record<string, readonly string[]> = {
   digest: ["core", "sidecar", "protocol", "options.ts", "package.json", "zod/mini", "node:*"],
   // and of the store where the data folder lies
   status: ["core", "store", "zod/mini", "node:*"],
-  hooks: ["core", "digest", "store", "status", "options.ts", "package.json", "node:fs/promises", "node:path", "@opencode-ai/plugin"],
+  hooks: [
+    "core",
+    "digest",
+    "store",
+    "status",
+    "options.ts",
+    "package.json",
+    "node:fs/promises",
+    "node:path",
+    "@opencode-ai/plugin",
+  ],
   store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
+  report: ["core", "uplot", "node:*"],
+  // OpenCode's screen loads it; of the store where the data folder lies
+  tui: ["core", "status", "store", "@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "node:*"],
   // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host
   setup: ["core", "digest", "protocol", "sidecar", "zod/mini", "node:*"],
+  // never loaded by the host
+  doctor: [
+    ...["core", "store", "status", "digest", "setup", "sidecar", "protocol", "options.ts"],
+    ...["zod/mini", "node:*"],
+  ],
   cli: [
-    ...["core", "store", "demo", "digest", "setup", "sidecar", "protocol", "options.ts"],
+    ...["core", "store", "status", "demo", "report", "digest", "setup", "sidecar", "doctor", "protocol", "options.ts"],
     ...["citty", "node:*", "package.json"],
   ],
 }

@@ -1,5 +1,7 @@
 // Checks a command line against a command's definition before citty reads it: citty takes unknown options and missing
 // values in silence, and answers what it does refuse with the whole usage text.
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import type { ArgsDef } from "citty"
 import { UsageError } from "./terminal.ts"
@@ -41,6 +43,13 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
   if (given.length > positionals.length && !positionals.at(-1)?.[0].endsWith("...")) {
     throw new UsageError(`unexpected argument ${quote(given[positionals.length] ?? "")}; ${see}`)
   }
+}
+
+/** A folder as an absolute path; the working directory where none is given. Throws UsageError. */
+export function readFolder(option: string, given = "."): string {
+  const path = resolve(given)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  throw new UsageError(`${option} must be a folder, and ${path} is none`)
 }
 
 export function quote(text: string): string {

@@ -17,9 +17,12 @@ const { version } = manifest
 const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
   inspect: async () => anyCommand((await import("./inspect.ts")).inspect),
   replay: async () => anyCommand((await import("./replay.ts")).replay),
+  report: async () => anyCommand((await import("./report.ts")).report),
   demo: async () => anyCommand((await import("./demo.ts")).demo),
   setup: async () => anyCommand((await import("./setup.ts")).setup),
   model: async () => anyCommand((await import("./model.ts")).model),
+  doctor: async () => anyCommand((await import("./doctor.ts")).doctor),
+  status: async () => anyCommand((await import("./status.ts")).status),
 }
 
 const main = defineCommand({

@@ -1,10 +1,11 @@
 // Getting at SQLite: the CLI runs on Node, OpenCode's database is read with Bun's SQLite. Where a command needs it, the
 // CLI runs itself once more on Bun, which is at hand wherever OpenCode is: its binary is one.
-import { spawn } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
 import { dirname, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { findCommand } from "../sidecar/find.ts"
 import { StoreError } from "../store/errors.ts"
 import type { Environment } from "../store/paths.ts"
@@ -40,14 +41,7 @@ export async function runOnBun(args: readonly string[], env: Environment = proce
     const remedy = "put one there, or give a file: opencode export <session id> > session.json"
     throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
   }
-  const self = ownPath()
-  const child = spawn(runtime.command, [self, ...args], {
-    stdio: "inherit",
-    // Bun runs what a bunfig.toml in the working directory preloads and takes over its .env: not those of a project
-    // that is only being looked at. What the environment says relative to the old one is made absolute.
-    cwd: dirname(self),
-    env: { ...absolute(env), ...runtime.env, [marker]: "1" },
-  })
+  const child = spawn(runtime.command, [ownPath(), ...args], { stdio: "inherit", ...onBun(runtime, env) })
   // The terminal sends its signals to both; this process stays to pass on the exit code.
   const forward = (signal: NodeJS.Signals) => child.kill(signal)
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
@@ -61,6 +55,37 @@ export async function runOnBun(args: readonly string[], env: Environment = proce
     })
   } finally {
     for (const signal of signals) process.off(signal, forward)
+  }
+}
+
+const ANSWER_WITHIN_MS = 30_000
+
+/**
+ * What this CLI prints with these arguments on Bun; undefined when there is none, or none that answers: an OpenCode of
+ * long ago is no Bun. Rejects with the signal's reason alone.
+ */
+export async function askOnBun(
+  args: readonly string[],
+  signal: AbortSignal,
+  env: Environment = process.env,
+): Promise<string | undefined> {
+  const runtime = isChild ? undefined : findRuntime(env)
+  if (!runtime) return undefined
+  const options = { ...onBun(runtime, env), signal, timeout: ANSWER_WITHIN_MS, maxBuffer: 16 * 1024 * 1024 }
+  try {
+    return (await promisify(execFile)(runtime.command, [ownPath(), ...args], options)).stdout
+  } catch {
+    signal.throwIfAborted()
+    return undefined
+  }
+}
+
+function onBun(runtime: Runtime, env: Environment): { cwd: string; env: NodeJS.ProcessEnv } {
+  return {
+    // Bun runs what a bunfig.toml in the working directory preloads and takes over its .env: not those of a project
+    // that is only being looked at. What the environment says relative to the old one is made absolute.
+    cwd: dirname(ownPath()),
+    env: { ...absolute(env), ...runtime.env, [marker]: "1" },
   }
 }
 

@@ -24,6 +24,11 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 }
 
+/** Whether stdout is looked at by somebody who wants colours. */
+export function colours(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb"
+}
+
 export function complain(text: string): void {
   process.stderr.write(`opencode-hud: ${oneLine(text)}\n`)
 }

@@ -193,9 +193,9 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
  * At start OpenCode installs `@opencode-ai/plugin` from npm into every config folder and lets plugins wait for it. It takes
  * a folder whose lock file names the package for up to date, so this spares the network.
  */
-function skipInstall(config: string): void {
+export function skipInstall(config: string): void {
   const dependencies = { "@opencode-ai/plugin": "*" }
-  mkdirSync(join(config, "node_modules"))
+  mkdirSync(join(config, "node_modules"), { recursive: true })
   writeFileSync(join(config, "package.json"), JSON.stringify({ dependencies }))
   writeFileSync(
     join(config, "package-lock.json"),

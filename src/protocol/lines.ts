@@ -6,7 +6,7 @@ import { StringDecoder } from "node:string_decoder"
 import { AbstractMessageReader, AbstractMessageWriter, type DataCallback, type Message } from "vscode-jsonrpc"
 
 /** Longest line read, in characters. A digest's document is capped far below it. */
-const LONGEST_LINE = 4_000_000
+export const LONGEST_LINE = 4_000_000
 
 /** Of a line that is no message, what is handed on. */
 const NOISE_SHOWN = 500

@@ -16,19 +16,28 @@ export const GPUS = ["cuda", "vulkan", "metal"] as const
 export const gpuChoiceSchema = z.enum(["auto", "off", ...GPUS])
 export type GpuChoice = z.output<typeof gpuChoiceSchema>
 
-const helloSchema = z.object({ protocol: count, version: few(100) })
+const helloSchema = z.object({
+  /** version of the wire */
+  protocol: count,
+  /** of the plugin; for the log only */
+  version: few(100),
+})
 
 const helloReplySchema = z.object({
+  /** version of the wire */
   protocol: count,
+  /** of the sidecar; for the log only */
   version: few(100),
-  /** as `bun 1.3.14` */
+  /** what it runs on, as `bun 1.3.14` */
   runtime: few(100),
+  /** its process id */
   pid: count,
 })
 
 const loadSchema = z.object({
   /** absolute path of a GGUF file */
   modelPath: text,
+  /** the graphics interface wanted: the best there is, one by name, or none */
   gpu: gpuChoiceSchema,
   /** context of one request, prompt and answer, in tokens */
   contextTokens: count,
@@ -49,17 +58,23 @@ const capabilitiesSchema = z.object({
   devices: z.array(few(200)),
   /** why a better device is not in use, when one was asked for or found */
   fallback: z.optional(few(400)),
+  /** as its file says; `parameters` is how many weights it has */
   model: z.object({ name: few(200), sizeBytes: count, parameters: count }),
+  /** of one request: what was asked for, as far as the model was trained for it */
   contextTokens: count,
+  /** processor threads in use */
   threads: count,
   /** whether an answer's form is enforced while it is generated */
   grammar: z.boolean(),
   /** requests worked on at the same time */
   sequences: count,
-  /** measured at load */
+  /** reading, measured at load */
   prefillTokensPerSecond: z.number(),
+  /** writing, measured at load */
   decodeTokensPerSecond: z.number(),
+  /** how long loading took */
   loadMs: z.number(),
+  /** memory of the process once it is loaded */
   rssBytes: count,
 })
 export type Capabilities = z.output<typeof capabilitiesSchema>
@@ -73,6 +88,7 @@ const writeSchema = z.object({
   instruction: text,
   /** JSON schema of the answer, in the subset of `sidecar/grammar.ts` */
   schema: z.record(z.string(), z.unknown()),
+  /** of the answer */
   maxTokens: count,
 })
 export type Write = z.output<typeof writeSchema>
@@ -82,6 +98,7 @@ const usageSchema = z.object({
   promptTokens: count,
   /** of those, evaluated for this request; the others were still in the engine's state */
   evaluatedTokens: count,
+  /** tokens of the answer */
   outputTokens: count,
   /** tokens of the document that did not fit and were left out */
   cutTokens: count,
@@ -94,7 +111,9 @@ const writeReplySchema = z.object({
   structured: z.nullable(z.unknown()),
   /** whether `structured` has the form the schema asks for */
   schemaOk: z.boolean(),
+  /** what went in and came out */
   usage: usageSchema,
+  /** from taking the request up to the answer */
   elapsedMs: z.number(),
 })
 export type WriteReply = z.output<typeof writeReplySchema>
@@ -103,9 +122,13 @@ const emptySchema = z.object({})
 
 /** Requests, plugin to sidecar: what is sent and what comes back. */
 export const REQUESTS = {
+  /** the first message: who is there. Answered before the engine is imported, so within milliseconds */
   "engine/hello": { params: helloSchema, result: helloReplySchema },
+  /** loads a model, in place of the one that is loaded, and measures it; `load/progress` tells how far */
   "engine/load": { params: loadSchema, result: capabilitiesSchema },
+  /** gives the model's memory back */
   "engine/unload": { params: emptySchema, result: emptySchema },
+  /** has the loaded model write about a document */
   "digest/write": { params: writeSchema, result: writeReplySchema },
 } as const
 
@@ -128,13 +151,21 @@ export type Notice<Name extends NotificationName> = z.output<(typeof NOTIFICATIO
 
 /** What a request that fails carries as `data.code`. The message says what to do. */
 export const ERROR_CODES = [
+  /** the request is not of the form described here, or its schema is more than a grammar can hold */
   "BAD_REQUEST",
+  /** the engine cannot be imported, or has no part that runs on this machine */
   "NO_ENGINE",
+  /** there was no `engine/load`, or the last one failed */
   "NOT_LOADED",
+  /** there is no file at the path */
   "MODEL_MISSING",
+  /** the file is no model, or one that the engine cannot read */
   "MODEL_INVALID",
+  /** it would need more memory than it may have */
   "MODEL_TOO_LARGE",
+  /** memory ran out all the same */
   "OUT_OF_MEMORY",
+  /** anything else */
   "ENGINE_FAILED",
 ] as const
 export type WireErrorCode = (typeof ERROR_CODES)[number]

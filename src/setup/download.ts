@@ -54,14 +54,21 @@ async function removeParts(target: string, except: string): Promise<void> {
   await Promise.all(paths.map((path) => rm(path, { force: true })))
 }
 
-/** In hexadecimal; undefined when there is no such file. */
-export async function hashFile(path: string): Promise<string | undefined> {
+type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
+
+/** In hexadecimal; undefined when there is no such file. Rejects when it is aborted or the disk does. */
+export async function hashFile(path: string, options: HashOptions = {}): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined)
-  return found?.isFile() ? (await feed(createHash("sha256"), path)).digest("hex") : undefined
+  return found?.isFile() ? (await feed(createHash("sha256"), path, options)).digest("hex") : undefined
 }
 
-async function feed(hash: Hash, path: string): Promise<Hash> {
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
+async function feed(hash: Hash, path: string, { signal, onProgress }: HashOptions = {}): Promise<Hash> {
+  let doneBytes = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, ...(signal ? { signal } : {}) })) {
+    hash.update(chunk as Buffer)
+    doneBytes += (chunk as Buffer).length
+    onProgress?.(doneBytes)
+  }
   return hash
 }
 

@@ -92,8 +92,9 @@ export async function tryOut(
   }
 }
 
-function judge(capabilities: Capabilities): Pick<Trial, "verdict" | "words"> {
-  const longMs = predictMs(capabilities, LONG.inTokens, LONG.outTokens)
+/** Whether measured speeds keep up with an agent. */
+export function judge(speeds: Parameters<typeof predictMs>[0]): Pick<Trial, "verdict" | "words"> {
+  const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
   const time = `${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
   if (longMs <= LONG.withinMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }
   const words = `it is slow on this machine: about ${time}, so that of long outputs it will read only parts`

@@ -17,17 +17,21 @@ const foldSchema = z.object({
   id: z.string(),
   /** the call as a reader knows it again, as `read src/db.ts` */
   what: z.string(),
+  /** `free`: at no cost; `pays`: over the calls to come; `must`: the context nears its limit */
   reason: z.enum(["free", "pays", "must"]),
   /** the reason in words */
   because: z.string(),
   /** the call (1-based) it is folded from on */
   call: z.number(),
-  /** estimated tokens of what is folded, and of the line in its place */
+  /** of what is folded, estimated */
   tokens,
+  /** of the line in its place, estimated */
   textTokens: tokens,
-  /** where OpenCode keeps the original, and which side of the call is folded */
+  /** the message and the part in which OpenCode keeps the original */
   messageID: z.string(),
+  /** of the message */
   partID: z.string(),
+  /** which side of the call is folded */
   side: z.enum(["output", "input"]),
 })
 export type FoldStatus = z.output<typeof foldSchema>
@@ -39,13 +43,15 @@ const writerSchema = z.object({
   state: z.enum(["idle", "starting", "ready", "degraded", "off"]),
   /** of `degraded` and `off` */
   why: z.optional(z.string()),
+  /** its name; absent before it was asked for, and with `extract` */
   model: z.optional(z.string()),
   /** `CPU`, or the GPU's kind as `vulkan`; known once a model was loaded */
   device: z.optional(z.string()),
   /** as measured, tokens per second in and out */
   speed: z.optional(z.object({ prefill: z.number(), decode: z.number() })),
-  /** outputs that wait for a digest, and whether one is in work */
+  /** outputs that wait for a digest */
   waiting: z.number(),
+  /** whether one is in work */
   working: z.boolean(),
   /** digests written since the process began */
   written: z.number(),
@@ -54,60 +60,79 @@ const writerSchema = z.object({
 export type WriterStatus = z.output<typeof writerSchema>
 
 export const statusSchema = z.object({
+  /** of this shape; another one is not to be read */
   version: z.literal(STATUS_VERSION),
-  /** of the plugin */
+  /** the plugin's version */
   plugin: z.string(),
+  /** OpenCode's id of the session */
   sessionID: z.string(),
   /** the project's folder */
   directory: z.string(),
-  /** the process that wrote it, and when, epoch ms */
+  /** the process that wrote it; once it has ended, what it says of the writer is over */
   pid: z.number(),
+  /** when, epoch ms */
   writtenMs: z.number(),
   /** calls the session has made */
   calls: z.number(),
+  /** the model of the last call, as `provider/model` */
   model: z.optional(z.string()),
+  /** how full the context is */
   context: z.object({
-    /** in the context now; `estimated` before the provider has reported any */
+    /** in the context now */
     tokens,
+    /** whether `tokens` is an estimate: before the provider has reported any */
     estimated: z.boolean(),
-    /** the model's window, and the size at which OpenCode compacts; absent where unknown or never */
+    /** the model's window; absent where it is not known */
     limit: z.optional(tokens),
+    /** the size at which OpenCode compacts; absent where it never does */
     compactsAt: z.optional(tokens),
     /** share of the last call's input that came from the provider's cache, 0 to 1 */
     cachedShare: z.optional(z.number()),
     /** context sizes of the last calls, oldest first */
     trend: z.array(tokens),
+    /** how often OpenCode has compacted the session */
     compactions: z.number(),
   }),
-  /** since the session began: input tokens that were not sent, what that comes to, and in how many calls */
+  /** since the session began */
   saved: z.object({
+    /** input tokens that were not sent */
     tokens,
     /** of what the input would have cost without the plugin, 0 to 1; negative when it cost more */
     share: z.number(),
     /** absent where the model's price is not known */
     usd: z.optional(z.number()),
+    /** in how many calls */
     calls: z.number(),
   }),
+  /** the status message */
   hud: z.object({
+    /** `on`; `paused` by the user in this session; `off` by the options */
     activity: activitySchema,
     /** what the next request would carry as things stand; absent when there is nothing to say */
     text: z.optional(z.string()),
+    /** of that text */
     tokens,
   }),
+  /** what is folded */
   folding: z.object({
+    /** as the HUD's */
     activity: activitySchema,
     /** why no more is folded for money, though nobody switched it off */
     stopped: z.optional(z.string()),
-    /** outputs that go out folded, and the tokens that leaves out of each request */
+    /** how many outputs go out folded */
     outputs: z.number(),
+    /** that this leaves out of each request */
     savedTokens: tokens,
+    /** how often the agent has asked for an original */
     recalls: z.number(),
     /** newest first, at most `MOST_FOLDS` of them */
     newest: z.array(foldSchema),
   }),
+  /** commands whose last run failed: what failed, how, since which call, how often */
   failures: z.array(z.object({ what: z.string(), detail: z.string(), since: z.number(), times: z.number() })),
   /** files whose content the agent has not seen: edited since it read them, or changed on disk */
   stale: z.array(z.object({ path: z.string(), why: z.enum(["edited since read", "changed on disk since read"]) })),
+  /** who writes the digests */
   writer: writerSchema,
 })
 export type Status = z.output<typeof statusSchema>

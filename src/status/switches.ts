@@ -3,8 +3,10 @@
 
 import * as z from "zod/mini"
 
-const switchesSchema = z.object({
+export const switchesSchema = z.object({
+  /** whether the HUD is sent */
   hud: z._default(z.enum(["on", "paused"]), "on"),
+  /** `paused`: what is folded stays so, and nothing more is unless the context would overflow */
   folding: z._default(z.enum(["on", "paused"]), "on"),
 })
 export type Switches = z.output<typeof switchesSchema>

@@ -1,7 +1,7 @@
 // A status in words: the rows that the panel draws and `opencode-hud status` prints. Each row is worth a line or is not
 // there; which of them ask for attention is said by their tone.
 
-import { amount } from "../core/text.ts"
+import { amount, cutMiddle } from "../core/text.ts"
 import type { Status, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
@@ -37,9 +37,12 @@ export function fullness({ context }: Status): number | undefined {
 /** From here on the context is close to its compaction. */
 const NEAR = 0.8
 
+export function isNearlyFull(status: Status): boolean {
+  return (fullness(status) ?? 0) >= NEAR
+}
+
 function contextRow(status: Status): Row {
   const { tokens, estimated, limit, compactsAt, compactions } = status.context
-  const share = fullness(status)
   const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
   const details = [
     ...(compactsAt === undefined ? [] : [`compacts at ${amount(compactsAt)}`]),
@@ -48,7 +51,7 @@ function contextRow(status: Status): Row {
   return {
     name: "context",
     text: `${estimated ? "about " : ""}${amount(tokens)}${of}`,
-    tone: share !== undefined && share >= NEAR ? "warn" : "plain",
+    tone: isNearlyFull(status) ? "warn" : "plain",
     details,
   }
 }
@@ -62,11 +65,12 @@ function savedRow({ saved: { tokens, share, usd, calls } }: Status): Row | undef
   if (calls === 0) return
   const cost = share < 0 ? `costs ${percent(-share)} more so far` : `saved ${percent(share)}`
   const money = usd === undefined || share < 0 ? "" : `, ${dollars(usd)}`
+  const unsent = tokens > 0 ? `, ${amount(tokens)} tokens` : ""
   return {
     name: "saved",
-    text: `${cost}${money}`,
+    text: `${cost}${money}${share < 0 ? "" : unsent}`,
     tone: share >= 0.01 ? "good" : "muted",
-    details: tokens > 0 ? [`${amount(tokens)} tokens not sent`] : [],
+    details: [],
   }
 }
 
@@ -104,7 +108,7 @@ function staleRow({ stale }: Status): Row | undefined {
     name: "stale",
     text: stale.length === 1 ? "1 stale file" : `${stale.length} stale files`,
     tone: "warn",
-    details: stale.map(({ path, why }) => `${path} (${why})`),
+    details: stale.map(({ path, why }) => `${path} ${why}`),
   }
 }
 
@@ -118,18 +122,29 @@ function hudRow({ hud: { activity, text, tokens } }: Status): Row {
   }
 }
 
+/** Of a model's name, so that what it does has room beside it. */
+const MODEL_NAME = 18
+
 function writerRow(writer: WriterStatus): Row {
   const { backend, state, why, model, device, speed, waiting, working, written } = writer
   if (backend === "extract") return { name: "digests", text: "digests without a model", tone: "muted", details: [] }
-  const bad = state === "degraded" || state === "off"
+  const name = cutMiddle(model ?? backend, MODEL_NAME)
+  const isBad = state === "degraded" || state === "off"
+  const how = state === "ready" && device !== undefined ? `on ${device}` : state
+  const queue = waiting > 0 ? `, ${waiting} waiting` : working ? ", writing" : ""
   const details = [
     ...(why === undefined ? [] : [why]),
-    ...(device === undefined ? [] : [`on ${device}`]),
-    ...(speed ? [`${Math.round(speed.prefill)} tokens/s in, ${Math.round(speed.decode)} out`] : []),
-    ...(waiting || working ? [`${working ? "writing, " : ""}${waiting} waiting`] : []),
-    ...(written ? [`${written} written`] : []),
+    ...(speed ? [`reads ${Math.round(speed.prefill)}, writes ${Math.round(speed.decode)} tokens/s`] : []),
+    ...(name === model || model === undefined ? [] : [model]),
+    ...(written ? [written === 1 ? "1 digest written" : `${written} digests written`] : []),
   ]
-  return { name: "digests", text: `${model ?? backend} ${state}`, tone: bad ? "warn" : "muted", details }
+  return { name: "digests", text: `${name} ${how}${queue}`, tone: isBad ? "warn" : "muted", details }
+}
+
+/** As it is once the process that wrote it has ended: what is in the session stays, nobody writes digests. */
+export function withoutProcess(status: Status): Status {
+  const { why: _, ...writer } = status.writer
+  return { ...status, writer: { ...writer, state: "idle", waiting: 0, working: false } }
 }
 
 export function percent(share: number): string {

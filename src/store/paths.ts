@@ -20,7 +20,7 @@ export function opencodeFolder(env: Environment = process.env, home = homeFolder
 }
 
 // An account without an entry in the password file has none, and then asking throws.
-function homeFolder(): string {
+export function homeFolder(): string {
   try {
     return homedir()
   } catch {

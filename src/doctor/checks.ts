@@ -1,0 +1,109 @@
+// All that the doctor looks at, in order, each said as soon as it is known. Changes nothing.
+
+import { dirname } from "node:path"
+import { redact } from "../core/redact.ts"
+import type { Options } from "../options.ts"
+import { placesIn, readInstalled } from "../sidecar/installed.ts"
+import { listStatus, readStatus, statusFolder } from "../status/files.ts"
+import type { Status } from "../status/status.ts"
+import { dataFolder, type Environment, storePath } from "../store/paths.ts"
+import type { Check } from "./check.ts"
+import { readConfig } from "./config-files.ts"
+import type { Databases } from "./databases.ts"
+import { checkEngine, checkModel, checkWithoutSidecar, type Watch, wantsSidecar } from "./digests.ts"
+import { checkOpencode, checkRuntime } from "./host.ts"
+import { checkConfig, checkListed, checkPanel, checkVersions, readListing } from "./listing.ts"
+import { checkLoaded } from "./loaded.ts"
+import { checkGpu, checkSpeed, measureSpeed } from "./machine.ts"
+import { checkConflicts, checkOptions, optionsOf } from "./settings.ts"
+import { checkStore } from "./store.ts"
+
+export type Examination = Watch & {
+  env: Environment
+  home: string
+  /** the folder OpenCode is, or would be, started in */
+  directory: string
+  /** of this command */
+  version: string
+  /** the manifest's `engines.opencode` */
+  needs: string
+  /** what SQLite tells; resolves with undefined where there is none */
+  databases(storeFile: string): Promise<Databases | undefined>
+  /** try the model out */
+  test: boolean
+}
+
+/** What was found on the way, for a bundle. */
+export type Findings = {
+  opencode?: string
+  options?: Options
+  statuses?: Status[]
+  databases?: Databases
+}
+
+/** Sessions whose status is read: those of a bundle. */
+const NEWEST = 3
+
+/** Rejects with the signal's reason alone. `findings` is filled while it goes on. */
+export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<Check> {
+  for await (const check of checksOf(examination, findings)) if (check) yield withoutSecrets(check)
+}
+
+async function* checksOf(
+  { env, home, directory, version, needs, databases, test, ...watch }: Examination,
+  findings: Findings,
+): AsyncGenerator<Check | undefined> {
+  const opencode = await checkOpencode(env, needs, watch.signal)
+  if (opencode.version !== undefined) findings.opencode = opencode.version
+  yield opencode.check
+  yield checkRuntime(env)
+
+  const config = await readConfig(env, home, directory)
+  const listing = await readListing(config, env, home)
+  const { options } = optionsOf(listing)
+  findings.options = options
+  yield* checkConfig(config)
+  yield checkListed(config, listing, env)
+  yield checkPanel(config, listing)
+
+  const data = dataFolder(env, home)
+  const statuses = await listStatus(statusFolder(data))
+  const read = await Promise.all(
+    statuses.slice(0, NEWEST).map(({ sessionID }) => readStatus(statusFolder(data), sessionID)),
+  )
+  const newest = read[0]
+  findings.statuses = read.filter((status) => status !== undefined)
+  yield checkVersions(listing, version, newest?.plugin)
+  yield* checkOptions(listing)
+  yield* checkConflicts(config, listing)
+
+  const storeFile = options.store.path ?? storePath(env, home)
+  const facts = await databases(storeFile)
+  if (facts) findings.databases = facts
+  yield checkLoaded({ listing, options, statuses, newest, sessions: facts?.sessions, nowMs: Date.now() })
+
+  const places = placesIn(data)
+  const installed = await readInstalled(places)
+  if (wantsSidecar(options.digest, installed)) {
+    const engine = await checkEngine(places, installed)
+    yield engine
+    const model = await checkModel(options.digest, installed, watch)
+    yield model
+    yield await checkGpu(options.digest, installed, newest?.writer.device, env)
+    const isWhole = engine.level === "ok" && model.level === "ok"
+    const trial = { gpu: options.digest.gpu, version, env, signal: watch.signal }
+    yield test && isWhole
+      ? await measureSpeed(places, installed, trial)
+      : checkSpeed(findings.statuses.find(({ writer }) => writer.speed))
+  } else {
+    yield await checkWithoutSidecar(options.digest, watch.signal)
+    if (options.digest.backend === "auto") yield await checkGpu(options.digest, installed, undefined, env)
+  }
+
+  const isDefault = env.OPENCODE_HUD_DATA === undefined && options.store.path === undefined
+  yield await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+}
+
+function withoutSecrets({ fix, ...check }: Check): Check {
+  return { ...check, found: redact(check.found), ...(fix === undefined ? {} : { fix: redact(fix) }) }
+}

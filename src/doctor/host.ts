@@ -1,0 +1,60 @@
+// The programs around the plugin: OpenCode itself, and what this command runs on.
+
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { findCommand } from "../sidecar/find.ts"
+import type { Environment } from "../store/paths.ts"
+import { type Check, fail, ok } from "./check.ts"
+
+const PATIENCE_MS = 15_000
+const UPGRADE = "upgrade it: opencode upgrade"
+
+/** `needs` is the manifest's `engines.opencode`, as `>=1.18.0`. `version` is undefined where it is not known. */
+export async function checkOpencode(
+  env: Environment,
+  needs: string,
+  signal: AbortSignal,
+): Promise<{ check: Check; version?: string }> {
+  const command = findCommand("opencode", env)
+  if (command === undefined) {
+    const install = "install it (https://opencode.ai) or put it on PATH"
+    return { check: fail("opencode", "there is no opencode on PATH", install) }
+  }
+  let said: string
+  try {
+    said = (await promisify(execFile)(command, ["--version"], { env, timeout: PATIENCE_MS, signal })).stdout.trim()
+  } catch (error) {
+    signal.throwIfAborted()
+    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
+    return { check: fail("opencode", `${command} --version failed (${why})`, "install OpenCode anew") }
+  }
+  const version = /\d+\.\d+\.\d+\S*/.exec(said)?.[0]
+  if (version === undefined) {
+    const found = `${command} --version says ${JSON.stringify(said.slice(0, 60))}, which is no version`
+    return { check: fail("opencode", found, "put OpenCode's own program first on PATH") }
+  }
+  // a build of a branch calls itself so, and OpenCode does not hold it against what a plugin needs either
+  if (version.startsWith("0.0.0"))
+    return { check: ok("opencode", `${version}, a development build, in ${command}`), version }
+  if (isOlder(version, needs)) {
+    return { check: fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE), version }
+  }
+  return { check: ok("opencode", `version ${version} in ${command}`), version }
+}
+
+/** Compares the three numbers alone. */
+function isOlder(version: string, needs: string): boolean {
+  const numbers = (text: string) => (/\d+\.\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number)
+  const [have, want] = [numbers(version), numbers(needs)]
+  const at = want.findIndex((number, at) => number !== have[at])
+  return at >= 0 && (have[at] ?? 0) < (want[at] ?? 0)
+}
+
+/** What this command runs on, and what it reads databases with. */
+export function checkRuntime(env: Environment): Check {
+  const { bun, node } = process.versions
+  if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
+  const other = findCommand("bun", env) ?? findCommand("opencode", env)
+  const reads = other === undefined ? "no Bun on PATH: databases are not looked at" : `databases are read by ${other}`
+  return ok("runtime", `Node ${node}; ${reads}`)
+}

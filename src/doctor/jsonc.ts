@@ -1,0 +1,20 @@
+// JSON as OpenCode reads its config: with comments and trailing commas. Only reads, so that it need not keep any of them.
+
+/** Strings are matched first, so that what looks like a comment inside one stays. */
+const COMMENTS = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
+const TRAILING = /"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g
+
+/** Throws SyntaxError; positions in its message are those of the text. */
+export function parseJsonc(text: string): unknown {
+  const bare = text.replace(/^\ufeff/, " ").replace(COMMENTS, (found) => (isString(found) ? found : blank(found)))
+  return JSON.parse(bare.replace(TRAILING, (found) => (isString(found) ? found : " ")))
+}
+
+function isString(found: string): boolean {
+  return found.startsWith('"')
+}
+
+/** As long as it was, with its line breaks. */
+function blank(found: string): string {
+  return found.replace(/[^\n]/g, " ")
+}

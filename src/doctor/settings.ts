@@ -1,0 +1,62 @@
+// Whether the plugin's options are what they are meant to be, and whether another plugin wants to do the same work.
+
+import { basename } from "node:path"
+import { type Options, readOptions } from "../options.ts"
+import { type Check, fail, ok, warn } from "./check.ts"
+import type { Config } from "./config-files.ts"
+import type { Listing } from "./listing.ts"
+
+/** Those in effect, and the file they stand in; the defaults where none are given. */
+export function optionsOf({ ours }: Listing): { options: Options; path?: string; problems: Problem[] } {
+  const last = ours.at(-1)
+  const { options, problems } = readOptions(last?.options)
+  return { options, problems, ...(last === undefined ? {} : { path: last.file.path }) }
+}
+
+type Problem = ReturnType<typeof readOptions>["problems"][number]
+
+export function checkOptions(listing: Listing): Check[] {
+  const { options, path, problems } = optionsOf(listing)
+  if (path === undefined) return []
+  if (problems.length > 0) {
+    return problems.map(({ option, message }) =>
+      fail("options", /key$/i.test(option) ? withoutValue(message) : message, `correct ${option} in ${path}`),
+    )
+  }
+  if (!options.enabled) {
+    return [warn("options", "the plugin is switched off", `take "enabled": false out of its options in ${path}`)]
+  }
+  const given = listing.ours.at(-1)?.options
+  const names = typeof given === "object" && given !== null ? Object.keys(given) : []
+  return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults")]
+}
+
+/** The message of a wrong key without the key. */
+function withoutValue(message: string): string {
+  return message.replace(/, got .*(?=; using)/, "")
+}
+
+/** Plugins that take out or rewrite old tool outputs, by how they are listed or how their files are called. */
+const OTHERS: readonly { name: string; pattern: RegExp }[] = [
+  { name: "DCP", pattern: /(?:^|[/@_-])(?:opencode-)?dcp(?:$|[@._-])|dynamic-context-pruning/i },
+  { name: "ACP", pattern: /(?:^|[/@_-])opencode-acp(?:$|[@._-])/i },
+  { name: "magic-context", pattern: /magic-context/i },
+]
+
+export function checkConflicts(config: Config, listing: Listing): Check[] {
+  const folding = optionsOf(listing).options.fold.enabled
+  const sources = [
+    ...listing.server.map(({ name, spec, file }) => ({ texts: [name, spec], where: file.path })),
+    ...config.pluginFiles.map((path) => ({ texts: [basename(path)], where: path })),
+  ]
+  const found = OTHERS.flatMap(({ name, pattern }) => {
+    const source = sources.find(({ texts }) => texts.some((text) => pattern.test(text)))
+    return source ? [{ name, where: source.where }] : []
+  })
+  if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
+  return found.map(({ name, where }) => {
+    if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
+    const what = `${name} prunes the context too (${where}): what one leaves alone the other moves, and the prompt cache is lost`
+    return warn("conflicts", what, `keep one: take ${name} out of ${where}, or set "fold": { "enabled": false } here`)
+  })
+}

@@ -1,0 +1,78 @@
+// Whether the plugin's SQLite file is whole, of a version this one knows, and private.
+
+import { stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { Options } from "../options.ts"
+import { megabytes } from "../setup/folder.ts"
+import { applicationID, schemaVersion } from "../store/migrations/index.ts"
+import { type Check, fail, inShell, ok, warn } from "./check.ts"
+import type { Databases } from "./databases.ts"
+
+/** `ownFolder` is the plugin's data folder where nobody named another one; `databases` undefined where no Bun is. */
+export async function checkStore(
+  { enabled }: Options["store"],
+  path: string,
+  ownFolder: string | undefined,
+  databases: Databases | undefined,
+): Promise<Check> {
+  if (!enabled) return ok("store", "kept in memory (store.enabled is false)")
+  const file = await stat(path).catch(() => undefined)
+  if (!file) return ok("store", `none yet; the first session makes ${path}`)
+  return (
+    checkContent(path, databases?.store) ??
+    (await checkPrivate(path, ownFolder)) ??
+    (databases
+      ? ok("store", `${path}, ${megabytes(file.size)}, whole, schema ${schemaVersion}`)
+      : warn(
+          "store",
+          `${path}, ${megabytes(file.size)}, not looked into: there is no Bun`,
+          "put bun or opencode on PATH",
+        ))
+  )
+}
+
+function checkContent(path: string, facts: Databases["store"] | undefined): Check | undefined {
+  const away = `move it away; until then the plugin remembers nothing from one start to the next: mv ${inShell(path)} ${inShell(`${path}.old`)}`
+  const aside = `nothing to do: the plugin sets it aside when it next opens it; or do it now: mv ${inShell(path)} ${inShell(`${path}.old`)}`
+  if (!facts || facts.kind === "absent") return undefined
+  if (facts.kind === "unreadable") {
+    if (facts.trouble === "corrupt") return fail("store", `${path} is damaged (${facts.reason})`, aside)
+    if (facts.trouble === "locked") {
+      const end = "end the OpenCode that does not let go of it"
+      return warn("store", `${path} is locked by another process`, end)
+    }
+    return fail("store", `${path} cannot be opened (${facts.reason})`, `make it yours to read and write, or ${away}`)
+  }
+  // an empty file is a store that nothing was written to yet
+  const isEmpty = facts.schemaVersion === 0 && Object.keys(facts.rows).length === 0
+  if (facts.applicationID !== applicationID && !isEmpty) {
+    return fail("store", `${path} is a database of another program`, "correct store.path")
+  }
+  if (facts.schemaVersion > schemaVersion) {
+    const found = `${path} was written by a newer version (schema ${facts.schemaVersion}, this one knows ${schemaVersion})`
+    return fail("store", found, `update the plugin, or ${away}`)
+  }
+  if (facts.quickCheck !== "ok") return fail("store", `${path} is damaged (${facts.quickCheck.slice(0, 200)})`, aside)
+  return undefined
+}
+
+async function checkPrivate(path: string, ownFolder: string | undefined): Promise<Check | undefined> {
+  // Windows has no such modes
+  if (process.platform === "win32") return undefined
+  const folder = dirname(path)
+  const open = await isOpenToOthers(path)
+  // a folder that was named may serve other purposes as well
+  const openFolder = folder === ownFolder && (await isOpenToOthers(folder))
+  if (!open && !openFolder) return undefined
+  const fixes = [
+    ...(openFolder ? [`chmod 700 ${inShell(folder)}`] : []),
+    ...(open ? [`chmod 600 ${inShell(path)}`] : []),
+  ]
+  const what = [...(openFolder ? [folder] : []), ...(open ? [path] : [])].join(" and ")
+  return warn("store", `others on this machine can read ${what}`, fixes.join(" && "))
+}
+
+async function isOpenToOthers(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found !== undefined && (found.mode & 0o077) !== 0
+}

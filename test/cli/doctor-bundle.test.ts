@@ -1,0 +1,165 @@
+// The bundle for bug reports: what is in it, and that what is private is not.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { withoutPrivate } from "../../src/doctor/bundle.ts"
+import { list, newPatient, type Patient, trace } from "../doctor/patient.ts"
+import { openAt, turnOf } from "../store/support.ts"
+import { fold } from "../support/status.ts"
+
+let patient: Patient
+let file: string
+beforeEach(() => {
+  patient = newPatient("stub")
+  file = join(patient.root, "report.json")
+})
+afterEach(() => patient[Symbol.dispose]())
+
+/** Of forms that are known, put together here so that nothing in this file has one. */
+const TOKEN = `sk-${"ant-"}${"Ab1Cd2Ef".repeat(4)}`
+const GITHUB = `ghp_${"aZ09".repeat(8)}`
+/** Of no form at all: only its place says what it is. */
+const PLAIN = "correct-horse-battery"
+
+async function bundled(...args: string[]) {
+  const result = await patient.doctor("--bundle", file, ...args)
+  return { ...result, text: readFileSync(file, "utf8"), bundle: JSON.parse(readFileSync(file, "utf8")) }
+}
+
+test("it holds what the doctor found, versions, options, figures, log lines and the store's counts", async () => {
+  list(patient, { hud: { budgetTokens: 150 }, fold: { protectedFiles: ["a/**", "b.md"] } })
+  await trace(patient, "ses_1", { calls: 12 })
+  await trace(patient, "ses_2")
+  await trace(patient, "ses_3")
+  await trace(patient, "ses_4", { calls: 7 })
+  {
+    await using opened = await openAt(join(patient.data, "hud.db"))
+    opened.store.saveTurn(turnOf())
+  }
+  patient.write(
+    "data/opencode/log/opencode.log",
+    "INFO 1 service=default opencode-hud: the first\nINFO 2 service=llm what the user asked\nWARN 3 opencode-hud: the second\n",
+  )
+  const { code, stdout, bundle } = await bundled()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    /report\.json holds\n {2}what the doctor found[\s\S]*and leaves out\n[\s\S]*Look at it before you send it/,
+  )
+  expect(Object.keys(bundle)).toEqual(
+    "about versions system machine checks options installed sessions store log".split(" "),
+  )
+  expect(bundle.about.leftOut).toHaveLength(3)
+  expect(bundle.versions).toMatchObject({ opencode: "1.18.0", bun: process.versions.bun })
+  expect(bundle.checks[0]).toMatchObject({ name: "opencode", level: "ok" })
+  expect(bundle.options).toMatchObject({ hud: { budgetTokens: 150 }, fold: { protectedFiles: 2 } })
+  expect(bundle.sessions.map(({ sessionID }: { sessionID: string }) => sessionID)).toEqual(["ses_4", "ses_3", "ses_2"])
+  expect(bundle.sessions[0]).toMatchObject({
+    calls: 7,
+    context: { tokens: 87_400 },
+    hud: { activity: "on", tokens: 132 },
+    folding: { outputs: 12, reasons: { free: 1, pays: 1, must: 0 } },
+    failures: 1,
+    stale: 1,
+  })
+  expect(bundle.store).toMatchObject({ kind: "read", rows: { turn: 1 } })
+  expect(bundle.log).toEqual(["INFO 1 service=default opencode-hud: the first", "WARN 3 opencode-hud: the second"])
+})
+
+test("no secret of the options, the log or a status is in it, and nothing the user wrote", async () => {
+  patient.write("config/opencode/opencode.json", {
+    provider: { anthropic: { options: { apiKey: PLAIN } } },
+    plugin: [
+      [
+        "opencode-hud",
+        {
+          digest: { backend: "openai", openai: { apiKey: PLAIN, model: TOKEN, url: `http://me:${PLAIN}@127.0.0.1:9` } },
+        },
+      ],
+    ],
+  })
+  const words = "the customer's own words"
+  await trace(patient, "ses_1", {
+    directory: join(patient.env.HOME ?? "", "customer-shop"),
+    hud: { activity: "on", text: `<hud>\ntask "${words}"\n</hud>`, tokens: 10 },
+    failures: [{ what: `deploy ${words}`, detail: `${words} ${TOKEN}`, since: 1, times: 1 }],
+    stale: [{ path: `customer-shop/${words}.ts`, why: "edited since read" }],
+    folding: {
+      activity: "on",
+      stopped: `Authorization: Bearer ${PLAIN}`,
+      outputs: 1,
+      savedTokens: 1,
+      recalls: 0,
+      newest: [fold({ what: `read ${words}` })],
+    },
+  })
+  patient.write(
+    "data/opencode/log/2026-11-22.log",
+    [
+      `WARN opencode-hud: could not write ${patient.env.HOME}/customer: ${GITHUB}`,
+      `WARN opencode-hud: the server said token=${PLAIN}`,
+      `INFO service=session prompt="${words}"`,
+      "",
+    ].join("\n"),
+  )
+  const { text, stdout, bundle } = await bundled()
+  for (const secret of [TOKEN, GITHUB, PLAIN, words, "customer-shop", patient.env.HOME ?? "", patient.project]) {
+    expect(text).not.toContain(secret)
+  }
+  expect(stdout).not.toContain(PLAIN)
+  expect(bundle.log).toEqual([
+    "WARN opencode-hud: could not write ~/customer: [redacted]",
+    "WARN opencode-hud: the server said token=[redacted]",
+  ])
+  expect(bundle.options.digest.openai).toMatchObject({ apiKey: "[redacted]", model: "[redacted]" })
+})
+
+describe("the file", () => {
+  test("is for its owner's eyes, and nothing is left beside it", async () => {
+    await bundled()
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(patient.root).filter((name) => name.startsWith("report"))).toEqual(["report.json"])
+  })
+
+  test("that is there already is left alone, before anything is looked at", async () => {
+    writeFileSync(file, "mine")
+    const { code, stdout, stderr } = await patient.doctor("--bundle", file)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toMatch(
+      /^opencode-hud: --bundle: \S+ is there already and is left alone; name another, or rm \S+\n$/,
+    )
+    expect(readFileSync(file, "utf8")).toBe("mine")
+  })
+
+  test("in a folder that is not there is refused", async () => {
+    const { code, stderr } = await patient.doctor("--bundle", join(patient.root, "nowhere/report.json"))
+    expect(code).toBe(2)
+    expect(stderr).toContain("nowhere is no folder; make it or name another")
+    expect(existsSync(join(patient.root, "nowhere"))).toBe(false)
+  })
+
+  test("beside --json is told on stderr, so that stdout is JSON alone", async () => {
+    const { stdout, stderr } = await bundled("--json")
+    expect(JSON.parse(stdout).level).toBe("fail")
+    expect(stderr).toContain("report.json holds")
+  })
+})
+
+test("of long logs the last 200 lines are taken, over several files", async () => {
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => `INFO opencode-hud: line ${from + at}\n`).join("")
+  patient.write("data/opencode/log/a.log", lines(0, 150))
+  utimesSync(join(patient.root, "data/opencode/log/a.log"), 1, 1)
+  patient.write("data/opencode/log/b.log", lines(150, 300))
+  const { bundle } = await bundled()
+  expect(bundle.log).toHaveLength(200)
+  expect([bundle.log[0], bundle.log.at(-1)]).toEqual(["INFO opencode-hud: line 100", "INFO opencode-hud: line 299"])
+})
+
+test("folders are called by their role, and others that begin the same stay", () => {
+  const folders = [
+    ["/home/me/shop", "<project>"],
+    ["/home/me", "~"],
+  ] as const
+  const told = withoutPrivate({ a: ["/home/me/shop/src", "/home/me/shop2", "/home/me", "/home/meander"] }, folders)
+  expect(told).toEqual({ a: ["<project>/src", "~/shop2", "~", "/home/meander"] })
+})

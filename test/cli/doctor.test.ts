@@ -1,0 +1,573 @@
+// `opencode-hud doctor` on whole machines: a fresh one, a sound one, and one for each thing that can be wrong.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { chmodSync, copyFileSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import type { Check } from "../../src/doctor/check.ts"
+import { list, newPatient, type Patient, type Program, soundPatient, trace } from "../doctor/patient.ts"
+import { root, temporaryFolder, until } from "../store/support.ts"
+import { writeTinyModel } from "../support/gguf.ts"
+import { bundleInto, type Recorded, recordSession, source } from "./support.ts"
+
+setDefaultTimeout(60_000)
+
+const shared = temporaryFolder()
+const tiny = join(shared.path, "tiny.gguf")
+let recorded: Recorded
+beforeAll(async () => {
+  ;[recorded] = await Promise.all([recordSession(), writeTinyModel(tiny)])
+}, 120_000)
+afterAll(async () => {
+  await recorded?.close()
+  shared[Symbol.dispose]()
+})
+
+const sound = (program: Program = "stub"): Promise<Patient> =>
+  soundPatient({ folder: join(recorded.env.XDG_DATA_HOME, "opencode"), session: recorded.session }, tiny, program)
+
+/** What is not `ok`, which in these tests is one line. */
+function wrong(checks: readonly Check[]): Check[] {
+  return checks.filter(({ level }) => level !== "ok")
+}
+
+describe("a fresh machine", () => {
+  test("without OpenCode it fails, and says what to install and to list", async () => {
+    using patient = newPatient("none")
+    const { code, level, checks } = await patient.examine()
+    expect({ code, level }).toEqual({ code: 2, level: "fail" })
+    expect(wrong(checks)).toEqual([
+      {
+        name: "opencode",
+        level: "fail",
+        found: "there is no opencode on PATH",
+        fix: "install it (https://opencode.ai) or put it on PATH",
+      },
+      expect.objectContaining({
+        name: "plugin",
+        level: "fail",
+        fix: expect.stringContaining("opencode plugin opencode-hud"),
+      }),
+    ])
+  })
+
+  test("that there is no model yet is in order, and so is that there is no store", async () => {
+    using patient = newPatient()
+    const { checks } = await patient.examine()
+    const found = Object.fromEntries(checks.map((check) => [check.name, check]))
+    expect(found.opencode).toMatchObject({ level: "ok", found: expect.stringMatching(/^version \d+\.\d+\.\d+ in /) })
+    expect(found.digests).toEqual({
+      name: "digests",
+      level: "ok",
+      found: "made without a model; `opencode-hud setup` installs one",
+    })
+    expect(found.store).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
+    expect(wrong(checks).map(({ name }) => name)).toEqual(["plugin"])
+  })
+})
+
+describe("a sound machine", () => {
+  test("every line is ok, in order, and the exit code 0", async () => {
+    using patient = await sound("real")
+    const { code, stdout, stderr } = await patient.doctor()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const lines = stdout.trimEnd().split("\n")
+    expect(lines.splice(-2)).toEqual(["", "everything is in order"])
+    const names = lines.map((line) => /^ok {4}(\w+) /.exec(line)?.[1])
+    expect(names).toEqual(
+      "opencode runtime config plugin panel version options conflicts loaded engine model gpu speed store".split(" "),
+    )
+    expect(stdout).toContain(`its hooks ran in session ${recorded.session}`)
+    expect(stdout).toContain("checksum verified")
+    expect(stdout).not.toContain("\u001b")
+  })
+
+  test("as JSON it has the same lines, the version and the worst level", async () => {
+    using patient = await sound("real")
+    const { stdout } = await patient.doctor("--json")
+    const { checks, ...rest } = JSON.parse(stdout)
+    expect(rest).toEqual({ opencodeHud: manifest.version, level: "ok" })
+    expect(checks).toHaveLength(14)
+    for (const check of checks) expect(check).toEqual({ name: check.name, level: "ok", found: expect.any(String) })
+  })
+
+  test("on Node it says the same, with OpenCode's own Bun for the databases", async () => {
+    using patient = await sound("real")
+    const bundle = await bundleInto(shared.path)
+    const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
+      env: patient.env,
+      stdout: "pipe",
+    })
+    const { checks, level } = JSON.parse(await new Response(child.stdout).text())
+    expect(wrong(checks)).toEqual([])
+    expect({ code: await child.exited, level }).toEqual({ code: 0, level: "ok" })
+    expect(checks.find((check: Check) => check.name === "runtime").found).toMatch(
+      /^Node .*databases are read by .*opencode$/,
+    )
+    expect(checks.find((check: Check) => check.name === "store").found).toContain(", whole, ")
+  })
+
+  test("on Node with an OpenCode that is no Bun it does without the databases", async () => {
+    using patient = await sound()
+    const bundle = await bundleInto(shared.path)
+    const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
+      env: patient.env,
+      stdout: "pipe",
+    })
+    const { checks } = JSON.parse(await new Response(child.stdout).text())
+    expect(wrong(checks)).toMatchObject([
+      { name: "store", level: "warn", found: expect.stringContaining("not looked into") },
+    ])
+    expect(await child.exited).toBe(1)
+  })
+
+  test("--test runs the model and says how fast it is", async () => {
+    using patient = await sound("real")
+    const { code, checks } = await patient.examine("--test")
+    expect(wrong(checks)).toEqual([])
+    expect(code).toBe(0)
+    expect(checks.find(({ name }) => name === "speed")?.found).toMatch(/ on the processor: it fits this machine/)
+  })
+})
+
+/** What each breaks, how the one line that is not ok looks then, and the exit code with it. */
+const BROKEN: {
+  name: string
+  breaks: (patient: Patient) => void | Promise<void>
+  says: { name: string; level: "warn" | "fail"; found: RegExp; fix: RegExp }
+}[] = [
+  {
+    name: "an old OpenCode",
+    breaks: ({ root }) => {
+      writeFileSync(join(root, "bin/opencode"), "#!/bin/sh\necho 1.2.3\n", { mode: 0o755 })
+    },
+    says: { name: "opencode", level: "fail", found: /^version 1\.2\.3 .*needs >=1\.18\.0$/, fix: /opencode upgrade/ },
+  },
+  {
+    name: "a config that is no JSON",
+    breaks: ({ write }) => void write("project/opencode.json", '{ "model": "a/b" "theme": 1 }'),
+    says: {
+      name: "config",
+      level: "fail",
+      found: /project\/opencode\.json is not valid JSON.*, and OpenCode does not start with it$/,
+      fix: /^correct it/,
+    },
+  },
+  {
+    name: "a panel's config that is no JSON",
+    breaks: ({ write }) => void write("project/tui.json", "{"),
+    says: {
+      name: "config",
+      level: "warn",
+      found: /tui\.json is not valid JSON.*goes on without it$/,
+      fix: /^correct it/,
+    },
+  },
+  {
+    name: "a plugin path with nothing there",
+    breaks: ({ write }) =>
+      void write("config/opencode/opencode.json", {
+        plugin: [["./opencode-hud/plugin.ts", { digest: { gpu: "off" } }]],
+      }),
+    says: {
+      name: "plugin",
+      level: "fail",
+      found: /there is nothing at \S+\/opencode-hud\/plugin\.ts$/,
+      fix: /correct the path/,
+    },
+  },
+  {
+    name: "a plugin listed in two ways",
+    breaks: ({ write }) =>
+      void write("project/opencode.json", { plugin: [[join(root, "src/plugin.ts"), { digest: { gpu: "off" } }]] }),
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: /^listed 2 times, and OpenCode loads each: /,
+      fix: /^leave one of them in/,
+    },
+  },
+  {
+    name: "a plugin listed twice in the same way",
+    breaks: ({ write }) =>
+      void write("project/.opencode/opencode.jsonc", { plugin: [[root, { digest: { gpu: "off" } }]] }),
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: /^listed 2 times .*only the last counts, with its options$/,
+      fix: /^take it out of \S+config\/opencode\/opencode\.json$/,
+    },
+  },
+  {
+    name: "a missing panel",
+    breaks: ({ config }) => rmSync(join(config, "tui.json")),
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /^no tui\.json lists the plugin/,
+      fix: /^opencode plugin opencode-hud .*; or add "\S+" to "plugin" in \S+\/tui\.json$/,
+    },
+  },
+  {
+    name: "a panel that is switched off",
+    breaks: ({ write }) =>
+      void write("config/opencode/tui.json", { plugin: [root], plugin_enabled: { "opencode-hud": false } }),
+    says: { name: "panel", level: "warn", found: /switched off in \S+\/tui\.json$/, fix: /"plugin_enabled"/ },
+  },
+  {
+    name: "a panel that is listed as the server's half",
+    breaks: ({ write }) => {
+      const file = join(root, "src/plugin.ts")
+      write("config/opencode/opencode.json", { plugin: [[file, { digest: { gpu: "off" } }]] })
+      write("config/opencode/tui.json", { plugin: [file] })
+    },
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /is the server's half, which has no panel$/,
+      fix: /^list the folder there, "\S+",/,
+    },
+  },
+  {
+    name: "a plugin of another version than the command",
+    breaks: ({ root, write }) => {
+      write("other/package.json", { name: "opencode-hud", version: "0.0.9" })
+      for (const name of ["opencode", "tui"]) {
+        write(`config/opencode/${name}.json`, { plugin: [[join(root, "other"), { digest: { gpu: "off" } }]] })
+      }
+    },
+    says: {
+      name: "version",
+      level: "warn",
+      found: /^OpenCode loads 0\.0\.9, and this command is /,
+      fix: /^bring \S+\/other up to date/,
+    },
+  },
+  {
+    name: "a plugin that OpenCode fetched long ago",
+    breaks: ({ write }) => {
+      const cached = "cache/opencode/packages/opencode-hud@latest/node_modules/opencode-hud"
+      write(`${cached}/package.json`, { name: "opencode-hud", version: "0.0.9" })
+      for (const name of ["opencode", "tui"]) {
+        write(`config/opencode/${name}.json`, { plugin: [["opencode-hud", { digest: { gpu: "off" } }]] })
+      }
+    },
+    says: {
+      name: "version",
+      level: "warn",
+      found: /^OpenCode loads 0\.0\.9, and this command is /,
+      fix: /^list "opencode-hud@\d+\.\d+\.\d+" in \S+opencode\.json \(OpenCode never updates by itself/,
+    },
+  },
+  {
+    name: "a panel of another version",
+    breaks: ({ write }) => {
+      write("other/package.json", { name: "opencode-hud", version: "0.0.9" })
+      write("config/opencode/tui.json", { plugin: ["../../other"] })
+    },
+    says: {
+      name: "version",
+      level: "warn",
+      found: /^the plugin is \S+ \(.*\), its panel 0\.0\.9 \(.*\)$/,
+      fix: /^name the same folder or version in both files/,
+    },
+  },
+  {
+    name: "a session that still ran another version",
+    breaks: (patient) => trace(patient, recorded.session, { plugin: "0.0.9" }),
+    says: { name: "version", level: "warn", found: /the last session ran 0\.0\.9$/, fix: /^start OpenCode anew$/ },
+  },
+  {
+    name: "a wrong option",
+    breaks: (patient) => list(patient, { hud: { slot: "top" }, digest: { gpu: "off" } }),
+    says: {
+      name: "options",
+      level: "fail",
+      found: /^option hud\.slot: expected one of "auto", .*, got "top"; using "auto"$/,
+      fix: /^correct hud\.slot in \S+\/opencode\.json$/,
+    },
+  },
+  {
+    name: "a wrong API key, which is not shown",
+    breaks: (patient) => list(patient, { digest: { gpu: "off", openai: { apiKey: 1234512345 } } }),
+    says: {
+      name: "options",
+      level: "fail",
+      found: /^option digest\.openai\.apiKey: expected string; using /,
+      fix: /apiKey/,
+    },
+  },
+  {
+    name: "a plugin that is switched off",
+    breaks: (patient) => list(patient, { enabled: false, digest: { gpu: "off" } }),
+    says: { name: "options", level: "warn", found: /^the plugin is switched off$/, fix: /"enabled": false/ },
+  },
+  {
+    name: "DCP beside it",
+    breaks: ({ write }) => void write("project/opencode.json", { plugin: ["@tarquinen/opencode-dcp@latest"] }),
+    says: {
+      name: "conflicts",
+      level: "warn",
+      found: /^DCP prunes the context too \(\S+project\/opencode\.json\)/,
+      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} here$/,
+    },
+  },
+  {
+    name: "ACP beside it",
+    breaks: ({ write }) => void write("project/opencode.json", { plugin: ["opencode-acp"] }),
+    says: { name: "conflicts", level: "warn", found: /^ACP prunes/, fix: /take ACP out/ },
+  },
+  {
+    name: "magic-context in a plugin folder",
+    breaks: ({ write }) => void write("project/.opencode/plugin/magic-context.ts", "export default {}"),
+    says: {
+      name: "conflicts",
+      level: "warn",
+      found: /^magic-context .*\/plugin\/magic-context\.ts\)/,
+      fix: /keep one/,
+    },
+  },
+  {
+    name: "a plugin that is listed and was not loaded",
+    breaks: ({ data, config }) => {
+      rmSync(join(data, "sessions"), { recursive: true })
+      utimesSync(join(config, "opencode.json"), 1, 1)
+    },
+    says: {
+      name: "loaded",
+      level: "warn",
+      found: /^listed, but the last session \(ses_\w+, .* ago\) left no trace of it$/,
+      fix: /opencode serve --print-logs/,
+    },
+  },
+  {
+    name: "a plugin that was listed after the last session",
+    breaks: ({ data }) => rmSync(join(data, "sessions"), { recursive: true }),
+    says: {
+      name: "loaded",
+      level: "warn",
+      found: /^no session has called a model since it was listed/,
+      fix: /^start OpenCode anew and send it a message$/,
+    },
+  },
+  {
+    name: "an engine of another protocol",
+    breaks: ({ data }) => change(join(data, "sidecar/installed.json"), (record) => ({ ...record, protocol: 99 })),
+    says: {
+      name: "engine",
+      level: "fail",
+      found: /^it speaks version 99 of the protocol, this plugin version \d+/,
+      fix: /^opencode-hud setup/,
+    },
+  },
+  {
+    name: "an engine that was not finished",
+    breaks: ({ data }) => rmSync(join(data, "sidecar/installed.json")),
+    says: { name: "engine", level: "fail", found: /was not finished$/, fix: /^opencode-hud setup/ },
+  },
+  {
+    name: "an engine without one of its packages",
+    breaks: ({ data }) =>
+      change(join(data, "sidecar/installed.json"), (record) => ({
+        ...record,
+        variants: [...(record.variants as string[]), "@node-llama-cpp/of-no-machine"],
+      })),
+    says: {
+      name: "engine",
+      level: "fail",
+      found: /@node-llama-cpp\/of-no-machine is missing$/,
+      fix: /^opencode-hud setup --uninstall --keep-models, then opencode-hud setup$/,
+    },
+  },
+  {
+    name: "an engine without its program",
+    breaks: ({ data }) => rmSync(join(data, "sidecar/main.js")),
+    says: { name: "engine", level: "fail", found: /sidecar\/main\.js is missing$/, fix: /^opencode-hud setup/ },
+  },
+  {
+    name: "a missing model",
+    breaks: ({ data }) =>
+      change(join(data, "model.json"), (record) => ({ ...record, name: "smollm2-135m", path: "/nowhere/model.gguf" })),
+    says: {
+      name: "model",
+      level: "fail",
+      found: /^\/nowhere\/model\.gguf is no model: .*got no such file$/,
+      fix: /^opencode-hud setup --model smollm2-135m; or choose another/,
+    },
+  },
+  {
+    name: "a model with other bytes than it had",
+    breaks: ({ root, data }) => {
+      const path = join(root, "model.gguf")
+      const bytes = readFileSync(tiny)
+      bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+      writeFileSync(path, bytes)
+      change(join(data, "model.json"), (record) => ({ ...record, path }))
+    },
+    says: {
+      name: "model",
+      level: "fail",
+      found: /\/model\.gguf is damaged: its checksum is not the one it had$/,
+      fix: /^put the file back, or take it as it is: opencode-hud model use \S+\/model\.gguf$/,
+    },
+  },
+  {
+    name: "a model that was cut off",
+    breaks: ({ root, data }) => {
+      const path = join(root, "model.gguf")
+      copyFileSync(tiny, path)
+      truncateSync(path, 1000)
+      change(join(data, "model.json"), (record) => ({ ...record, path }))
+    },
+    says: {
+      name: "model",
+      level: "fail",
+      found: /has 1000 bytes, and had \d+ when it was chosen$/,
+      fix: /^put the file back/,
+    },
+  },
+  {
+    name: "a model that is a web page",
+    breaks: ({ root, data }) => {
+      const path = join(root, "model.gguf")
+      writeFileSync(path, "<!doctype html>")
+      change(join(data, "model.json"), (record) => ({ ...record, path }))
+    },
+    says: {
+      name: "model",
+      level: "fail",
+      found: /expected a GGUF file of version 2 or 3, got a file that begins/,
+      fix: /choose another/,
+    },
+  },
+  {
+    name: "a machine that was measured as slow",
+    breaks: (patient) =>
+      trace(patient, recorded.session, {
+        writer: {
+          backend: "llama",
+          state: "idle",
+          speed: { prefill: 20, decode: 2 },
+          waiting: 0,
+          working: false,
+          written: 1,
+        },
+      }),
+    says: {
+      name: "speed",
+      level: "warn",
+      found: /^20 tokens\/s in and 2 out .*it is slow/,
+      fix: /opencode-hud model list/,
+    },
+  },
+  {
+    name: "a damaged store",
+    breaks: ({ data }) => writeFileSync(join(data, "hud.db"), "not a database, whatever its name says ".repeat(100)),
+    says: {
+      name: "store",
+      level: "fail",
+      found: /hud\.db is damaged \(/,
+      fix: /^nothing to do: .*mv \S+\/hud\.db \S+\/hud\.db\.old$/,
+    },
+  },
+  {
+    name: "a store with a page of garbage",
+    breaks: ({ data }) => {
+      const path = join(data, "hud.db")
+      const bytes = readFileSync(path)
+      bytes.fill(0xab, 4096, 8192)
+      writeFileSync(path, bytes)
+    },
+    says: { name: "store", level: "fail", found: /hud\.db is damaged \(/, fix: /sets it aside/ },
+  },
+  {
+    name: "a store that others can read",
+    breaks: ({ data }) => chmodSync(join(data, "hud.db"), 0o644),
+    says: {
+      name: "store",
+      level: "warn",
+      found: /^others on this machine can read \S+\/hud\.db$/,
+      fix: /^chmod 600 \S+\/hud\.db$/,
+    },
+  },
+]
+
+function change(path: string, how: (record: Record<string, unknown>) => object): void {
+  writeFileSync(path, JSON.stringify(how(JSON.parse(readFileSync(path, "utf8")))))
+}
+
+describe("one thing is wrong, and is the one line that is not ok:", () => {
+  for (const { name, breaks, says } of BROKEN) {
+    test(name, async () => {
+      using patient = await sound()
+      await breaks(patient)
+      const { code, level, checks } = await patient.examine()
+      expect(wrong(checks)).toEqual([
+        { ...says, found: expect.stringMatching(says.found), fix: expect.stringMatching(says.fix) },
+      ])
+      expect({ code, level }).toEqual({ code: says.level === "fail" ? 2 : 1, level: says.level })
+    })
+  }
+})
+
+test("with folding switched off here, another plugin that prunes is no conflict", async () => {
+  using patient = await sound()
+  list(patient, { fold: { enabled: false }, digest: { gpu: "off" } })
+  patient.write("project/opencode.json", { plugin: ["opencode-acp"] })
+  const { code, checks } = await patient.examine()
+  expect(wrong(checks)).toEqual([])
+  expect(code).toBe(0)
+  expect(checks.find(({ name }) => name === "conflicts")?.found).toContain("fold.enabled is false here")
+})
+
+test("OPENCODE_PURE, with which no plugin is loaded, is a failure of its own", async () => {
+  using patient = await sound()
+  patient.env.OPENCODE_PURE = "1"
+  const { code, checks } = await patient.examine()
+  expect(wrong(checks)).toMatchObject([{ name: "plugin", level: "fail", fix: "unset OPENCODE_PURE" }])
+  expect(code).toBe(2)
+})
+
+test("what is wrong is said for people with the fix below it, and counted", async () => {
+  using patient = await sound()
+  rmSync(join(patient.data, "sidecar/main.js"))
+  rmSync(join(patient.config, "tui.json"))
+  const { code, stdout } = await patient.doctor()
+  expect(code).toBe(2)
+  expect(stdout).toMatch(
+    /^fail {2}engine {5}\S+main\.js is missing\n {17}fix: opencode-hud setup, which installs it anew$/m,
+  )
+  expect(stdout).toEndWith("\n\n1 to put right, 1 to look at, 12 in order\n")
+})
+
+test("a secret in an option's value is not shown", async () => {
+  using patient = await sound()
+  const secret = `sk-${"proj-"}${"a1B2c3D4".repeat(4)}`
+  list(patient, { digest: { backend: secret, gpu: "off" } })
+  const { code, stdout } = await patient.doctor()
+  expect(code).toBe(2)
+  expect(stdout).toContain("option digest.backend: expected one of")
+  expect(stdout).not.toContain(secret)
+})
+
+test("an interrupt while a large model is checked ends it, and changes nothing", async () => {
+  using patient = await sound()
+  const path = join(patient.root, "large.gguf")
+  copyFileSync(tiny, path)
+  truncateSync(path, 32e9)
+  change(join(patient.data, "model.json"), (record) => ({ ...record, path, sizeBytes: 32e9 }))
+  const child = Bun.spawn([process.execPath, source, "doctor", "--dir", patient.project], {
+    env: { ...patient.env },
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  let stdout = ""
+  const reading = (async () => {
+    for await (const chunk of child.stdout) stdout += Buffer.from(chunk).toString()
+  })()
+  await until(() => stdout.includes("engine") || child.exitCode !== null, 30_000)
+  child.kill("SIGINT")
+  expect(await child.exited).toBe(130)
+  await reading
+  expect(stdout).not.toContain("model  ")
+  expect(await new Response(child.stderr).text()).toBe("opencode-hud: interrupted; nothing was changed\n")
+})

@@ -1,0 +1,208 @@
+// `opencode-hud status`: which session it shows, what it says of it, and that it follows it.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { forget, statusFolder, writeStatus } from "../../src/status/files.ts"
+import type { Status } from "../../src/status/status.ts"
+import { rowsOf } from "../../src/status/words.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { statusOf } from "../support/status.ts"
+import { hasTmux, openTerminal } from "../support/tmux.ts"
+import { cli, source } from "./support.ts"
+
+let folder: ReturnType<typeof temporaryFolder>
+let data: string
+let here: string
+beforeEach(() => {
+  folder = temporaryFolder()
+  data = join(folder.path, "data")
+  here = join(folder.path, "here")
+  mkdirSync(here)
+})
+afterEach(() => folder[Symbol.dispose]())
+
+async function put(sessionID: string, changes: Partial<Status> = {}): Promise<Status> {
+  const status = statusOf({ sessionID, directory: here, writtenMs: Date.now(), ...changes })
+  await writeStatus(statusFolder(data), status)
+  return status
+}
+
+const env = () => ({ OPENCODE_HUD_DATA: data })
+const status = (...args: string[]) => cli(["status", "--dir", here, ...args], env())
+
+/** A process id that nobody has: of a process that has just ended. */
+async function endedPid(): Promise<number> {
+  const child = Bun.spawn(["true"])
+  await child.exited
+  return child.pid
+}
+
+describe("of a session", () => {
+  test("it says which one, how old it is, and all that the panel shows", async () => {
+    const written = await put("ses_1", { writtenMs: Date.now() - 65_000 })
+    const { code, stdout, stderr } = await status()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const rows = rowsOf(written).flatMap(({ name, text, details }) => [
+      `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved) /, "")}`,
+      ...details.map((detail) => `          ${detail}`),
+    ])
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      "session ses_1, 42 calls, scripted/scripted-1",
+      `written 1 minute ago by opencode-hud 0.1.0, process ${process.pid}`,
+      "",
+      ...rows,
+      "",
+      "<hud>",
+      "status by opencode-hud, call 42",
+      "</hud>",
+    ])
+    expect(stdout).toContain("\ncontext   87k of 200k (44%)\n")
+    expect(stdout).toContain(
+      "\nfailing   1 open failure\n          npm test 2x: login.test.ts:42 expected 200, got 401\n",
+    )
+  })
+
+  test("whose process has ended it says so, and that nobody writes digests", async () => {
+    const pid = await endedPid()
+    await put("ses_1", { pid })
+    const { stdout } = await status()
+    expect(stdout).toContain(`process ${pid}, which has ended\n`)
+    expect(stdout).toContain("digests   qwen3-0.6b idle\n")
+  })
+
+  test("as JSON it is what the plugin wrote", async () => {
+    const written = await put("ses_1")
+    expect(JSON.parse((await status("--json")).stdout)).toEqual(written)
+  })
+
+  test("escapes in what it quotes are shown, not obeyed", async () => {
+    await put("ses_1", {
+      stale: [{ path: "a\u001b[31mb", why: "edited since read" }],
+      hud: { activity: "on", text: "<hud>\u001b]0;x\u0007</hud>", tokens: 3 },
+    })
+    const { stdout } = await status()
+    expect(stdout).not.toContain("\u001b")
+    expect(stdout).toContain("a\\x1b[31mb edited since read")
+  })
+})
+
+describe("which session", () => {
+  test("the newest of this folder comes before newer ones of others", async () => {
+    await put("ses_old")
+    await put("ses_mine", { directory: join(folder.path) })
+    await put("ses_other", { directory: "/elsewhere" })
+    expect((await status()).stdout).toStartWith("session ses_mine, 42 calls")
+    expect((await status("ses_old")).stdout).toStartWith("session ses_old, 42 calls")
+  })
+
+  test("without one of this folder it is the newest of all, and says where it is", async () => {
+    await put("ses_other", { directory: "/elsewhere" })
+    expect((await status()).stdout).toStartWith("session ses_other in /elsewhere, 42 calls")
+  })
+
+  test("the beginning of an id will do where it is one session's alone", async () => {
+    await put("ses_abc1")
+    await put("ses_abc2")
+    await put("ses_abc")
+    expect((await status("ses_abc1")).stdout).toStartWith("session ses_abc1,")
+    expect((await status("ses_abc")).stdout).toStartWith("session ses_abc,")
+    const { code, stderr } = await status("ses_ab")
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^opencode-hud: "ses_ab" begins more than one session id \(.*\); give more of it\n$/)
+  })
+
+  test("an unknown one is refused, and the newest named", async () => {
+    await put("ses_1")
+    const { code, stdout, stderr } = await status("ses_nope")
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toMatch(/^opencode-hud: no status of a session "ses_nope" in \S+; the newest is ses_1\n$/)
+  })
+
+  test("where there is none it says what to do", async () => {
+    const { code, stdout, stderr } = await status()
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toContain("send OpenCode a message; `opencode-hud doctor` says whether the plugin is loaded")
+  })
+
+  test("one that this version cannot read is passed over", async () => {
+    await put("ses_1")
+    writeFileSync(join(statusFolder(data), "ses_2.status.json"), '{"version": 99}')
+    expect((await status()).stdout).toStartWith("session ses_1,")
+  })
+})
+
+describe("--watch", () => {
+  /** The command, followed by what it prints. */
+  function watching(...args: string[]) {
+    const child = Bun.spawn([process.execPath, source, "status", "--watch", "--dir", here, ...args], {
+      env: { ...process.env, ...env(), NO_COLOR: "1" },
+      stdout: "pipe",
+      stderr: "pipe",
+    })
+    let stdout = ""
+    const reading = (async () => {
+      for await (const chunk of child.stdout) stdout += Buffer.from(chunk).toString()
+    })()
+    return {
+      prints: (text: string) => until(() => stdout.includes(text)),
+      interrupt: () => child.kill("SIGINT"),
+      async ended() {
+        const code = await child.exited
+        await reading
+        return { code, stdout, stderr: await new Response(child.stderr).text() }
+      },
+      [Symbol.dispose]: () => child.kill(9),
+    }
+  }
+
+  test("prints a block for every change, and ends in peace with Ctrl-C", async () => {
+    await put("ses_1", { calls: 1 })
+    using watched = watching()
+    await watched.prints("session ses_1, 1 call,")
+    await put("ses_1", { calls: 2 })
+    await watched.prints("session ses_1, 2 calls,")
+    await put("ses_2", { calls: 7 })
+    await watched.prints("session ses_2, 7 calls,")
+    watched.interrupt()
+    const { code, stdout, stderr } = await watched.ended()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout.match(/^session /gm)).toHaveLength(3)
+    expect(stdout).not.toContain("\u001b")
+  })
+
+  test("of one session leaves the others out, and ends when that one is deleted", async () => {
+    await put("ses_1", { calls: 1 })
+    using watched = watching("ses_1", "--json")
+    await watched.prints('"calls":1')
+    await put("ses_2", { calls: 7 })
+    await put("ses_1", { calls: 2 })
+    await watched.prints('"calls":2')
+    await forget(statusFolder(data), "ses_1")
+    const { code, stdout, stderr } = await watched.ended()
+    expect(code).toBe(2)
+    expect(stderr).toContain('no status of a session "ses_1"')
+    const lines = stdout.trimEnd().split("\n")
+    expect(lines.map((line) => JSON.parse(line).calls)).toEqual([1, 2])
+  })
+
+  test.skipIf(!hasTmux())("draws in place and in colours on a terminal", async () => {
+    await put("ses_1", { calls: 1 })
+    const terminal = openTerminal({
+      command: [process.execPath, source, "status", "--watch", "--dir", here],
+      env: { PATH: process.env.PATH ?? "", HOME: folder.path, ...env() },
+      directory: here,
+      columns: 100,
+      rows: 30,
+    })
+    try {
+      await terminal.until("session ses_1, 1 call,")
+      await put("ses_1", { calls: 2, failures: [] })
+      const screen = await terminal.until("session ses_1, 2 calls,")
+      expect(screen.match(/^session /gm)).toHaveLength(1)
+      expect(screen).not.toContain("failing")
+      expect(terminal.colours()).toContain("\u001b[33m1 stale file")
+    } finally {
+      terminal.close()
+    }
+  })
+})

@@ -1,0 +1,228 @@
+// Single checks where a whole machine would show no more: modes, times, databases that are not ours.
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { ago, exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
+import { readDatabases, type SessionFacts } from "../../src/doctor/databases.ts"
+import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
+import { checkOpencode } from "../../src/doctor/host.ts"
+import type { Listing } from "../../src/doctor/listing.ts"
+import { checkLoaded, type Seen } from "../../src/doctor/loaded.ts"
+import { checkStore } from "../../src/doctor/store.ts"
+import { readOptions } from "../../src/options.ts"
+import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
+import { statusOf } from "../support/status.ts"
+
+const signal = new AbortController().signal
+
+describe("a check", () => {
+  test("the worst level is the exit code", () => {
+    const levels = (["ok", "warn", "fail"] as const).map((level) => ({ name: "a", level, found: "" }))
+    expect([1, 2, 3].map((count) => exitCodeOf(worst(levels.slice(0, count))))).toEqual([0, 1, 2])
+    expect(worst([])).toBe("ok")
+  })
+
+  test("says how long ago in one unit", () => {
+    expect([-5, 999, 1000, 61_000, 7_200_000, 200_000_000].map(ago)).toEqual([
+      "0 seconds ago",
+      "0 seconds ago",
+      "1 second ago",
+      "1 minute ago",
+      "2 hours ago",
+      "2 days ago",
+    ])
+  })
+
+  test("quotes a path where a shell needs it", () => {
+    expect(["/a/b-c.db", "/a b/it's"].map(inShell)).toEqual(["/a/b-c.db", "'/a b/it'\\''s'"])
+  })
+})
+
+describe("OpenCode's version", () => {
+  const rows: { says: string; level: string; found: RegExp }[] = [
+    { says: "1.18.0", level: "ok", found: /^version 1\.18\.0 / },
+    { says: "1.19.2-beta.1", level: "ok", found: /^version 1\.19\.2-beta\.1 / },
+    { says: "2.0.0", level: "ok", found: /^version 2\.0\.0 / },
+    { says: "1.17.99", level: "fail", found: /needs >=1\.18\.0$/ },
+    { says: "0.0.0-dev-202611", level: "ok", found: /a development build/ },
+    { says: "hello", level: "fail", found: /says "hello", which is no version$/ },
+  ]
+  for (const { says, level, found } of rows) {
+    test(`${says} is ${level}`, async () => {
+      using bin = temporaryFolder()
+      writeFileSync(join(bin.path, "opencode"), `#!/bin/sh\necho ${says}\n`, { mode: 0o755 })
+      const { check } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
+      expect(check).toMatchObject({ level, found: expect.stringMatching(found) })
+    })
+  }
+
+  test("a program that fails is told", async () => {
+    using bin = temporaryFolder()
+    writeFileSync(join(bin.path, "opencode"), "#!/bin/sh\nexit 3\n", { mode: 0o755 })
+    const { check } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
+    expect(check).toMatchObject({ level: "fail", found: expect.stringContaining("--version failed") })
+  })
+})
+
+describe("the store", () => {
+  const stored = { enabled: true }
+
+  async function examined(path: string, ownFolder?: string) {
+    return checkStore(stored, path, ownFolder, await readDatabases(path, { XDG_DATA_HOME: "/nowhere" }))
+  }
+
+  test("is whole, with the rows of each table", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    {
+      await using opened = await openAt(path)
+      opened.store.saveTurn(turnOf())
+    }
+    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("whole") })
+    const { store } = await readDatabases(path, { XDG_DATA_HOME: "/nowhere" })
+    expect(store).toMatchObject({ kind: "read", quickCheck: "ok", rows: { session: 1, turn: 1, digest: 0 } })
+  })
+
+  test("while a session writes to it is whole too", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using opened = await openAt(path)
+    opened.store.saveTurn(turnOf())
+    await opened.store.flush()
+    expect(await examined(path)).toMatchObject({ level: "ok" })
+  })
+
+  test("of a newer version is left alone, and the fix is to update", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using _ = await openAt(path)
+    using db = new Database(path)
+    db.exec("PRAGMA user_version = 99")
+    expect(await examined(path)).toMatchObject({
+      level: "fail",
+      found: expect.stringContaining("(schema 99, this one knows"),
+      fix: expect.stringMatching(/^update the plugin/),
+    })
+  })
+
+  test("that is another program's database is told", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    using db = new Database(path)
+    db.exec("CREATE TABLE theirs (a)")
+    expect(await examined(path)).toMatchObject({ level: "fail", fix: "correct store.path" })
+  })
+
+  test("in a folder that others can read is told where the folder is the plugin's own", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using _ = await openAt(path)
+    chmodSync(folder.path, 0o755)
+    expect(await examined(path)).toMatchObject({ level: "ok" })
+    expect(await examined(path, folder.path)).toMatchObject({ level: "warn", fix: `chmod 700 ${folder.path}` })
+  })
+
+  test("without a Bun to look into it is no more than there", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await using _ = await openAt(path)
+    expect(await checkStore(stored, path, undefined, undefined)).toMatchObject({
+      level: "warn",
+      found: expect.stringContaining("not looked into"),
+    })
+  })
+
+  test("that is switched off is in order", async () => {
+    const check = await checkStore({ enabled: false }, "/nowhere/hud.db", undefined, undefined)
+    expect(check).toEqual({ name: "store", level: "ok", found: "kept in memory (store.enabled is false)" })
+  })
+})
+
+describe("whether the plugin was loaded", () => {
+  const file = { path: "/work/opencode.json", changedMs: 1_000 }
+  const listed = { spec: "opencode-hud", options: undefined, file, name: "opencode-hud", place: "package" as const }
+  const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
+  const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
+    id,
+    directory: "/work",
+    lastCallMs: 10_000,
+    ...over,
+  })
+  const seen = (over: Partial<Seen>): Seen => ({
+    listing,
+    options: readOptions({}).options,
+    statuses: [],
+    newest: undefined,
+    sessions: [],
+    nowMs: 70_000,
+    ...over,
+  })
+
+  test("the newest session decides, not the one that was changed last", () => {
+    const sessions = [session("ses_old"), session("ses_new", { lastCallMs: 20_000 })]
+    const old = { sessionID: "ses_old", writtenMs: 60_000 }
+    expect(checkLoaded(seen({ sessions, statuses: [old] }))).toMatchObject({
+      level: "warn",
+      found: "listed, but the last session (ses_new, 50 seconds ago) left no trace of it; it was last seen in ses_old",
+    })
+  })
+
+  test("sessions of other folders say nothing of a plugin that one project lists", () => {
+    const here = { ...listed, file: { ...file, project: "/work/project" } }
+    const over = {
+      listing: { ...listing, ours: [here] },
+      sessions: [session("ses_1"), session("ses_2", { directory: "/work/project2" })],
+    }
+    expect(checkLoaded(seen(over))).toMatchObject({ found: "listed, but no session has been seen yet" })
+    const inside = [...over.sessions, session("ses_3", { directory: "/work/project/deep" })]
+    expect(checkLoaded(seen({ ...over, sessions: inside }))).toMatchObject({ found: expect.stringContaining("ses_3") })
+  })
+
+  test("sessions of agents it leaves alone say nothing", () => {
+    const options = readOptions({ disabledAgents: ["plan"] }).options
+    const sessions = [session("ses_1", { agent: "plan" })]
+    expect(checkLoaded(seen({ options, sessions }))).toMatchObject({
+      found: "listed, but no session has been seen yet",
+    })
+  })
+
+  test("where the plugin keeps nothing on disk it cannot be told", () => {
+    const options = readOptions({ store: { enabled: false } }).options
+    expect(checkLoaded(seen({ options, sessions: [session("ses_1")] }))).toMatchObject({ level: "ok" })
+  })
+
+  test("without OpenCode's database the newest status tells", () => {
+    const newest = statusOf({ sessionID: "ses_1", writtenMs: 10_000, calls: 3 })
+    expect(checkLoaded({ ...seen({ newest, statuses: [newest] }), sessions: undefined })).toEqual({
+      name: "loaded",
+      level: "ok",
+      found: "its hooks ran in session ses_1 (1 minute ago, 3 calls)",
+    })
+  })
+})
+
+describe("a local server for digests", () => {
+  const optionsFor = (openai: object) => readOptions({ digest: { backend: "openai", openai } }).options.digest
+
+  test("that answers is in order", async () => {
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ data: [] }) })
+    const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}/v1` }), signal)
+    expect(check).toEqual({ name: "digests", level: "ok", found: `http://127.0.0.1:${server.port} answers` })
+  })
+
+  test("that wants a key is told, without the key it was given", async () => {
+    const apiKey = "a-key-of-no-known-form"
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 401 }) })
+    const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}`, apiKey }), signal)
+    expect(check).toMatchObject({ level: "fail", fix: "set digest.openai.apiKey" })
+    expect(JSON.stringify(check)).not.toContain(apiKey)
+  })
+
+  test("that is not there, or elsewhere, is told with what to do", async () => {
+    const nowhere = await checkWithoutSidecar(optionsFor({ url: "http://127.0.0.1:9" }), signal)
+    expect(nowhere).toMatchObject({ level: "fail", fix: "start the server, or correct digest.openai.url" })
+    const elsewhere = await checkWithoutSidecar(optionsFor({ url: "http://digests.example" }), signal)
+    expect(elsewhere).toMatchObject({ level: "fail", found: expect.stringContaining("digest.openai.allowRemote") })
+  })
+})

@@ -1,0 +1,190 @@
+// Which config files the doctor reads and what it finds listed in them, held against what OpenCode does.
+import { describe, expect, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { type Config, readConfig } from "../../src/doctor/config-files.ts"
+import { parseJsonc } from "../../src/doctor/jsonc.ts"
+import { checkConfig, readListing } from "../../src/doctor/listing.ts"
+import { packageName } from "../../src/doctor/plugin-list.ts"
+import { root, temporaryFolder } from "../store/support.ts"
+
+describe("JSON with comments", () => {
+  const rows: { name: string; text: string; value: unknown }[] = [
+    { name: "plain JSON", text: '{"a": [1, null]}', value: { a: [1, null] } },
+    { name: "comments of both kinds", text: '{ // one\n "a": /* two\n lines */ 1 }', value: { a: 1 } },
+    { name: "trailing commas", text: '{"a": [1, 2,\n], "b": {},}', value: { a: [1, 2], b: {} } },
+    { name: "a trailing comma before a comment", text: '{"a": 1, // last\n}', value: { a: 1 } },
+    {
+      name: "strings that look like comments",
+      text: '{"url": "https://host/*path*/", "b": "a \\" // b"}',
+      value: { url: "https://host/*path*/", b: 'a " // b' },
+    },
+    { name: "strings that look like trailing commas", text: '{"a": ",]", "b": ", }"}', value: { a: ",]", b: ", }" } },
+    { name: "a byte order mark", text: '\ufeff{"a": 1}', value: { a: 1 } },
+  ]
+  for (const { name, text, value } of rows) test(name, () => expect(parseJsonc(text)).toEqual(value))
+
+  for (const text of ["{", '{"a": }', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "open'])
+    test(`${text} is none`, () => expect(() => parseJsonc(text)).toThrow(SyntaxError))
+})
+
+test("the name in a spec is the package's, whatever follows it", () => {
+  const names = [
+    "opencode-hud",
+    "opencode-hud@1.2.3",
+    "opencode-hud@file:/tmp/a.tgz",
+    "@owner/name@latest",
+    "hud@npm:opencode-hud@1",
+  ]
+  expect(names.map(packageName)).toEqual([
+    "opencode-hud",
+    "opencode-hud",
+    "opencode-hud",
+    "@owner/name",
+    "opencode-hud",
+  ])
+})
+
+/** A home with config files, read from `home/work/project/deep`; the repository is `project`. */
+async function configOf(files: Record<string, unknown>, env: Record<string, string> = {}) {
+  const folder = temporaryFolder()
+  const at = (path: string) => join(folder.path, path)
+  for (const [path, content] of Object.entries({
+    "work/project/.git/HEAD": "",
+    "work/project/deep/file": "",
+    ...files,
+  })) {
+    mkdirSync(dirname(at(path)), { recursive: true })
+    writeFileSync(at(path), typeof content === "string" ? content : JSON.stringify(content))
+  }
+  const all = { ...env, ...(env.OPENCODE_CONFIG_DIR ? { OPENCODE_CONFIG_DIR: at(env.OPENCODE_CONFIG_DIR) } : {}) }
+  const config = await readConfig(all, folder.path, at("work/project/deep"))
+  // a file of the machine's own may be there
+  const server = config.server.filter(({ path }) => path.startsWith(folder.path) || path.startsWith("$"))
+  const listing = await readListing({ ...config, server }, all, folder.path)
+  return {
+    at,
+    config: { ...config, server } satisfies Config,
+    listing,
+    paths: (list: Config["server"]) => list.map(({ path }) => relative(folder.path, path)),
+    [Symbol.dispose]: folder[Symbol.dispose],
+  }
+}
+
+describe("the config files of a folder", () => {
+  test("are the global ones, then the project's from the outermost, then every .opencode", async () => {
+    const names = [
+      ".config/opencode/config.json",
+      ".config/opencode/opencode.jsonc",
+      "named.json",
+      "work/project/opencode.json",
+      "work/project/deep/opencode.json",
+      "work/project/deep/opencode.jsonc",
+      "work/project/deep/.opencode/opencode.json",
+      "work/project/.opencode/opencode.jsonc",
+      ".opencode/opencode.json",
+      "dir/opencode.json",
+    ]
+    const others = ["work/opencode.json", "opencode.json", ".config/opencode/other.json"]
+    using found = await configOf(Object.fromEntries([...others, ...names].map((name) => [name, {}])), {
+      OPENCODE_CONFIG: "../../../named.json",
+      OPENCODE_CONFIG_DIR: "dir",
+    })
+    expect(found.paths(found.config.server)).toEqual(names)
+  })
+
+  test("may also stand in the environment, whole", async () => {
+    using found = await configOf(
+      { ".config/opencode/opencode.json": { plugin: [["opencode-hud", { deadlineMs: 10 }]] } },
+      { OPENCODE_CONFIG_CONTENT: '{ "plugin": [["opencode-hud", { "deadlineMs": 20 }]] }' },
+    )
+    expect(found.listing.ours.map(({ options }) => options)).toEqual([{ deadlineMs: 20 }])
+    using broken = await configOf({}, { OPENCODE_CONFIG_CONTENT: "{" })
+    expect(checkConfig(broken.config)).toMatchObject([
+      { level: "fail", found: expect.stringMatching(/^\$OPENCODE_CONFIG_CONTENT is not valid JSON/) },
+    ])
+  })
+
+  test("of the TUI lie beside them", async () => {
+    const names = [
+      ".config/opencode/tui.json",
+      "named.json",
+      "work/project/tui.json",
+      "work/project/deep/tui.jsonc",
+      "work/project/.opencode/tui.json",
+    ]
+    using found = await configOf(Object.fromEntries(names.map((name) => [name, {}])), {
+      OPENCODE_TUI_CONFIG: "../../../named.json",
+    })
+    expect(found.paths(found.config.tui)).toEqual(names)
+  })
+
+  test("are those outside the project alone when OpenCode is told so", async () => {
+    const files = {
+      ".config/opencode/opencode.json": {},
+      "work/project/opencode.json": {},
+      "work/project/.opencode/tui.json": {},
+    }
+    using found = await configOf(files, { OPENCODE_DISABLE_PROJECT_CONFIG: "1" })
+    expect(found.paths([...found.config.server, ...found.config.tui])).toEqual([".config/opencode/opencode.json"])
+  })
+
+  test("that are no JSON are told without a word of what stands in them", async () => {
+    const secret = "hunter2hunter2"
+    using found = await configOf({
+      "work/project/opencode.json": `{"apiKey": "${secret}" "model": 1}`,
+      ".config/opencode/opencode.json": "[]",
+      ".config/opencode/config.json": "\n",
+    })
+    expect(found.config.server.map(({ problem }) => problem)).toEqual([
+      "is no JSON object",
+      expect.stringMatching(/^is not valid JSON(?:, line 1)?$/),
+    ])
+    expect(JSON.stringify(found.config)).not.toContain(secret)
+  })
+})
+
+describe("the plugin in a list", () => {
+  const ways: { name: string; entry: unknown; is: boolean }[] = [
+    { name: "by its name", entry: "opencode-hud", is: true },
+    { name: "with a version", entry: "opencode-hud@1.2.3", is: true },
+    { name: "with options", entry: ["opencode-hud", { hud: {} }], is: true },
+    { name: "as a tarball", entry: "opencode-hud@file:/tmp/opencode-hud-0.1.0.tgz", is: true },
+    { name: "as a folder", entry: root, is: true },
+    { name: "as its source's URL", entry: new URL("../../src/plugin.ts", import.meta.url).href, is: true },
+    { name: "as a relative path into a package", entry: "./mine/dist/plugin.js", is: true },
+    { name: "under another name", entry: "opencode-hud-theme", is: false },
+    { name: "as a number", entry: 1, is: false },
+  ]
+  for (const { name, entry, is } of ways) {
+    test(name, async () => {
+      using found = await configOf({
+        ".config/opencode/opencode.json": { plugin: ["other", entry] },
+        ".config/opencode/mine/package.json": { name: "opencode-hud", version: "9.9.9" },
+        ".config/opencode/mine/dist/plugin.js": "",
+      })
+      expect(found.listing.ours.map(({ spec }) => spec)).toEqual(
+        is ? [String(Array.isArray(entry) ? entry[0] : entry)] : [],
+      )
+    })
+  }
+
+  test("has the version that OpenCode has fetched, or that the folder says", async () => {
+    const cache = (name: string) => `.cache/opencode/packages/${name}/node_modules/opencode-hud/package.json`
+    using found = await configOf({
+      [cache("opencode-hud@latest")]: { name: "opencode-hud", version: "1.0.0" },
+      "work/project/mine/package.json": { name: "opencode-hud", version: "2.0.0" },
+      ".config/opencode/opencode.json": { plugin: ["opencode-hud"] },
+      "work/project/opencode.json": { plugin: ["./mine"] },
+    })
+    expect(found.listing.ours.map(({ version }) => version)).toEqual(["1.0.0", "2.0.0"])
+  })
+
+  test("in two of the global files counts once, since the later list takes the place of the earlier", async () => {
+    using found = await configOf({
+      ".config/opencode/opencode.json": { plugin: [["opencode-hud", { deadlineMs: 10 }]] },
+      ".config/opencode/opencode.jsonc": { plugin: [["opencode-hud", { deadlineMs: 20 }]] },
+    })
+    expect(found.listing.written.map(({ options }) => options)).toEqual([{ deadlineMs: 20 }])
+  })
+})

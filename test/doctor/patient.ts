@@ -1,0 +1,120 @@
+// A machine for the doctor to look at: folders of its own for everything, as sound as it can be or with one thing wrong.
+
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import type { Check, Level } from "../../src/doctor/check.ts"
+import { probeMachine } from "../../src/setup/machine.ts"
+import { packageName } from "../../src/setup/pinned.ts"
+import { chooseVariants } from "../../src/setup/variants.ts"
+import { statusFolder, writeStatus } from "../../src/status/files.ts"
+import type { Status } from "../../src/status/status.ts"
+import { cli, linkCommands, type Result } from "../cli/support.ts"
+import { sha256 } from "../setup/hub.ts"
+import { openAt, opencode, root, temporaryFolder, turnOf } from "../store/support.ts"
+import { type Planted, plantSidecar } from "../support/sidecar.ts"
+import { statusOf } from "../support/status.ts"
+
+export type Patient = {
+  root: string
+  /** a repository, and where the doctor is asked from */
+  project: string
+  /** OpenCode's global config folder */
+  config: string
+  /** the plugin's data folder */
+  data: string
+  env: Record<string, string>
+  /** Writes a file below the root and answers its path; what is no text is written as JSON. */
+  write(path: string, content: unknown): string
+  doctor(...args: string[]): Promise<Result>
+  /** The doctor's JSON with its exit code. */
+  examine(...args: string[]): Promise<{ code: number; level: Level; checks: Check[] }>
+  [Symbol.dispose](): void
+}
+
+/** `stub`: says a version and is nothing else, in a fiftieth of the time. */
+export type Program = "real" | "stub" | "none"
+
+/** Nothing is there but OpenCode. */
+export function newPatient(program: Program = "real"): Patient {
+  const folder = temporaryFolder()
+  const at = (path: string) => join(folder.path, path)
+  const write = (path: string, content: unknown) => {
+    mkdirSync(dirname(at(path)), { recursive: true })
+    writeFileSync(at(path), typeof content === "string" ? content : JSON.stringify(content))
+    return at(path)
+  }
+  for (const name of ["home", "bin", "tmp", "config/opencode", "project/.git"]) mkdirSync(at(name), { recursive: true })
+  if (program === "real") linkCommands(at("bin"), { opencode })
+  if (program === "stub") writeFileSync(at("bin/opencode"), "#!/bin/sh\necho 1.18.0\n", { mode: 0o755 })
+  const env = {
+    PATH: at("bin"),
+    HOME: at("home"),
+    TMPDIR: at("tmp"),
+    XDG_CONFIG_HOME: at("config"),
+    XDG_DATA_HOME: at("data"),
+    XDG_CACHE_HOME: at("cache"),
+    XDG_STATE_HOME: at("state"),
+    OPENCODE_HUD_DATA: at("data/opencode-hud"),
+  }
+  const doctor = (...args: string[]) => cli(["doctor", "--dir", at("project"), ...args], env)
+  return {
+    root: folder.path,
+    project: at("project"),
+    config: at("config/opencode"),
+    data: at("data/opencode-hud"),
+    env,
+    write,
+    doctor,
+    async examine(...args) {
+      const { code, stdout, stderr } = await doctor("--json", ...args)
+      if (stderr !== "") throw new Error(`the doctor complains: ${stderr}`)
+      return { code, ...JSON.parse(stdout) }
+    },
+    [Symbol.dispose]: folder[Symbol.dispose],
+  }
+}
+
+/** Both halves of this checkout. */
+export function list(patient: Patient, options: object = {}): void {
+  patient.write("config/opencode/opencode.json", { plugin: [[root, options]] })
+  patient.write("config/opencode/tui.json", { plugin: [root] })
+}
+
+/** The session in which the plugin's hooks ran last. */
+export async function trace(patient: Patient, sessionID: string, changes: Partial<Status> = {}): Promise<void> {
+  const status = statusOf({ sessionID, plugin: manifest.version, directory: patient.project, ...changes })
+  const speed = { prefill: 900, decode: 60 }
+  const writer = { ...status.writer, speed }
+  await writeStatus(statusFolder(patient.data), { ...status, writer, writtenMs: Date.now(), ...changes })
+}
+
+/** An engine, and a model whose record fits it. */
+export async function plantModel(patient: Patient, path: string): Promise<Planted> {
+  const planted = plantSidecar(patient.root, { model: path })
+  const { variants } = chooseVariants(await probeMachine(), "off")
+  patient.write("data/opencode-hud/sidecar/installed.json", {
+    ...JSON.parse(readFileSync(planted.engineRecord, "utf8")),
+    variants: variants.map(packageName),
+  })
+  const record = JSON.parse(readFileSync(planted.modelRecord, "utf8"))
+  patient.write("data/opencode-hud/model.json", { ...record, sha256: sha256(readFileSync(path)) })
+  return planted
+}
+
+/** Everything is there: listed, seen in OpenCode's last session, with a model and a store. */
+export async function soundPatient(
+  recorded: { folder: string; session: string },
+  model: string,
+  program: Program,
+): Promise<Patient> {
+  const patient = newPatient(program)
+  mkdirSync(dirname(patient.data), { recursive: true })
+  symlinkSync(recorded.folder, join(patient.root, "data/opencode"))
+  list(patient, { digest: { gpu: "off" } })
+  await trace(patient, recorded.session)
+  await plantModel(patient, model)
+  await using opened = await openAt(join(patient.data, "hud.db"))
+  opened.store.saveTurn(turnOf())
+  return patient
+}
