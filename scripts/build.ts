@@ -5,9 +5,11 @@
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { buildTui } from "./build-tui.ts"
+import { buildReportPage } from "./report-page.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const BUNDLED = ["citty", "drizzle-orm", "picomatch", "tokenx", "vscode-jsonrpc", "zod"]
+const BUNDLED = ["citty", "drizzle-orm", "picomatch", "tokenx", "uplot", "vscode-jsonrpc", "zod"]
 
 const dist = join(root, "dist")
 // built aside and moved in place, so that a reader of the old one never sees half of the new one
@@ -29,6 +31,8 @@ try {
     external: ["node-llama-cpp"],
     naming: "sidecar.js",
   })
+  await buildReportPage(fresh)
+  await buildTui(root, fresh)
   for (const log of [...host.logs, ...sidecar.logs]) process.stderr.write(`${log.message}\n`)
   await chmod(join(fresh, "cli.js"), 0o755)
   await writeFile(join(fresh, "licenses.txt"), await licenses())

@@ -1,0 +1,45 @@
+// The context as a picture: a bar with a mark where OpenCode compacts, and the last calls' sizes as a row of small bars.
+// Pure; what is drawn how is said by names, not colours.
+
+/** `fill` is used, `track` is free, `mark` is the threshold; every cell is one column wide. */
+export type Cells = { text: string; part: "fill" | "track" | "mark"; onFill?: boolean }
+
+const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+const HEIGHTS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+/**
+ * A bar of `width` columns.
+ * - `share`: how full, 0 to 1; more is as full as it gets
+ * - `mark`: where the threshold stands, 0 to 1; absent = none is drawn
+ */
+export function bar(share: number, width: number, mark?: number): Cells[] {
+  const eighths = Math.round(clamp(share) * width * 8)
+  const full = Math.floor(eighths / 8)
+  const part = EIGHTHS[eighths % 8] ?? ""
+  const cells: Cells[] = Array.from({ length: width }, (_, at) => {
+    if (at < full) return { text: "█", part: "fill" }
+    return at === full && part ? { text: part, part: "fill" } : { text: " ", part: "track" }
+  })
+  if (mark !== undefined && width > 0) {
+    const at = Math.min(width - 1, Math.floor(clamp(mark) * width))
+    cells[at] = { text: "│", part: "mark", ...(at < full ? { onFill: true } : {}) }
+  }
+  return cells.reduce<Cells[]>((runs, cell) => {
+    const last = runs.at(-1)
+    if (last && last.part === cell.part && last.onFill === cell.onFill) last.text += cell.text
+    else runs.push({ ...cell })
+    return runs
+  }, [])
+}
+
+/** One column for each of the newest `width` sizes, from nothing to `most`; `most` is the largest when absent. */
+export function sparkline(sizes: readonly number[], width: number, most = Math.max(...sizes)): string {
+  return sizes
+    .slice(-Math.max(0, width) || sizes.length)
+    .map((size) => HEIGHTS[Math.min(7, Math.floor(clamp(most > 0 ? size / most : 0) * 8))])
+    .join("")
+}
+
+function clamp(share: number): number {
+  return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0
+}

@@ -1,0 +1,27 @@
+// The original of a fold, as OpenCode keeps it.
+
+import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import type { FoldStatus } from "../status/status.ts"
+
+/** Undefined when it is gone: taken back, or removed with its message. Rejects when OpenCode cannot be asked. */
+export async function originalOf(
+  client: TuiPluginApi["client"],
+  sessionID: string,
+  { messageID, partID, side }: FoldStatus,
+): Promise<string | undefined> {
+  const { data, error, response } = await client.session.message({ sessionID, messageID })
+  if (!data) {
+    if (response?.status === 404) return
+    throw new Error(`OpenCode was asked for message ${messageID} and answered ${reasonOf(error, response?.status)}`)
+  }
+  const part = data.parts.find(({ id }) => id === partID)
+  if (part?.type !== "tool") return
+  const { state } = part
+  if (side === "input") return JSON.stringify(state.input, null, 2)
+  return state.status === "completed" ? state.output : state.status === "error" ? state.error : undefined
+}
+
+function reasonOf(error: unknown, status: number | undefined): string {
+  if (error instanceof Error) return error.message
+  return status === undefined ? "nothing" : String(status)
+}

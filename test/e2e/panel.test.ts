@@ -1,0 +1,377 @@
+// The panel, the prompt's line and the commands on the screen of the real OpenCode, in a terminal by tmux.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { environmentFor } from "../../src/demo/config.ts"
+import { findOpencode } from "../../src/demo/host.ts"
+import { hudsOf, resultsOf } from "../../src/demo/request.ts"
+import { readStatus, statusFolder, writeStatus } from "../../src/status/files.ts"
+import { EAGER, FILES, look } from "../support/folds.ts"
+import { plantSidecar } from "../support/sidecar.ts"
+import { needsTmux, openTerminal, type Terminal } from "../support/tmux.ts"
+import {
+  bash,
+  edit,
+  openWorld,
+  PATIENCE_MS,
+  PLUGIN,
+  read,
+  say,
+  use,
+  type World,
+  type WorldOptions,
+} from "../support/world.ts"
+
+/** The sources unless told otherwise, so that the built half can be put through the same tests. */
+const PANEL = process.env.HUD_TUI ?? fileURLToPath(new URL("../../src/tui/plugin.tsx", import.meta.url))
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const { run, named } = needsTmux()
+const shown = run ? describe : describe.skip
+
+/** A world with OpenCode's screen in it, on which nothing was asked yet. */
+type Screen = World & { terminal: Terminal; ask(prompt: string, answer: string): Promise<void>; close(): Promise<void> }
+
+async function openScreen(
+  columns: number,
+  options: WorldOptions & { program?: string; model?: string; env?: object } = {},
+) {
+  const world = await openWorld(options)
+  const { host, provider } = world
+  if (options.program)
+    plantSidecar(host.root, {
+      program: fileURLToPath(new URL(`../sidecar/fixtures/${options.program}.ts`, import.meta.url)),
+      model: join(host.root, options.model ?? "tiny.gguf"),
+    })
+  writeFileSync(join(host.root, "config/opencode/tui.json"), JSON.stringify({ plugin: [PANEL] }))
+  const terminal = openTerminal({
+    command: [findOpencode()],
+    env: { ...environmentFor(host.root), ...options.env },
+    directory: host.project,
+    columns,
+    rows: 45,
+  })
+  const screen: Screen = {
+    ...world,
+    terminal,
+    ask: async (prompt, answer) => {
+      await terminal.type(prompt)
+      terminal.press("Enter")
+      await provider.received(({ caller, raw }) => caller === "main" && raw.includes(prompt), PATIENCE_MS)
+      await terminal.until(answer)
+    },
+    close: async () => {
+      terminal.close()
+      await world.close()
+    },
+  }
+  try {
+    await terminal.until("Ask anything")
+  } catch (cause) {
+    await screen.close()
+    throw cause
+  }
+  return screen
+}
+
+/** Runs a slash command: the list of commands offers it by its title first. */
+async function command({ terminal }: Screen, slash: string, title: string): Promise<void> {
+  await terminal.type(`/${slash}`)
+  await terminal.until(new RegExp(`/${slash} +${title}`))
+  terminal.press("Enter")
+}
+
+/** Closes a dialog, known by something it says. What is typed right after an escape would be taken for its rest. */
+async function leave({ terminal }: Screen, sign: string): Promise<void> {
+  terminal.press("Escape")
+  await terminal.without(sign)
+}
+
+const LONG = Array.from({ length: 80 }, (_, n) => `route ${n}: handled by src/handlers/route-${n}.ts`).join("\n")
+
+/** The sidebar's part of the screen, to the right of everything else. */
+function sidebarOf(screen: string): string {
+  return screen
+    .split("\n")
+    .map((line) => line.slice(118).trim())
+    .join("\n")
+}
+
+shown(named("the panel at 160 columns"), () => {
+  let here: Screen
+
+  beforeAll(async () => {
+    here = await openScreen(160, {
+      plugin: EAGER,
+      files: { ...FILES, check: 'echo "FAIL cart.test.ts: 3 is not 4"\nexit 1\n' },
+    })
+    here.provider.play([
+      use(read("README.md")),
+      use(bash("sh check")),
+      ...[1, 2, 3, 4, 5, 6].map((number) => use(look(number))),
+      use(edit("README.md", "# A project", "# The project")),
+      say("All was looked at."),
+    ])
+    await here.ask("Look at the logs", "All was looked at.")
+  })
+  afterAll(() => here?.close())
+
+  const lastRequest = () => here.provider.from("main").at(-1)!
+
+  test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
+    const screen = sidebarOf(await here.terminal.until(/\d+ folded/, "1 open failure", "1 stale file"))
+    expect(screen).toMatch(/▼ HUD \d+ tokens/)
+    expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
+    expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
+    expect(screen).toMatch(/^\d+% from the cache$/m)
+    expect(screen).toMatch(/^saved \d+%, \$[\d.]+, \d+k tokens$/m)
+    expect(screen).toMatch(/^\d+ folded, \d+k less a call$/m)
+    expect(screen).toMatch(/^newest r\d+ (read|cat) logs\/\d\.log$/m)
+    expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
+    expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
+    expect(screen).toMatch(/^digests without a model$/m)
+  })
+
+  test("no line of it is wider than the sidebar, and all of it stands between OpenCode's own sections", async () => {
+    const lines = here.terminal.text().split("\n")
+    expect(lines.filter((line) => Bun.stringWidth(line) > 160)).toEqual([])
+    expect(sidebarOf(lines.join("\n"))).toMatch(/Context[\s\S]+HUD[\s\S]+LSP/)
+  })
+
+  test("folds up at a click, and opens again", async () => {
+    const rows = here.terminal.text().split("\n")
+    const row = rows.findIndex((line) => line.includes("▼ HUD"))
+    here.terminal.click(rows[row]!.indexOf("▼"), row)
+    expect(await here.terminal.until("▶ HUD")).not.toContain("less a call")
+    here.terminal.click(rows[row]!.indexOf("▼"), row)
+    await here.terminal.until("▼ HUD", "less a call")
+  })
+
+  test("/hud shows the HUD that the next request carries", async () => {
+    await command(here, "hud", "HUD of the next request")
+    const screen = await here.terminal.until("<hud>", "</hud>")
+    await leave(here, "</hud>")
+    here.provider.play([say("It is so.")])
+    await here.ask("Go on as before", "It is so.")
+    const [hud = ""] = hudsOf(lastRequest()).slice(-1)
+    const lines = hud.split("\n").filter((line) => /^(status|failing)/.test(line))
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) expect(screen).toContain(line)
+  })
+
+  test("/hud-folds lists the folds with their reasons, finds one, and shows its original as it was, to its end", async () => {
+    const first = new Map(
+      here.provider
+        .from("main")
+        .toReversed()
+        .flatMap((request) => [...resultsOf(request)]),
+    )
+    const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
+    await command(here, "hud-folds", "HUD: list folds")
+    await here.terminal.until("r1 cat logs/1.log", "r2 read logs/2.log", "not touched for a while", /\dk less/)
+    await here.terminal.type("logs/1")
+    await here.terminal.without("r2 read logs/2.log")
+    here.terminal.press("Enter")
+    const top = await here.terminal.until("r1 cat logs/1.log", "output folded from call", "step-1-1 took")
+    const lines = original.trimEnd().split("\n")
+    for (const line of lines.slice(0, 10)) expect(top).toContain(line.replace("\t", "    ").trim())
+    here.terminal.press("End")
+    await here.terminal.until(lines.at(-1)!)
+    here.terminal.press("Home")
+    await here.terminal.until("step-1-1 took")
+    await leave(here, "output folded from call")
+  })
+
+  test("a paused HUD is in no request until it is resumed, and the panel says so", async () => {
+    await command(here, "hud-pause", "HUD: pause it")
+    await here.terminal.until("carries none", "▼ HUD paused")
+    here.provider.play([say("Without it.")])
+    await here.ask("Go on without", "Without it.")
+    expect(hudsOf(lastRequest())).toEqual([])
+    await command(here, "hud", "HUD of the next request")
+    await here.terminal.until("the HUD is paused in this session")
+    await leave(here, "the HUD is paused in this session")
+
+    await command(here, "hud-resume", "HUD: resume it")
+    await here.terminal.until("the next request of this session", "▼ HUD from the next request on")
+    here.provider.play([say("With it.")])
+    await here.ask("Go on with it", "With it.")
+    expect(hudsOf(lastRequest())).toHaveLength(1)
+    await here.terminal.until(/▼ HUD \d+ tokens/)
+  })
+
+  test("with folding paused nothing more is folded, and what is folded stays so", async () => {
+    const folded = (text: string) => [...text.matchAll(/folded (r\d+) · /g)].map(([, id]) => id)
+    await command(here, "hud-fold-pause", "HUD: pause folding")
+    await here.terminal.until("what is folded stays folded", "less a call (paused)")
+    const before = folded(lastRequest().raw)
+    here.provider.play([...[7, 8, 9].map((number) => use(look(number))), say("Three more.")])
+    await here.ask("Look at three more", "Three more.")
+    expect(folded(lastRequest().raw)).toEqual(before)
+    await command(here, "hud-fold-resume", "HUD: resume folding")
+    await here.terminal.until("Folding goes on")
+    await here.terminal.without("(paused)")
+  })
+
+  test("/hud-status says all of it", async () => {
+    await command(here, "hud-status", "HUD: status")
+    await here.terminal.until(/opencode-hud \d+\.\d+/, "compacts at 192k", "sh check: FAIL cart.test.ts: 3 is not 4")
+    await leave(here, "compacts at 192k")
+  })
+
+  test("a fold whose original is gone says so", async () => {
+    const folder = statusFolder(join(here.host.root, "data/opencode-hud"))
+    const status = (await readStatus(folder, lastRequest().session))!
+    const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
+    await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
+    await command(here, "hud-folds", "HUD: list folds")
+    await here.terminal.until("enter shows the original")
+    here.terminal.press("Enter")
+    await here.terminal.until("The original is gone")
+    await leave(here, "The original is gone")
+    await writeStatus(folder, status)
+  })
+
+  test("the palette has the commands too, and runs them", async () => {
+    here.terminal.press("C-p")
+    await here.terminal.until("Commands", "Search")
+    await here.terminal.type("HUD:")
+    await here.terminal.until(
+      "HUD: pause it for this session",
+      "HUD: pause folding for this session",
+      "HUD: set up the local",
+    )
+    expect(here.terminal.text()).not.toContain("HUD: resume it")
+    await leave(here, "HUD: pause it")
+    here.terminal.press("C-p")
+    await here.terminal.until("Commands", "Search")
+    await here.terminal.type("list folds")
+    here.terminal.press("Enter")
+    await here.terminal.until("enter shows the original")
+    await leave(here, "enter shows the original")
+  })
+
+  test("at 120 columns the prompt's line says it in short, and at 160 the panel says it again", async () => {
+    expect(here.terminal.text()).not.toContain("1 failing")
+    here.terminal.resize(120, 45)
+    await here.terminal.until(/\d+% · saved \d+% · \d+ folds · 1 stale · 1 failing$/m)
+    expect(here.terminal.text()).not.toContain("▼ HUD")
+    here.terminal.resize(160, 45)
+    await here.terminal.until("▼ HUD", "1 open failure")
+    await here.terminal.without("1 failing")
+  })
+})
+
+shown(named("the panel's short form, in a session begun at 120 columns"), () => {
+  let here: Screen
+
+  beforeAll(async () => {
+    here = await openScreen(120)
+  })
+  afterAll(() => here?.close())
+
+  test("before it the commands say that there is none", async () => {
+    await command(here, "hud", "HUD of the next request")
+    await here.terminal.until("Open a session first.")
+  })
+
+  test("has the prompt's line appear beside the conversation, which goes on as ever", async () => {
+    here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
+    await here.ask("Run the check", "It fails.")
+    await here.terminal.until(/\d+% · 1 failing$/m)
+    await here.ask("Once more", "It still does.")
+  })
+
+  test("at 80 columns says only what asks for attention", async () => {
+    here.terminal.resize(80, 45)
+    await here.terminal.until(/ {4}1 failing$/m)
+  })
+
+  test("shows the panel as soon as there is room for the sidebar", async () => {
+    here.terminal.resize(160, 45)
+    await here.terminal.until(/▼ HUD \d+ tokens/, "1 open failure")
+    await here.terminal.without("1 failing")
+  })
+})
+
+shown(named("the panel's /hud-setup"), () => {
+  let here: Screen
+  let isThere = false
+  // the registry that packages are fetched from: it keeps one waiting, or has nothing
+  const registry = createServer((_, response) => {
+    if (!isThere) response.writeHead(404).end()
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
+    const { port } = registry.address() as AddressInfo
+    here = await openScreen(160, { env: { npm_config_registry: `http://127.0.0.1:${port}/` } })
+  })
+  afterAll(async () => {
+    await here?.close()
+    registry.closeAllConnections()
+    registry.close()
+  })
+
+  const open = async () => {
+    await command(here, "hud-setup", "HUD: set up the local model")
+    await here.terminal.until("this would be done", "engine: node-llama-cpp", "model: ", "enter do it")
+  }
+
+  test("says what would be done, and does nothing of it at an escape", async () => {
+    await open()
+    await here.terminal.until("nothing was changed (--dry-run)")
+    await leave(here, "enter do it")
+    expect(existsSync(join(here.host.root, "data/opencode-hud/sidecar"))).toBe(false)
+  })
+
+  test("stopped while it fetches, it ends in order and leaves nothing half done", async () => {
+    isThere = true
+    await open()
+    here.terminal.press("Enter")
+    await here.terminal.until("setting up", /engine: installing with \w+/)
+    here.terminal.press("Escape")
+    await here.terminal.until("Setup was stopped")
+    expect(existsSync(join(here.host.root, "data/opencode-hud/sidecar"))).toBe(false)
+  })
+
+  test("says why it could not be done", async () => {
+    isThere = false
+    await open()
+    here.terminal.press("Enter")
+    await here.terminal.until("not set up", /opencode-hud: .*(registry|404|not found)/i)
+    await leave(here, "not set up")
+  })
+})
+
+shown(named("the panel says how the local model does"), () => {
+  test.concurrent.each([
+    ["ready", "plain", /fixture-1 on CPU(, \d waiting|, writing)?\n.*reads 10000, writes 1000 tokens\/s/],
+    ["degraded, and why", "exits", /• fixture-1 degraded(, \d waiting)?\nthe sidecar went away \(exit code 3/],
+    ["off, and why", "crawls", /• fixture-1 off(, \d waiting)?\n.*too slow/],
+  ])(
+    "%s",
+    async (_, program, said) => {
+      const files = { ...FILES, "routes.txt": LONG, "jobs.txt": LONG.replaceAll("route", "job") }
+      const here = await openScreen(160, {
+        plugin: [PLUGIN, { digest: { backend: "llama" } }],
+        files,
+        program,
+        model: "fixture-1.gguf",
+      })
+      try {
+        here.provider.play([use(read("routes.txt")), use(read("jobs.txt")), { hang: true, text: "Still at it" }])
+        await here.ask("Look at the routes", "Still at it")
+        await here.terminal.until((screen) => said.test(sidebarOf(screen)))
+      } finally {
+        await here.close()
+      }
+    },
+    2 * PATIENCE_MS,
+  )
+})

@@ -1,0 +1,47 @@
+// The built half for OpenCode's terminal: what its loader asks of it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { builtinModules } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { buildTui } from "../../scripts/build-tui.ts"
+
+let folder: string
+let code: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tui-bundle-"))
+  await buildTui(fileURLToPath(new URL("../..", import.meta.url)), folder)
+  code = readFileSync(join(folder, "tui.js"), "utf8")
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const isBuiltin = (path: string) => builtinModules.includes(path.replace(/^node:/, ""))
+
+test("imports nothing that OpenCode does not put in its place", () => {
+  const targets = new Bun.Transpiler({ loader: "js" }).scanImports(code).map(({ path }) => path)
+  expect([...new Set(targets.filter((path) => !isBuiltin(path)))].sort()).toEqual(["@opentui/solid", "solid-js"])
+})
+
+test("is written so that OpenCode finds each of these imports, and does not take the file as it is", () => {
+  const all = code.match(/["'](?:@opentui\/solid|solid-js)["']/g) ?? []
+  // as @opentui/core looks for them
+  const found = code.match(/from\s+["'](?:@opentui\/solid|solid-js)["']/g) ?? []
+  expect(all.length).toBeGreaterThan(5)
+  expect(found).toHaveLength(all.length)
+  expect(code).not.toMatch(/^\/\/ @bun/)
+})
+
+test("exports its default and nothing else", () => {
+  expect(new Bun.Transpiler({ loader: "js" }).scan(code).exports).toEqual(["default"])
+})
+
+test("has no JSX left, which nobody would translate in a user's node_modules", () => {
+  expect(code).not.toMatch(/jsx(?:DEV|s)?\(|<(?:box|text|span)\b/)
+})
+
+test("is small", () => {
+  expect(code.length).toBeLessThan(100_000)
+})

@@ -1,0 +1,165 @@
+// What is said of a session in the sidebar and beside the prompt.
+
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { Status } from "../../src/status/status.ts"
+import { ALL_ON, type Switches } from "../../src/status/switches.ts"
+import { type Line, panelLines, summaryOf, titleOf } from "../../src/tui/view.ts"
+import { widthOf } from "../../src/tui/width.ts"
+import { fold, statusOf } from "../support/status.ts"
+
+const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })
+const NOTHING = { status: undefined, switches: ALL_ON }
+const QUIET: Partial<Status> = {
+  failures: [],
+  stale: [],
+  folding: { activity: "on", outputs: 0, savedTokens: 0, recalls: 0, newest: [] },
+  writer: { backend: "extract", state: "idle", waiting: 0, working: false, written: 0 },
+}
+const textOf = (line: Line) => line.map(({ text }) => text).join("")
+const panel = (...args: Parameters<typeof panelLines>) => panelLines(...args).map(textOf)
+const inksOf = (lines: readonly Line[]) => new Set(lines.flat().map(({ ink }) => ink))
+
+describe("the panel", () => {
+  test("says all there is in lines that fit", () => {
+    expect(panel(seen(), 37)).toEqual([
+      "██████████████▍            │      44%",
+      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "96% from the cache",
+      "saved 31%, $1.20, 310k tokens",
+      "12 folded, 31k less a call",
+      "  newest r12 read src/db.ts 1-400",
+      "• 1 open failure",
+      "  npm test 2x: login.test.ts:42",
+      "  expected 200, got 401",
+      "• 1 stale file",
+      "  src/auth/login.ts edited since read",
+      "qwen3-0.6b on CPU, 2 waiting",
+      "  reads 212, writes 31 tokens/s",
+    ])
+  })
+
+  test("is a few quiet lines while nothing is wrong", () => {
+    const lines = panelLines(seen(QUIET), 37)
+    expect(lines.map(textOf)).toEqual([
+      "██████████████▍            │      44%",
+      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "96% from the cache",
+      "saved 31%, $1.20, 310k tokens",
+      "digests without a model",
+    ])
+    expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
+  })
+
+  test("says before the first call when it will say more", () => {
+    expect(panel(NOTHING, 37)).toEqual(["From the first call on"])
+  })
+
+  test("the meter asks for attention near the threshold, not near the window's end", () => {
+    const { context } = statusOf()
+    const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
+    expect(inksOf(panelLines(near, 37))).toContain("warn")
+    const far = seen({ ...QUIET, context: { ...context, tokens: 140_000, compactsAt: 195_000 } })
+    expect(inksOf(panelLines(far, 37))).not.toContain("warn")
+  })
+
+  test("says no size before the provider has reported one", () => {
+    const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
+    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("context known after the first call")
+    expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("saved 31%")
+  })
+
+  test("without a known window there is the size alone", () => {
+    const context: Status["context"] = { tokens: 900, estimated: true, trend: [900], compactions: 0 }
+    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("about 900 tokens")
+  })
+
+  test("of several failures two are named, a line each; a single one has two lines", () => {
+    const failures = ["npm test", "npm run lint", "npm run build"].map((what) => ({
+      ...{ what, detail: "it is a long story that needs more than one line", since: 3, times: 1 },
+    }))
+    expect(panel(seen({ ...QUIET, failures }), 37).slice(4, 7)).toEqual([
+      "• 3 open failures",
+      "  npm test: it is a long story that…",
+      "  npm run lint: it is a long story t…",
+    ])
+    expect(panel(seen({ ...QUIET, failures: failures.slice(0, 1) }), 37).slice(4, 7)).toEqual([
+      "• 1 open failure",
+      "  npm test: it is a long story that",
+      "  needs more than one line",
+    ])
+  })
+
+  test.each<[string, Partial<Status["writer"]>, string[]]>([
+    ["idle", { state: "idle", speed: undefined, waiting: 0, working: false, written: 0 }, ["qwen3-0.6b idle"]],
+    ["at work", { waiting: 0, speed: undefined, written: 0 }, ["qwen3-0.6b on CPU, writing"]],
+    [
+      "degraded",
+      { state: "degraded", why: "the sidecar went away (exit code 3); trying again", waiting: 0 },
+      ["• qwen3-0.6b degraded, writing", "  the sidecar went away (exit code", "  3); trying again"],
+    ],
+    [
+      "off",
+      { state: "off", why: "the model is too slow", working: false, waiting: 0 },
+      ["• qwen3-0.6b off", "  the model is too slow"],
+    ],
+  ])("says of a local model that is %s what it is about", (_, changes, expected) => {
+    const writer = Object.fromEntries(
+      Object.entries({ ...statusOf().writer, ...changes }).filter(([, value]) => value !== undefined),
+    ) as Status["writer"]
+    expect(panel(seen({ ...QUIET, writer }), 37).slice(4)).toEqual(expected)
+  })
+
+  test("never has a line wider than it is, whatever the texts and the width", () => {
+    const word = fc.string({ unit: "grapheme", maxLength: 60 })
+    fc.assert(
+      fc.property(word, word, word, fc.integer({ min: 12, max: 60 }), (what, detail, model, width) => {
+        const status = seen({
+          failures: [{ what, detail, since: 1, times: 2 }],
+          stale: [{ path: detail, why: "changed on disk since read" }],
+          folding: { activity: "on", outputs: 9, savedTokens: 5, recalls: 0, newest: [fold({ what })] },
+          writer: { ...statusOf().writer, state: "off", why: what, model },
+        })
+        for (const line of panel(status, width)) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      }),
+    )
+  })
+})
+
+describe("the panel's title", () => {
+  const paused: Switches = { hud: "paused", folding: "on" }
+  const asPaused: Partial<Status> = { hud: { activity: "paused", tokens: 0 } }
+  test.each<[string, Parameters<typeof titleOf>[0], string]>([
+    ["before the first call", NOTHING, ""],
+    ["with a HUD", seen(), "132 tokens"],
+    ["with nothing to say", seen({ hud: { activity: "on", tokens: 0 } }), "nothing to say yet"],
+    ["just paused", seen({}, paused), "paused"],
+    ["paused for a while", seen(asPaused, paused), "paused"],
+    ["just resumed", seen(asPaused), "from the next request on"],
+    ["switched off by an option", seen({ hud: { activity: "off", tokens: 0 } }, paused), "off"],
+  ])("%s", (_, state, expected) => {
+    expect(titleOf(state).text).toBe(expected)
+  })
+})
+
+describe("the prompt's line", () => {
+  test("says in short what the panel says", () => {
+    expect(textOf(summaryOf(seen(), 120))).toBe("44% · saved 31% · 12 folds · 1 stale · 1 failing")
+  })
+
+  test("on a narrow terminal it says only what asks for attention", () => {
+    expect(textOf(summaryOf(seen(), 80))).toBe("1 stale · 1 failing")
+    expect(summaryOf(seen(QUIET), 80)).toEqual([])
+  })
+
+  test("is not there before the first call, nor while there is nothing to say", () => {
+    expect(summaryOf(NOTHING, 120)).toEqual([])
+    const context: Status["context"] = { tokens: 12, estimated: true, limit: 200_000, trend: [], compactions: 0 }
+    expect(summaryOf(seen({ ...QUIET, context, saved: { tokens: 0, share: 0, calls: 0 } }), 120)).toEqual([])
+  })
+
+  test("says what is paused", () => {
+    const line = textOf(summaryOf(seen(QUIET, { hud: "paused", folding: "paused" }), 80))
+    expect(line).toBe("HUD paused · folding paused")
+  })
+})

@@ -1,0 +1,130 @@
+// The status files as the panel sees them change: a real folder, real writes.
+
+import { afterEach, beforeEach, expect, test } from "bun:test"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { writeStatus, writeSwitches } from "../../src/status/files.ts"
+import { ALL_ON } from "../../src/status/switches.ts"
+import { look, type Seen, type Watch, watchSessions } from "../../src/tui/watch.ts"
+import { statusOf } from "../support/status.ts"
+
+let home: string
+let folder: string
+let watch: Watch
+let faults: unknown[]
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "panel-watch-"))
+  folder = join(home, "sessions")
+  faults = []
+  watch = watchSessions(folder, (cause) => faults.push(cause))
+})
+afterEach(() => {
+  watch.close()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** Everything heard of a session, and the first of it, past or to come, that one waits for. */
+function listen(sessionID = "ses_1") {
+  const heard: Seen[] = []
+  const waiting = new Set<() => void>()
+  const stop = watch.follow(sessionID, (seen) => {
+    heard.push(seen)
+    for (const look of waiting) look()
+  })
+  const first = (matches: (seen: Seen) => boolean) =>
+    new Promise<Seen>((resolve) => {
+      const look = () => {
+        const found = heard.find(matches)
+        if (!found) return
+        waiting.delete(look)
+        resolve(found)
+      }
+      waiting.add(look)
+      look()
+    })
+  return { heard, first, stop }
+}
+
+const calls = (count: number) => (seen: Seen) => seen.status?.calls === count
+
+test("who follows a session hears what is known, and what changes", async () => {
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  const { heard, first } = listen()
+  await first(calls(1))
+  await writeStatus(folder, statusOf({ calls: 2 }))
+  await first(calls(2))
+  await writeSwitches(folder, "ses_1", { hud: "paused", folding: "on" })
+  await first(({ switches }) => switches.hud === "paused")
+  expect(heard).toHaveLength(3)
+  expect(watch.peek("ses_1")).toEqual(heard[2])
+})
+
+test("a folder that is not there yet is made, for the user alone", async () => {
+  const { first } = listen()
+  expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  await first(calls(1))
+})
+
+test("writing the same again is no change", async () => {
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  const { heard, first } = listen()
+  await first(calls(1))
+  for (let at = 1; at <= 5; at++) await writeStatus(folder, statusOf({ calls: 1, writtenMs: at }))
+  await writeStatus(folder, statusOf({ calls: 2 }))
+  await first(calls(2))
+  expect(heard.map(({ status }) => status?.calls)).toEqual([1, 2])
+})
+
+test("no last word is lost when several sessions are written at the same moment", async () => {
+  const sessions = Array.from({ length: 8 }, (_, at) => `ses_${at}`)
+  const listeners = sessions.map((id) => listen(id))
+  for (let round = 1; round <= 10; round++)
+    await Promise.all(sessions.map((sessionID) => writeStatus(folder, statusOf({ sessionID, calls: round }))))
+  await Promise.all(listeners.map(({ first }) => first(calls(10))))
+})
+
+test("who has stopped following hears no more", async () => {
+  const gone = listen()
+  const stays = listen()
+  await gone.first(() => true)
+  gone.stop()
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  await stays.first(calls(1))
+  expect(gone.heard).toHaveLength(1)
+})
+
+test("one that throws is told of, and the others hear all the same", async () => {
+  const fault = new Error("cannot draw")
+  watch.follow("ses_1", () => {
+    throw fault
+  })
+  const { first } = listen()
+  await first(() => true)
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  await first(calls(1))
+  expect(faults).toEqual([fault, fault])
+})
+
+test("where the folder cannot be watched nothing breaks, and a look is a word away", async () => {
+  writeFileSync(folder, "a file where the folder should be")
+  const { first } = listen()
+  expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
+  expect(watch.isWatching()).toBe(false)
+  rmSync(folder)
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  watch.refresh()
+  await first(calls(1))
+})
+
+test("of a process that has ended, the local model is not said to be at work", async () => {
+  const { pid } = spawnSync(process.execPath, ["--version"])
+  await writeStatus(folder, statusOf({ pid }))
+  expect((await look(folder, "ses_1")).status?.writer).toMatchObject({ state: "idle", waiting: 0, working: false })
+  await writeStatus(folder, statusOf())
+  expect((await look(folder, "ses_1")).status?.writer).toMatchObject({ state: "ready", waiting: 2, working: true })
+})
