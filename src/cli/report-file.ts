@@ -23,11 +23,13 @@ export function writePage(path: string, html: string): Promise<number> {
   return untilInterrupted(async (signal) => {
     try {
       await writeFile(aside, html, { mode: 0o600, flag: "wx", signal })
+      // the sessions took their time, and something else may stand there by now
+      await checkPlace(path)
       await rename(aside, path)
       return 0
     } catch (cause) {
       await rm(aside, { force: true })
-      if (signal.aborted) throw cause
+      if (signal.aborted || cause instanceof UsageError) throw cause
       throw new UsageError(`--out: ${path} cannot be written (${(cause as Error).message})`)
     }
   }, "nothing was written")

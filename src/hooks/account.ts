@@ -9,14 +9,32 @@ export type SessionAccount = {
   /** the request on its way, or the last one */
   sent?: Sent
   /** the call last reported */
-  reported?: { id: string; usage: Usage; sent: Sent | undefined; before: Before | undefined; after: Before | undefined }
+  reported?: Reported
   /** of the turns that are over, those of earlier processes included */
   earlier: Saving
   earlierRecalls: number
+  /** epoch ms; turns that began before it are of earlier processes */
+  begunMs: number
+}
+
+type Reported = {
+  id: string
+  usage: Usage
+  sent: Sent | undefined
+  before: Before | undefined
+  after: Before | undefined
+  /** the ledger has read the messages since: what it knows is newer, whether or not this call is still among them */
+  isRead: boolean
 }
 
 export function newSessionAccount(): SessionAccount {
-  return { earlier: noSaving(), earlierRecalls: 0 }
+  return { earlier: noSaving(), earlierRecalls: 0, begunMs: Date.now() }
+}
+
+/** A request is about to be prepared: what was sent before it was reported by now, or never will be. */
+export function beginRequest(account: SessionAccount): void {
+  delete account.sent
+  if (account.reported) account.reported.isRead = true
 }
 
 /**
@@ -31,7 +49,8 @@ export function settle(account: SessionAccount, { id, counted }: { id: string; c
   // one that the plugin had no hand in says nothing of what it saved
   const settled = sent && savingOf(counted.usage, sent, before)
   if (settled) counted.saving = settled.saving
-  account.reported = { id, usage: counted.usage, sent, before, after: settled?.before }
+  const isRead = again?.isRead ?? false
+  account.reported = { id, usage: counted.usage, sent, before, after: settled?.before, isRead }
   if (!again) delete account.sent
 }
 
@@ -41,9 +60,10 @@ export function closeTurn(account: SessionAccount, turn: TurnCount): void {
   account.earlierRecalls += turn.recalls
 }
 
-/** What earlier processes have left in the store. */
+/** What earlier processes have left in the store; a store that opens late has turns of this one in it, counted already. */
 export function addEarlier(account: SessionAccount, turns: readonly Turn[]): void {
   for (const turn of turns) {
+    if (turn.startedAt >= account.begunMs) continue
     account.earlierRecalls += turn.recalls
     account.earlier = addSaving(account.earlier, {
       calls: turn.inputCostWithout > 0 ? turn.calls : 0,

@@ -9,6 +9,7 @@ import { kindOf } from "../core/tools.ts"
 import { closeTurn, settle } from "./account.ts"
 import type { HookContext } from "./context.ts"
 import { checkDisk } from "./disk.ts"
+import { modelOf } from "./models.ts"
 import type { Session } from "./sessions.ts"
 import { countCall, endTurn, newTurn } from "./turn.ts"
 
@@ -25,9 +26,11 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return onStatus(context, sessionID, text(record(properties.status)?.type))
     case "session.idle":
       return onStatus(context, sessionID, "idle")
-    case "message.updated":
-      if (sessionID !== undefined) onMessage(context, sessions.get(sessionID), properties.info)
+    case "message.updated": {
+      const session = sessionID === undefined ? undefined : sessions.peek(sessionID)
+      if (session) onMessage(context, session, properties.info)
       return
+    }
     case "message.part.updated":
       return onPart(context, record(properties.part))
     case "todo.updated": {
@@ -72,10 +75,16 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
   }
 }
 
-function onMessage({ publisher }: HookContext, session: Session, message: unknown): void {
-  const call = countCall(session.turn, message)
+function onMessage({ publisher, models }: HookContext, session: Session, message: unknown): void {
+  const { account, turn } = session
+  const id = text(record(message)?.id)
+  // a call of the turn before, said once more
+  if (id !== undefined && account.reported?.id === id && !turn.calls.has(id)) return
+  const call = countCall(turn, message)
   if (!call) return
-  settle(session.account, call)
+  // at a process's first request the model's prices are not known yet: OpenCode names them after it was prepared
+  if (account.sent) account.sent.tariff = models.circumstances(modelOf(session), account.sent.nowMs).tariff
+  settle(account, call)
   publisher.publish(session)
 }
 
@@ -91,18 +100,21 @@ function onPart({ digests }: HookContext, part: Record<string, unknown> | undefi
 
 function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
   if (sessionID === undefined) return
-  const session = context.sessions.get(sessionID)
   context.log.attend()
   if (status === "busy" || status === "retry") {
+    const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
     session.turn.startedMs ||= Date.now()
     checkDisk(context.directory, session)
     return
   }
   if (status !== "idle") return
+  context.digests.queue?.drain()
+  const session = context.sessions.peek(sessionID)
+  // one that was deleted while it was at work comes to rest as well
+  if (!session) return
   session.signals.permissions.clear()
   lowerGate(session)
-  context.digests.queue?.drain()
   const turn = endTurn(session.turn, sessionID, Date.now())
   closeTurn(session.account, session.turn)
   session.turn = newTurn()

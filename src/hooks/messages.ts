@@ -8,6 +8,7 @@ import { isHudID, remove } from "../core/hud/place.ts"
 import { record } from "../core/normalize.ts"
 import { noticeTokens } from "../core/saving.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
+import { beginRequest } from "./account.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"
 import { matches } from "./host.ts"
@@ -44,10 +45,13 @@ export function onMessages(
 function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
   putBack(messages)
   update(context, session, messages)
+  beginRequest(session.account)
   const { agent } = session.ledger.facts
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
       remove(messages)
+      session.turn.startedMs ||= Date.now()
+      session.shown = { outputs: 0, savedTokens: 0 }
       context.publisher.publish(session)
     }
   }
@@ -73,6 +77,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
     // others may still be of use where they are folded
     context.digests.queue?.rank(new Map(call.digested.map((key) => [key, LEAST_WORTH])))
+    session.turn.startedMs ||= nowMs
     session.turn.hudTokens += call.hud?.tokens ?? 0
     session.turn.foldedTokens += call.savedTokens
     session.shown = { outputs: call.outputs, savedTokens: call.savedTokens }

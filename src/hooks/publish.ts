@@ -81,6 +81,8 @@ export function createPublisher(
   }
 
   function publish(session: Session): void {
+    // resumed, and no request was made yet: what the process before has written says more
+    if (session.ledger.entries.length === 0) return
     recent.delete(session.id)
     recent.set(session.id, session)
     const [oldest] = recent.keys()

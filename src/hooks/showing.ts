@@ -5,9 +5,10 @@ import type { Circumstances } from "../core/call.ts"
 import type { Fold } from "../core/fold/fold.ts"
 import { hudNow } from "../core/hud/hud.ts"
 import { contextNow, openFailures } from "../core/hud/sections.ts"
-import type { Usage } from "../core/ledger/entry.ts"
-import { contextTokens, heatRank, isStale } from "../core/ledger/facts.ts"
+import type { Entry, Usage } from "../core/ledger/entry.ts"
+import { contextTokens, type Facts, heatRank, isStale } from "../core/ledger/facts.ts"
 import { isChangedOutside } from "../core/ledger/signals.ts"
+import { redact } from "../core/redact.ts"
 import { addSaving, savedShare } from "../core/saving.ts"
 import { line } from "../core/text.ts"
 import type { Options } from "../options.ts"
@@ -38,9 +39,11 @@ export type Surroundings = {
 export function statusOf(session: Session, surroundings: Surroundings): Status {
   const { options, directory, around, switches, writer, nowMs } = surroundings
   const { facts, entries } = session.ledger
-  const reports = [...entries.flatMap(({ call, usage }) => (call && usage ? [usage] : [])), ...unread(session)]
+  const unread = unreadOf(session)
+  const calls = facts.calls + (unread ? 1 : 0)
+  const reports = [...lastReports(entries, unread ? TREND - 1 : TREND), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
-  const now = contextOf(session)
+  const now = contextOf(facts, unread)
   const saving = addSaving(session.account.earlier, savingIn(session.turn))
   const { model, contextLimit, compactsAt, tariff } = around
   return {
@@ -50,15 +53,15 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
     directory,
     pid: process.pid,
     writtenMs: nowMs,
-    calls: callsOf(session),
-    ...(model ? { model: `${model.providerID}/${model.modelID}` } : {}),
+    calls,
+    ...(model ? { model: line(`${model.providerID}/${model.modelID}`) } : {}),
     context: {
       tokens: now.tokens,
       estimated: now.estimated,
       ...(contextLimit === undefined ? {} : { limit: contextLimit }),
       ...(compactsAt === undefined ? {} : { compactsAt }),
       ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
-      trend: reports.slice(-TREND).map(contextTokens),
+      trend: reports.map(contextTokens),
       compactions: facts.compactions,
     },
     saved: {
@@ -67,7 +70,7 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
       ...(tariff.usdPerMillion > 0 ? { usd: saving.usd } : {}),
       calls: saving.calls,
     },
-    hud: hudOf(session, surroundings),
+    hud: hudOf(session, surroundings, calls + 1),
     folding: {
       activity: activity(options.fold.enabled, switches.folding),
       ...(session.folding.account.stopped === undefined ? {} : { stopped: session.folding.account.stopped }),
@@ -84,22 +87,27 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
 }
 
 /** The newest report where the ledger has not read it yet: it reads before a call, not after. */
-function unread({ account, ledger }: Session): Usage[] {
-  const { reported } = account
-  return reported && !ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? [reported.usage] : []
+function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined {
+  if (!reported || reported.isRead) return
+  return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
 }
 
-function callsOf(session: Session): number {
-  return session.ledger.facts.calls + unread(session).length
+/** Looked for from the end: a session may have 10,000 entries, and a status is made several times a second. */
+function lastReports(entries: readonly Entry[], most: number): Usage[] {
+  const found: Usage[] = []
+  for (let at = entries.length - 1; at >= 0 && found.length < most; at--) {
+    const entry = entries[at]
+    if (entry?.call && entry.usage) found.push(entry.usage)
+  }
+  return found.reverse()
 }
 
-function contextOf(session: Session): { tokens: number; estimated: boolean } {
-  const [newer] = unread(session)
-  if (newer) return { tokens: contextTokens(newer) + newer.output, estimated: false }
-  return contextNow(session.ledger.facts) ?? { tokens: 0, estimated: true }
+function contextOf(facts: Facts, unread: Usage | undefined): { tokens: number; estimated: boolean } {
+  if (unread) return { tokens: contextTokens(unread) + unread.output, estimated: false }
+  return contextNow(facts) ?? { tokens: 0, estimated: true }
 }
 
-function hudOf(session: Session, { options, around, switches }: Surroundings): Status["hud"] {
+function hudOf(session: Session, { options, around, switches }: Surroundings, call: number): Status["hud"] {
   const { agent } = session.ledger.facts
   const isOff = agent !== undefined && options.disabledAgents.includes(agent)
   const is = activity(options.hud.enabled && !isOff, switches.hud)
@@ -113,9 +121,11 @@ function hudOf(session: Session, { options, around, switches }: Surroundings): S
     },
     options.hud,
     session.hud,
-    callsOf(session) + 1,
+    call,
   )
-  return { activity: is, ...(hud ? { text: hud.text } : {}), tokens: hud?.tokens ?? 0 }
+  // the agent has seen these file names; a file that stays on the disk need not hold what is secret in one
+  const shown = hud?.text.split("\n").map(redact).join("\n")
+  return { activity: is, ...(shown === undefined ? {} : { text: shown }), tokens: hud?.tokens ?? 0 }
 }
 
 function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {
@@ -138,7 +148,7 @@ function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
     .sort((a, b) => heatRank(b) - heatRank(a))
     .slice(0, MOST_STALE)
     .map((file) => ({
-      path: line(file.path),
+      path: redact(line(file.path)),
       why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",
     }))
 }

@@ -10,7 +10,7 @@ import type { Turn } from "../store/record.ts"
 export type Counted = { usage: Usage; saving?: Saving }
 
 export type TurnCount = {
-  /** epoch ms; 0 = nothing has begun */
+  /** epoch ms; 0 = it has not begun */
   startedMs: number
   hudTokens: number
   /** estimated tokens that folds left out of the turn's requests */
@@ -38,8 +38,12 @@ export function newTurn(): TurnCount {
   }
 }
 
-/** Takes in an announced message and answers its call, once the provider has reported its usage. */
+/**
+ * Takes in an announced message and answers its call, once the provider has reported its usage. Outside of a turn nothing
+ * is counted: what is announced then is a fork's copies of calls long made, or a call that was aborted with its turn.
+ */
 export function countCall(turn: TurnCount, message: unknown): { id: string; counted: Counted } | undefined {
+  if (turn.startedMs === 0) return
   const info = record(message)
   const id = text(info?.id)
   const usage = readUsage(info?.tokens)

@@ -43,15 +43,19 @@ export function reportSession(
   const models = new Set<string>()
   const tools = newToolCount()
   let startMs = 0
+  let seconds = 0
 
   const replay = replaySession(messages, options, env, (done) => {
     const { number, nowMs, wrote, price, without, with: sent, pieces, call, recallCost, compaction } = done
-    if (startMs === 0) startMs = nowMs
+    if (isTime(nowMs)) {
+      startMs ||= nowMs
+      seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
+    }
     tariffs.set(price.tariff.row, price.tariff)
     if (price.name !== "") models.add(clean(price.name, NAME))
     const usage = readUsage(wrote.info.tokens)
     const saved = without.cost - sent.cost - recallCost
-    calls.seconds.push(Math.max(0, Math.round((nowMs - startMs) / 1000)))
+    calls.seconds.push(seconds)
     calls.without.push(without.tokens)
     calls.withoutCached.push(without.cachedTokens)
     calls.with.push(sent.tokens)
@@ -83,6 +87,11 @@ export function reportSession(
     tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, NAME) })),
     names: [...names.keys()],
   }
+}
+
+/** Whether a calendar has it: an export may hold anything in its place. */
+function isTime(ms: unknown): ms is number {
+  return typeof ms === "number" && ms > 0 && !Number.isNaN(new Date(ms).getTime())
 }
 
 /** Without the names of tools and outputs: the report has them in places of their own. */

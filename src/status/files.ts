@@ -66,7 +66,7 @@ export async function writeSwitches(folder: string, sessionID: string, switches:
 
 /** Forgets a session that was deleted. Never rejects. */
 export async function forget(folder: string, sessionID: string): Promise<void> {
-  await Promise.allSettled([STATUS, SWITCHES].map((kind) => rm(pathOf(folder, sessionID, kind), { force: true })))
+  await Promise.allSettled([STATUS, SWITCHES].map(async (kind) => rm(pathOf(folder, sessionID, kind), { force: true })))
 }
 
 /** Sessions kept, and for how long: as long as the store keeps what it knows of one. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
+import { writePage } from "../../src/cli/report-file.ts"
 import { MARK } from "../../src/report/page.ts"
 import type { Report } from "../../src/report/report.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
@@ -136,6 +137,15 @@ describe("what goes wrong", () => {
     expect(code).toBe(2)
     expect(stderr).toContain("was not written by opencode-hud report and is left alone; name another")
     expect(readFileSync(out("notes"), "utf8")).toBe("<!doctype html>\nmy notes\n")
+  })
+
+  test("nor is one that came to stand there while the sessions were read", async () => {
+    mkdirSync(join(folder.path, "raced"))
+    const path = join(folder.path, "raced", "report.html")
+    writeFileSync(path, "my notes\n")
+    await expect(writePage(path, "a report")).rejects.toThrow("is left alone; name another")
+    expect(readdirSync(join(folder.path, "raced"))).toEqual(["report.html"])
+    expect(readFileSync(path, "utf8")).toBe("my notes\n")
   })
 
   test("interrupted while it is written leaves the old report, and nothing beside it", async () => {

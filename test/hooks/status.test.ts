@@ -5,11 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HostMessage } from "../../src/core/host.ts"
-import plugin from "../../src/plugin.ts"
 import { readStatus, statusFolder, writeSwitches } from "../../src/status/files.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
-
-type Call = (input: object, output?: object) => Promise<void>
+import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "status-"))
 const sessions = statusFolder(data)
@@ -25,50 +23,8 @@ function useData(folder: string | undefined): void {
   else process.env.OPENCODE_HUD_DATA = folder
 }
 
-const MODEL = {
-  id: "claude-sonnet-4-5",
-  providerID: "anthropic",
-  limit: { context: 200_000, output: 8_000 },
-  cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
-}
-
-async function load(options: object = {}) {
-  const logged: string[] = []
-  const client = {
-    app: { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) },
-    session: {},
-    tui: {},
-  }
-  const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
-  const hooks = await plugin.server(input as never, { deadlineMs: 5000, ...options })
-  const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
-  return {
-    logged,
-    transform: async (messages: HostMessage[]) => {
-      await call("experimental.chat.messages.transform")({}, { messages })
-      return messages
-    },
-    model: (sessionID: string) =>
-      call("experimental.chat.system.transform")({ sessionID, model: MODEL }, { system: ["You are OpenCode."] }),
-    event: (type: string, properties: object) => call("event")({ event: { type, properties } }),
-    dispose: () => (hooks.dispose as () => Promise<void>)(),
-  }
-}
-
-const worked = (id: string) => {
-  const session = new SessionBuilder(id).user("make the login test pass on node 22, please")
-  session.assistant([read("src/login.ts")], usage(4000))
-  session.assistant([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 4000))
-  return session
-}
-
 const hudsIn = (messages: readonly HostMessage[]) =>
   messages.flatMap(({ parts }) => parts).filter((part) => part.text?.includes("<hud>"))
-
-const reported = (sessionID: string, id: string, tokens: object) => ({
-  sessionID,
-  info: { id, role: "assistant", sessionID, providerID: "anthropic", modelID: "claude-sonnet-4-5", ...tokens },
-})
 
 describe("the status file", () => {
   test("says where a session stands, and is readable by its owner alone", async () => {

@@ -99,8 +99,9 @@ describe("a session", () => {
       const shares = await drawn(page)
       expect(shares).toHaveLength(4)
       for (const share of shares) expect(share).toBeGreaterThan(0.01)
+      // of a thin dashed line most pixels are blended with the page's colour
       for (const name of ["without", "with", "reported", "mark"])
-        expect(await coloured(page, 0, name)).toBeGreaterThan(50)
+        expect(await coloured(page, 0, name)).toBeGreaterThan(20)
       for (const [at, side] of [
         [1, "without"],
         [2, "with"],

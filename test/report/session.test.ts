@@ -41,6 +41,20 @@ describe("the columns", () => {
   })
 })
 
+test("what no clock and no provider can have said is not in the figures", () => {
+  const { messages } = new SessionBuilder().user("go").assistant([], { cost: 0.01 }).assistant([]).assistant([])
+  const [, first, odd] = messages
+  if (!first || !odd) throw new Error("the session is shorter than it was made")
+  // as JSON has them: 1e400 is read as Infinity
+  Object.assign(first.info, { time: { created: "yesterday" }, tokens: { input: Number.POSITIVE_INFINITY } })
+  Object.assign(odd.info, { time: { created: 1e300 }, cost: Number.POSITIVE_INFINITY })
+  const session = sessionOf({ messages })
+  expect(session.calls.seconds).toEqual([0, 0, 0])
+  expect(session.startMs).toBe(messages[3]?.info.time?.created ?? 0)
+  expect(session.calls.reported).toEqual([null, null, null])
+  expect(session.replay.recorded).toEqual({ cost: 0, usd: 0.01 })
+})
+
 test("folds and compactions stand at their calls", () => {
   expect(long.folds).toHaveLength(long.replay.folds.count)
   expect(sum(long.folds.map(({ tokens }) => tokens))).toBe(Math.round(long.replay.folds.tokens))

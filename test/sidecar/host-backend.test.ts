@@ -36,12 +36,13 @@ async function open(name: string, { options = {}, spoil = (_: Planted) => {} } =
   }
 }
 
+test("there is none when nothing is set up, which is no fault", async () => {
+  await using opened = await open("plain", { spoil: ({ engineRecord }) => rmSync(engineRecord) })
+  const off = "the local model is not set up; run `npx opencode-hud setup`"
+  expect(opened.backend).toEqual({ off, absent: true })
+})
+
 test.each([
-  [
-    "nothing is set up",
-    { spoil: ({ engineRecord }: Planted) => rmSync(engineRecord) },
-    "the local model is not set up; run `npx opencode-hud setup`",
-  ],
   [
     "what is set up is of another version",
     {
@@ -53,7 +54,7 @@ test.each([
   [
     "the record of it is broken",
     { spoil: ({ engineRecord }: Planted) => writeFileSync(engineRecord, '{"engine":') },
-    "the local model is not set up; run `npx opencode-hud setup`",
+    expect.stringMatching(/installed\.json cannot be read; run `npx opencode-hud setup` again$/),
   ],
   [
     "no model is chosen",

@@ -79,3 +79,14 @@ test("the newest sessions come first; old ones and the rests of writes that were
   await forget(folder, "ses_new")
   expect(readdirSync(folder)).toEqual(["ses_old.status.json"])
 })
+
+test("a stranger's file in the folder does not end the writing of all others", async () => {
+  const folder = newFolder()
+  await writeStatus(folder, statusOf({ sessionID: "ses_1" }))
+  const stray = join(folder, "copy of ses_1.status.json")
+  writeFileSync(stray, "{}")
+  utimesSync(stray, new Date(0), new Date(0))
+  await prune(folder, Date.now())
+  await forget(folder, "../ses_1")
+  expect(readdirSync(folder).sort()).toEqual(["copy of ses_1.status.json", "ses_1.status.json"])
+})

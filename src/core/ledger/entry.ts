@@ -193,7 +193,7 @@ function modelOf({ info }: HostMessage): Entry["model"] {
 export function readUsage(value: unknown): Usage | undefined {
   const tokens = record(value)
   const cache = record(tokens?.cache)
-  const count = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0)
+  const count = (value: unknown) => (typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0)
   const usage = {
     input: count(tokens?.input),
     cacheRead: count(cache?.read),

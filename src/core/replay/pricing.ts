@@ -105,7 +105,8 @@ function recordedTariff(model: ModelName | undefined, isCharged: boolean, overri
 }
 
 function chargedFor({ info }: HostMessage): number {
-  return typeof info.cost === "number" && info.cost > 0 ? info.cost : 0
+  const { cost } = info
+  return typeof cost === "number" && cost > 0 && Number.isFinite(cost) ? cost : 0
 }
 
 /** The model that answered, as the message names it. */

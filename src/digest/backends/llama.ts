@@ -1,6 +1,7 @@
 // The backend that writes digests with a local model, through the sidecar that `opencode-hud setup` installed. Nothing is
 // read before it is opened, and nothing is started before the first write.
 
+import { existsSync } from "node:fs"
 import { basename, isAbsolute } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import type { Options } from "../../options.ts"
@@ -41,7 +42,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
   const { options, dataFolder } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
-  if (!installed.engine) return { off: "the local model is not set up; run `npx opencode-hud setup`", absent: true }
+  if (!installed.engine) return missingEngine(places.engineRecord)
   if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
   const model = options.model === undefined ? installed.model : modelAt(options.model)
   if (!model) return { off: "no model is chosen; run `npx opencode-hud setup`" }
@@ -107,6 +108,12 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
     unload: sidecar.unload,
     close: sidecar.close,
   }
+}
+
+/** An engine that nobody installed is no fault; a record that says nothing is. */
+function missingEngine(record: string): { off: string; absent?: boolean } {
+  if (!existsSync(record)) return { off: "the local model is not set up; run `npx opencode-hud setup`", absent: true }
+  return { off: `${record} cannot be read; run \`npx opencode-hud setup\` again` }
 }
 
 function modelAt(path: string): { name: string; path: string } {

@@ -1,0 +1,151 @@
+// The live account of a session, by the events in the order in which OpenCode 1.18 sends them: which calls are counted,
+// with which prices, and which are not the turn's own.
+
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { addEarlier, newSessionAccount } from "../../src/hooks/account.ts"
+import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { turnOf } from "../store/support.ts"
+import { read, usage } from "../support/session.ts"
+import { load, reported, worked } from "./loaded.ts"
+
+const data = mkdtempSync(join(tmpdir(), "account-"))
+const sessions = statusFolder(data)
+const before = process.env.OPENCODE_HUD_DATA
+beforeAll(() => {
+  process.env.OPENCODE_HUD_DATA = data
+})
+afterAll(() => {
+  if (before === undefined) delete process.env.OPENCODE_HUD_DATA
+  else process.env.OPENCODE_HUD_DATA = before
+  rmSync(data, { recursive: true })
+})
+
+const status = (type: string) => ({ status: { type } })
+
+function turnsOf(path: string, id: string) {
+  const db = new Database(path, { readonly: true })
+  const rows = db.query("select calls, input_tokens as input from turn where session_id = ?").all(id)
+  db.close()
+  return rows as { calls: number; input: number }[]
+}
+
+test("the calls that a fork copies were made long ago: they are no calls of its first turn", async () => {
+  const id = "ses_forked"
+  const store = { path: join(data, "forked.db") }
+  const hooks = await load({ store })
+  await hooks.event("session.created", { sessionID: id })
+  for (const copy of ["msg_000001", "msg_000002"]) await hooks.event("message.updated", reported(id, copy, usage(4000)))
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.transform(worked(id).fresh())
+  await hooks.model(id)
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.idle", { sessionID: id })
+  await hooks.dispose()
+  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
+  expect((await readStatus(sessions, id))?.calls).toBe(3)
+})
+
+test("a process's first call has the prices that OpenCode names only after its request was prepared", async () => {
+  const id = "ses_first"
+  const hooks = await load()
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.transform(worked(id).fresh())
+  await hooks.model(id)
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.dispose()
+  expect((await readStatus(sessions, id))?.saved.usd).toBeLessThan(0)
+})
+
+test("a call that is announced once more after its turn is not counted in the next", async () => {
+  const id = "ses_late"
+  const store = { path: join(data, "late.db") }
+  const hooks = await load({ store })
+  const session = worked(id)
+  await hooks.transform(session.fresh())
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.idle", { sessionID: id })
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.idle", { sessionID: id })
+  await hooks.dispose()
+  expect((await readStatus(sessions, id))?.saved.calls).toBe(1)
+  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
+})
+
+test("a store that opens late has turns of this process in it, which are counted already", () => {
+  const account = newSessionAccount()
+  const turn = turnOf({ startedAt: account.begunMs - 1, calls: 2, inputCostWithout: 10, savedTokens: 5 })
+  addEarlier(account, [turn, { ...turn, startedAt: account.begunMs }])
+  expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
+})
+
+test("what was done to a request that was aborted is not held against a call the plugin left alone", async () => {
+  const id = "ses_aborted"
+  const hooks = await load({ disabledAgents: ["plan"] })
+  const session = worked(id)
+  await hooks.transform(session.fresh())
+  const messages = session.user("plan it first").fresh()
+  for (const { info } of messages.slice(-1)) info.agent = "plan"
+  await hooks.transform(messages)
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.dispose()
+  expect((await readStatus(sessions, id))?.saved.calls).toBe(0)
+})
+
+test("after a compaction the context is what the messages say, not what was reported before it", async () => {
+  const id = "ses_compacted"
+  const hooks = await load()
+  const session = worked(id)
+  await hooks.transform(session.fresh())
+  await hooks.event("message.updated", reported(id, "msg_full", usage(4400, 150_000)))
+  session.compaction()
+  session.user("go on").assistant([read("src/login.ts")])
+  // what was summarised OpenCode hands over no more
+  session.messages.splice(0, 3)
+  await hooks.transform(session.fresh())
+  await hooks.dispose()
+  expect((await readStatus(sessions, id))?.context.tokens).toBeLessThan(1000)
+})
+
+test("a session that was deleted while it was at work leaves nothing when it comes to rest", async () => {
+  const id = "ses_busy"
+  const hooks = await load()
+  await hooks.transform(worked(id).fresh())
+  await hooks.event("session.deleted", { sessionID: id })
+  await hooks.event("session.error", { sessionID: id })
+  await hooks.event("session.status", { sessionID: id, ...status("idle") })
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.idle", { sessionID: id })
+  await hooks.dispose()
+  expect(existsSync(join(sessions, `${id}.status.json`))).toBe(false)
+})
+
+test("a session that is resumed for a shell command alone keeps the status it had", async () => {
+  const id = "ses_shell"
+  const hooks = await load()
+  await hooks.transform(worked(id).fresh())
+  await hooks.dispose()
+  const again = await load()
+  await again.event("session.status", { sessionID: id, ...status("busy") })
+  await again.event("session.idle", { sessionID: id })
+  await again.dispose()
+  expect((await readStatus(sessions, id))?.calls).toBe(2)
+})
+
+test("a secret in a file's name does not stay on the disk", async () => {
+  const id = "ses_named"
+  const secret = `ghp_${"a1B2".repeat(9)}`
+  const hooks = await load()
+  const session = worked(id)
+  session.assistant([read(`keys/${secret}.txt`)], usage(300, 4400))
+  await hooks.transform(session.fresh())
+  await hooks.dispose()
+  const shown = await readStatus(sessions, id)
+  expect(shown?.hud.text).toContain("keys/")
+  expect(JSON.stringify(shown)).not.toContain(secret)
+})
