@@ -72,7 +72,7 @@ const fold = z.strictObject({
 })
 
 const store = z.strictObject({
-  enabled: on("Keep state in a SQLite file, so that a resumed session goes on as it was."),
+  enabled: on("Keep state on disk, so that a resumed session goes on as it was and the panel has something to show."),
   path: z.optional(
     described(z.string().check(z.minLength(1)), "The file; default `opencode-hud/hud.db` in the XDG data folder."),
   ),

@@ -69,6 +69,7 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
       share: savedShare(saving),
       ...(tariff.usdPerMillion > 0 ? { usd: saving.usd } : {}),
       calls: saving.calls,
+      billing: tariff.billing,
     },
     hud: hudOf(session, surroundings, calls + 1),
     folding: {

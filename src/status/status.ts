@@ -103,6 +103,8 @@ export const statusSchema = z.object({
     usd: z.optional(z.number()),
     /** in how many calls */
     calls: z.number(),
+    /** what the provider charges for: of requests, or of nothing, fewer tokens are no less money; absent = tokens */
+    billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
   /** the status message */
   hud: z.object({

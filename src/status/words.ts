@@ -61,17 +61,23 @@ function cachedRow({ context: { cachedShare } }: Status): Row | undefined {
   return { name: "cached", text: `${percent(cachedShare)} from the cache`, tone: "muted", details: [] }
 }
 
-function savedRow({ saved: { tokens, share, usd, calls } }: Status): Row | undefined {
+function savedRow({ saved }: Status): Row | undefined {
+  const { tokens, share, usd, calls } = saved
   if (calls === 0) return
-  const cost = share < 0 ? `costs ${percent(-share)} more so far` : `saved ${percent(share)}`
-  const money = usd === undefined || share < 0 ? "" : `, ${dollars(usd)}`
-  const unsent = tokens > 0 ? `, ${amount(tokens)} tokens` : ""
-  return {
-    name: "saved",
-    text: `${cost}${money}${share < 0 ? "" : unsent}`,
-    tone: share >= 0.01 ? "good" : "muted",
-    details: [],
-  }
+  const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
+  if (!savesMoney(saved)) return unsent ? savedIn(`${unsent} not sent`, "muted") : undefined
+  if (share < 0) return savedIn(`costs ${percent(-share)} more so far`, "muted")
+  const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]
+  return savedIn(said.join(", "), share >= 0.01 ? "good" : "muted")
+}
+
+function savedIn(text: string, tone: Tone): Row {
+  return { name: "saved", text, tone, details: [] }
+}
+
+/** Whether fewer tokens are less money. */
+export function savesMoney({ billing = "tokens" }: Status["saved"]): boolean {
+  return billing === "tokens"
 }
 
 function foldsRow({ folding }: Status): Row | undefined {

@@ -3,7 +3,7 @@
 
 import { amount } from "../core/text.ts"
 import type { Activity, Status } from "../status/status.ts"
-import { isNearlyFull, percent, type Row, rowsOf, type Tone } from "../status/words.ts"
+import { isNearlyFull, percent, type Row, rowsOf, savesMoney, type Tone } from "../status/words.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
 import type { Seen } from "./watch.ts"
 import { fit, widthOf, wrap } from "./width.ts"
@@ -104,7 +104,7 @@ export function summaryOf(seen: Seen, terminalWidth: number): Line {
   const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
   const said: (Span | false)[] = [
     isReported(status) && share >= 0.01 && { text: percent(share), ink: isNearlyFull(status) ? "warn" : "muted" },
-    saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
+    savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
     folding.outputs > 0 && { text: folding.outputs === 1 ? "1 fold" : `${folding.outputs} folds`, ink: "muted" },
     stale.length > 0 && { text: `${stale.length} stale`, ink: "warn" },
     failures.length > 0 && { text: `${failures.length} failing`, ink: "bad" },
