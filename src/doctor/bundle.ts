@@ -1,7 +1,9 @@
 // What goes into a bug report: what the doctor found, and of sessions, logs and options what is not private. Everything in
 // it passes through `withoutPrivate`, and what quotes the user is counted instead.
 
+import { realpath } from "node:fs/promises"
 import { arch, platform, release } from "node:os"
+import { pathToFileURL } from "node:url"
 import { redact } from "../core/redact.ts"
 import type { Options } from "../options.ts"
 import { probeMachine } from "../setup/machine.ts"
@@ -48,8 +50,24 @@ export async function bundleOf(
     log: await ownLogLines(opencodeFolder(env, home)),
   }
   signal.throwIfAborted()
-  const project: Replacement[] = directory === home ? [] : [[directory, "<project>"]]
-  return withoutPrivate(bundle, [...project, [home, "~"]]) as object
+  const worked = [...(statuses ?? []), ...(databases?.sessions ?? [])].map((session) => session.directory)
+  const [homes, projects] = await Promise.all([allNames([home]), allNames([directory, ...worked])])
+  const folders = [
+    ...homes.map((folder) => [folder, "~"] as const),
+    ...projects.filter((folder) => !homes.includes(folder)).map((folder) => [folder, "<project>"] as const),
+  ]
+  // the inner ones first: of "/home", the outer one, something would be left of "/home/me"
+  return withoutPrivate(
+    bundle,
+    folders.sort(([a], [b]) => b.length - a.length),
+  ) as object
+}
+
+/** With what the links among them lead to. */
+async function allNames(folders: readonly string[]): Promise<string[]> {
+  const named = folders.filter((folder) => folder !== "")
+  const real = await Promise.all(named.map((folder) => realpath(folder).catch(() => folder)))
+  return [...new Set([...named, ...real])]
 }
 
 function shownOptions({ fold, ...rest }: Options): object {
@@ -92,10 +110,18 @@ export function withoutPrivate(value: unknown, folders: readonly Replacement[]):
   )
 }
 
-/** Longer names that begin the same are other folders. The root is in every path and says nothing. */
+/**
+ * Longer names that begin the same are other folders. The root is in every path and says nothing. A log writes the
+ * separators of Windows twice, a URL has its own way with spaces and umlauts.
+ */
 function replaceFolder(text: string, [from, to]: Replacement): string {
   const folder = from.replace(/[/\\]+$/, "")
   if (folder === "") return text
-  const pattern = folder.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-  return text.replace(new RegExp(`${pattern}(?![\\w.-])`, "g"), to)
+  const names = [folder, pathToFileURL(folder).pathname].map((name) =>
+    name
+      .split(/[/\\]+/)
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join("(?:/|\\\\{1,2})"),
+  )
+  return text.replace(new RegExp(`(?:${names.join("|")})(?![\\w.-])`, "g"), to)
 }

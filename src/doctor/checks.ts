@@ -1,6 +1,6 @@
 // All that the doctor looks at, in order, each said as soon as it is known. Changes nothing.
 
-import { dirname } from "node:path"
+import { dirname, resolve } from "node:path"
 import { redact } from "../core/redact.ts"
 import type { Options } from "../options.ts"
 import { placesIn, readInstalled } from "../sidecar/installed.ts"
@@ -77,7 +77,8 @@ async function* checksOf(
   yield* checkOptions(listing)
   yield* checkConflicts(config, listing)
 
-  const storeFile = options.store.path ?? storePath(env, home)
+  // OpenCode, and with it SQLite, would look from the folder it was started in
+  const storeFile = resolve(directory, options.store.path ?? storePath(env, home))
   const facts = await databases(storeFile)
   if (facts) findings.databases = facts
   yield checkLoaded({ listing, options, statuses, newest, sessions: facts?.sessions, nowMs: Date.now() })

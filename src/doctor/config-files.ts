@@ -6,6 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "../store/paths.ts"
 import { parseJsonc } from "./jsonc.ts"
+import { withReferences } from "./references.ts"
 
 export type ConfigFile = {
   path: string
@@ -25,6 +26,8 @@ export type Config = {
   server: ConfigFile[]
   /** of the TUI's half */
   tui: ConfigFile[]
+  /** where the TUI keeps what was switched in it; its `plugin_enabled` wins */
+  switched?: ConfigFile
   /** files of the folders whose plugins are loaded without being listed */
   pluginFiles: string[]
 }
@@ -58,10 +61,18 @@ export async function readConfig(env: Environment, home: string, directory: stri
     join(one, "plugin"),
     join(one, "plugins"),
   ])
+  const read = (places: readonly Place[]) => readAll(places, env, home)
+  const state = join(resolve(env.XDG_STATE_HOME || join(home, ".local", "state")), "opencode")
+  const [switched] = await read([{ path: join(state, "kv.json") }])
   return {
     folder,
-    server: [...(await readAll(server)), ...contentOf(env), ...(await readAll(both(machineFolder(env), "opencode")))],
-    tui: await readAll(tui),
+    server: [
+      ...(await read(server)),
+      ...(await contentOf(env, home, directory)),
+      ...(await read(both(machineFolder(env), "opencode"))),
+    ],
+    tui: await read(tui),
+    ...(switched === undefined ? {} : { switched }),
     pluginFiles: (await Promise.all([...new Set(pluginFolders)].map(pluginFilesIn))).flat(),
   }
 }
@@ -99,41 +110,62 @@ async function foldersUp(directory: string): Promise<string[]> {
 const CONTENT = "OPENCODE_CONFIG_CONTENT"
 
 /** A whole config in the environment. It is as old as the process. */
-function contentOf(env: Environment): ConfigFile[] {
+async function contentOf(env: Environment, home: string, directory: string): Promise<ConfigFile[]> {
   const text = env[CONTENT]
-  return text ? [{ path: `$${CONTENT}`, changedMs: 0, ...parsed(text) }] : []
+  if (!text) return []
+  return [{ path: `$${CONTENT}`, changedMs: 0, ...(await parsed(text, { env, home, folder: directory })) }]
 }
 
-async function readAll(places: readonly Place[]): Promise<ConfigFile[]> {
+async function readAll(places: readonly Place[], env: Environment, home: string): Promise<ConfigFile[]> {
   const once = [...new Map(places.map((place) => [place.path, place])).values()]
-  return (await Promise.all(once.map(readPlace))).filter((file) => file !== undefined)
+  return (await Promise.all(once.map((place) => readPlace(place, env, home)))).filter((file) => file !== undefined)
 }
 
-async function readPlace(place: Place): Promise<ConfigFile | undefined> {
-  const found = await stat(place.path).catch(() => undefined)
-  if (!found?.isFile()) return undefined
-  const file = { ...place, changedMs: found.mtimeMs }
-  let text: string
+async function readPlace(place: Place, env: Environment, home: string): Promise<ConfigFile | undefined> {
+  let file: ConfigFile = { ...place, changedMs: 0 }
   try {
-    text = await readFile(place.path, "utf8")
+    const found = await stat(place.path)
+    file = { ...file, changedMs: found.mtimeMs }
+    // a device, such as /dev/null, is as good as empty; a pipe would never end
+    if (!found.isFile() && !found.isDirectory()) return undefined
+    const text = await readFile(place.path, "utf8")
+    // to OpenCode an empty file is none
+    if (text.trim() === "") return undefined
+    return { ...file, ...(await parsed(text, { env, home, folder: dirname(place.path) })) }
   } catch (error) {
-    return { ...file, problem: `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown reason"})` }
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined
+    return { ...file, problem: code === "EISDIR" ? "is a folder" : `cannot be read (${code ?? "unknown reason"})` }
   }
-  // to OpenCode an empty file is none
-  return text.trim() === "" ? undefined : { ...file, ...parsed(text) }
 }
 
-function parsed(text: string): Pick<ConfigFile, "value" | "problem"> {
+async function parsed(
+  text: string,
+  around: { env: Environment; home: string; folder: string },
+): Promise<Pick<ConfigFile, "value" | "problem">> {
+  const whole = await withReferences(text, around)
+  if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
   try {
-    const value = parseJsonc(text)
+    const value = parseJsonc(whole.text)
     if (typeof value !== "object" || value === null || Array.isArray(value)) return { problem: "is no JSON object" }
-    return { value: value as Record<string, unknown> }
+    const { plugin } = value as { plugin?: unknown }
+    if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) {
+      return { value: value as Record<string, unknown> }
+    }
+    return { problem: 'has a "plugin" that is no list of names, or of pairs [name, { options }]' }
   } catch (error) {
     // the parser's own words may quote what stands there, and that may be a key
     const at = /position (\d+)/.exec(String(error))?.[1]
-    const line = at === undefined ? "" : `, line ${text.slice(0, Number(at)).split("\n").length}`
+    const line = at === undefined ? "" : `, line ${whole.text.slice(0, Number(at)).split("\n").length}`
     return { problem: `is not valid JSON${line}` }
   }
+}
+
+function isEntry(entry: unknown): boolean {
+  if (!Array.isArray(entry)) return typeof entry === "string"
+  const [name, options] = entry
+  const isObject = typeof options === "object" && options !== null && !Array.isArray(options)
+  return entry.length === 2 && typeof name === "string" && isObject
 }
 
 async function pluginFilesIn(folder: string): Promise<string[]> {

@@ -54,9 +54,9 @@ export async function readDatabases(storeFile: string, env: Environment): Promis
 }
 
 function readStore(path: string, open: (path: string) => Client): StoreFacts {
-  if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
-  const found = attempt(() =>
-    using(open(path), (client): StoreFacts => {
+  const found = attempt((): StoreFacts => {
+    if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
+    return using(open(path), (client): StoreFacts => {
       const checked = client.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
       const tables = client
         .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -70,8 +70,8 @@ function readStore(path: string, open: (path: string) => Client): StoreFacts {
         quickCheck: checked.map((row) => row.quick_check).join("; "),
         rows: Object.fromEntries(tables.map(({ name }) => [name, count(name)])),
       }
-    }),
-  )
+    })
+  })
   if ("value" in found) return found.value
   return { kind: "unreadable", trouble: troubleOf(found.error) satisfies Trouble, reason: reasonOf(found.error) }
 }

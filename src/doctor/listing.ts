@@ -1,8 +1,8 @@
 // Whether OpenCode's config can be read and lists both halves of the plugin, once, in one version.
 
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import type { Environment } from "../store/paths.ts"
-import { type Check, fail, ok, warn } from "./check.ts"
+import { type Check, fail, inShell, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
 import { isOurs, type Listed, listedIn, mergedFiles, OURS, withoutDoubles } from "./plugin-list.ts"
 
@@ -31,14 +31,19 @@ export async function readListing(config: Config, env: Environment, home: string
 export function checkConfig(config: Config): Check[] {
   const files = [...config.server, ...config.tui]
   const isBroken = ({ problem }: ConfigFile) => problem !== undefined
-  const correct = "correct it; comments and trailing commas are fine"
+  const correct = ({ path, problem = "" }: ConfigFile) =>
+    /JSON|"plugin"/.test(problem)
+      ? "correct it; comments and trailing commas are fine"
+      : `put that right, or move the file away: mv ${inShell(path)} ${inShell(`${path}.old`)}`
   const broken = [
     ...config.server
       .filter(isBroken)
-      .map(({ path, problem }) => fail("config", `${path} ${problem}, and OpenCode does not start with it`, correct)),
+      .map((file) =>
+        fail("config", `${file.path} ${file.problem}, and OpenCode does not start with it`, correct(file)),
+      ),
     ...config.tui
       .filter(isBroken)
-      .map(({ path, problem }) => warn("config", `${path} ${problem}, and OpenCode goes on without it`, correct)),
+      .map((file) => warn("config", `${file.path} ${file.problem}, and OpenCode goes on without it`, correct(file))),
   ]
   if (broken.length > 0) return broken
   if (files.length === 0) return [ok("config", `OpenCode has no config file yet; its folder is ${config.folder}`)]
@@ -54,7 +59,7 @@ export function checkListed(config: Config, { ours, written }: Listing, env: Env
   const [last] = ours.slice(-1)
   if (!last) {
     const found = "no plugin list of OpenCode's config names it for this folder"
-    return fail("plugin", found, `${INSTALL}; or add "${OURS}" to "plugin" in ${join(config.folder, "opencode.json")}`)
+    return fail("plugin", found, `${INSTALL}; or add "${OURS}" to "plugin" in ${globalFile(config)}`)
   }
   const missing = ours.find(({ place }) => place === "nothing")
   if (missing) {
@@ -67,7 +72,9 @@ export function checkListed(config: Config, { ours, written }: Listing, env: Env
   }
   if (written.length > 1) {
     const found = `listed ${written.length} times (${written.map(nameIn).join("; ")}); only the last counts, with its options`
-    return warn("plugin", found, `take it out of ${written[0]?.file.path}`)
+    const others = new Set(written.slice(0, -1).map(({ file }) => file.path))
+    const from = [...others].map((path) => (path === last.file.path ? `${path}, but for the last one there` : path))
+    return warn("plugin", found, `take it out of ${from.join(" and of ")}`)
   }
   return ok("plugin", nameIn(last))
 }
@@ -77,16 +84,18 @@ export function checkPanel(config: Config, { ours, panel }: Listing): Check | un
   // what installs the plugin installs the panel
   if (!one) return undefined
   const [last] = panel.slice(-1)
-  const path = join(config.folder, "tui.json")
   if (!last) {
-    const entry = JSON.stringify(one.folder ?? one.spec)
-    const fix = `${INSTALL}; or add ${entry} to "plugin" in ${path}`
-    return warn("panel", "no tui.json lists the plugin, so there is no panel and none of its commands", fix)
+    const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
+    return warn("panel", found, `${addPanel(config, one)}, then start OpenCode anew`)
   }
-  const off = config.tui.filter(({ value }) => isSwitchedOff(value?.plugin_enabled)).at(-1)
-  if (off) {
-    const fix = `take "${OURS}" out of "plugin_enabled" in ${off.path}`
-    return warn("panel", `${nameIn(last)}, but switched off in ${off.path}`, fix)
+  const switches = [...config.tui, ...(config.switched ? [config.switched] : [])]
+  const decides = switches.filter((file) => switchIn(file) !== undefined).at(-1)
+  if (decides && switchIn(decides) === false) {
+    const fix =
+      decides === config.switched
+        ? `in OpenCode's command palette choose "Plugins" and switch ${OURS} on`
+        : `take "${OURS}" out of "plugin_enabled" in ${decides.path}`
+    return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
   }
   if (last.place === "nothing") {
     const fix = `correct the path in ${last.file.path}, or list "${OURS}"`
@@ -112,11 +121,19 @@ export function checkVersions({ ours, panel }: Listing, own: string, seen: strin
   }
   if (server.version !== own) {
     const found = `OpenCode loads ${server.version}, and this command is ${own}`
+    const isNewer = server.version.localeCompare(own, "en", { numeric: true }) > 0
     if (server.place !== "package") {
-      return warn("version", found, `bring ${server.folder} up to date, or use its own command: node dist/cli.js there`)
+      const command = `use its own command: node ${inShell(join(server.folder ?? "", "dist", "cli.js"))} doctor`
+      return warn("version", found, isNewer ? command : `bring ${server.folder} up to date, or ${command}`)
     }
+    if (isNewer) return warn("version", found, `use the same version: npx ${OURS}@${server.version} doctor`)
+    const files = new Set([server, ...(tui ? [tui] : [])].map(({ file }) => file.path))
     const why = "OpenCode never updates by itself what is listed without a version"
-    return warn("version", found, `list "${OURS}@${own}" in ${server.file.path} (${why}); then start it anew`)
+    return warn(
+      "version",
+      found,
+      `list "${OURS}@${own}" in ${[...files].join(" and in ")} (${why}); then start it anew`,
+    )
   }
   if (seen !== undefined && seen !== server.version) {
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "start OpenCode anew")
@@ -128,6 +145,28 @@ function nameIn({ spec, file }: Listed): string {
   return `${JSON.stringify(spec)} in ${file.path}`
 }
 
-function isSwitchedOff(enabled: unknown): boolean {
-  return typeof enabled === "object" && enabled !== null && (enabled as Record<string, unknown>)[OURS] === false
+/** What switches our panel on or off in a file; undefined where it says nothing of it. */
+function switchIn({ value }: ConfigFile): boolean | undefined {
+  const enabled = value?.plugin_enabled
+  if (typeof enabled !== "object" || enabled === null) return undefined
+  const ours = (enabled as Record<string, unknown>)[OURS]
+  return typeof ours === "boolean" ? ours : undefined
+}
+
+/** The global file whose list counts: of several lists only the last one does. */
+function globalFile({ folder, server }: Config): string {
+  const global = server.filter(({ path }) => dirname(path) === folder)
+  const file = global.filter(({ value }) => value?.plugin !== undefined).at(-1) ?? global.at(-1)
+  return file?.path ?? join(folder, "opencode.json")
+}
+
+/** A command where it finds the server's half in its place; elsewhere it would list that one twice. */
+function addPanel({ folder, tui }: Config, { folder: own, spec, file }: Listed): string {
+  const isGlobal = dirname(file.path) === folder
+  const entry = own ?? spec
+  const beside = isGlobal || file.project === undefined ? folder : dirname(file.path)
+  const path = tui.find((one) => dirname(one.path) === beside)?.path ?? join(beside, "tui.json")
+  const edit = `add ${JSON.stringify(entry)} to "plugin" in ${path}`
+  const isOwn = isGlobal && basename(file.path) === "opencode.json" && entry === spec
+  return isOwn ? `opencode plugin ${inShell(entry)} --global; or ${edit}` : edit
 }

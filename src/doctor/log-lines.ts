@@ -12,13 +12,16 @@ const MOST_FILES = 10
 /** Lines that the plugin wrote, and those in which OpenCode says it could not load it. Never rejects. */
 const OURS = /(?:^|[\s"'=])opencode-hud: |\bplugin\b.*\bopencode-hud\b/
 
+/** A wrong option's value: it may be a key. */
+const GOT = /(\boption [\w.]+: expected .*?|the options must be an object), got .*(?=; using)/
+
 /** Oldest first; `folder` is OpenCode's data folder. Never rejects. */
 export async function ownLogLines(folder: string): Promise<string[]> {
   let lines: string[] = []
   for (const path of await newestLogs(join(folder, "log"))) {
     const text = await endOf(path).catch(() => "")
     const own = text.split(/\r?\n/).filter((line) => OURS.test(line))
-    lines = [...own.map((line) => line.slice(0, LONGEST_LINE)), ...lines]
+    lines = [...own.map((line) => line.replace(GOT, "$1").slice(0, LONGEST_LINE)), ...lines]
     if (lines.length >= MOST_LINES) break
   }
   return lines.slice(-MOST_LINES)

@@ -5,6 +5,7 @@ import { type Options, readOptions } from "../options.ts"
 import { type Check, fail, ok, warn } from "./check.ts"
 import type { Config } from "./config-files.ts"
 import type { Listing } from "./listing.ts"
+import { OURS } from "./plugin-list.ts"
 
 /** Those in effect, and the file they stand in; the defaults where none are given. */
 export function optionsOf({ ours }: Listing): { options: Options; path?: string; problems: Problem[] } {
@@ -20,7 +21,7 @@ export function checkOptions(listing: Listing): Check[] {
   if (path === undefined) return []
   if (problems.length > 0) {
     return problems.map(({ option, message }) =>
-      fail("options", /key$/i.test(option) ? withoutValue(message) : message, `correct ${option} in ${path}`),
+      fail("options", withoutSecret(option, message), `correct ${option === ALL ? "its options" : option} in ${path}`),
     )
   }
   if (!options.enabled) {
@@ -31,32 +32,41 @@ export function checkOptions(listing: Listing): Check[] {
   return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults")]
 }
 
-/** The message of a wrong key without the key. */
-function withoutValue(message: string): string {
-  return message.replace(/, got .*(?=; using)/, "")
+/** What the options are called when they are wrong as a whole. */
+const ALL = "(all)"
+
+/** The message without the value, where that is a key or may hold one. */
+function withoutSecret(option: string, message: string): string {
+  const pattern = option === ALL || /key$/i.test(option) ? /, got .*(?=; using)/ : /, got [{[].*(?=; using)/
+  return message.replace(pattern, "")
 }
 
 /** Plugins that take out or rewrite old tool outputs, by how they are listed or how their files are called. */
 const OTHERS: readonly { name: string; pattern: RegExp }[] = [
-  { name: "DCP", pattern: /(?:^|[/@_-])(?:opencode-)?dcp(?:$|[@._-])|dynamic-context-pruning/i },
-  { name: "ACP", pattern: /(?:^|[/@_-])opencode-acp(?:$|[@._-])/i },
+  { name: "DCP", pattern: /(?:^|[/\\@_-])(?:opencode-dcp(?:$|[/\\@._-])|dcp(?:$|[@._-]))|dynamic-context-pruning/i },
+  { name: "ACP", pattern: /(?:^|[/\\@_-])opencode-acp(?:$|[/\\@._-])/i },
   { name: "magic-context", pattern: /magic-context/i },
 ]
 
 export function checkConflicts(config: Config, listing: Listing): Check[] {
   const folding = optionsOf(listing).options.fold.enabled
   const sources = [
-    ...listing.server.map(({ name, spec, file }) => ({ texts: [name, spec], where: file.path })),
-    ...config.pluginFiles.map((path) => ({ texts: [basename(path)], where: path })),
+    ...listing.server.map(({ name, spec, file }) => ({
+      texts: [name, spec],
+      where: file.path,
+      isListed: true,
+    })),
+    ...config.pluginFiles.map((path) => ({ texts: [basename(path)], where: path, isListed: false })),
   ]
   const found = OTHERS.flatMap(({ name, pattern }) => {
     const source = sources.find(({ texts }) => texts.some((text) => pattern.test(text)))
-    return source ? [{ name, where: source.where }] : []
+    return source ? [{ name, where: source.where, isListed: source.isListed }] : []
   })
   if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
-  return found.map(({ name, where }) => {
+  return found.map(({ name, where, isListed }) => {
     if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
     const what = `${name} prunes the context too (${where}): what one leaves alone the other moves, and the prompt cache is lost`
-    return warn("conflicts", what, `keep one: take ${name} out of ${where}, or set "fold": { "enabled": false } here`)
+    const end = isListed ? `take ${name} out of ${where}` : `move ${where} away`
+    return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${OURS}`)
   })
 }

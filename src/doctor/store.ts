@@ -8,32 +8,63 @@ import { applicationID, schemaVersion } from "../store/migrations/index.ts"
 import { type Check, fail, inShell, ok, warn } from "./check.ts"
 import type { Databases } from "./databases.ts"
 
-/** `ownFolder` is the plugin's data folder where nobody named another one; `databases` undefined where no Bun is. */
+/**
+ * `path` is absolute; `ownFolder` is the plugin's data folder where nobody named another one; `databases` is undefined where
+ * no Bun is, or none that answers.
+ */
 export async function checkStore(
-  { enabled }: Options["store"],
+  { enabled, path: named }: Options["store"],
   path: string,
   ownFolder: string | undefined,
   databases: Databases | undefined,
 ): Promise<Check> {
   if (!enabled) return ok("store", "kept in memory (store.enabled is false)")
-  const file = await stat(path).catch(() => undefined)
-  if (!file) return ok("store", `none yet; the first session makes ${path}`)
+  const file = await stat(path).catch(codeOf)
+  if (file === "ENOTDIR") return checkWay(path)
+  if (file === "ENOENT") return ok("store", `none yet; the first session makes ${path}`)
+  if (typeof file === "string") return cannotBeOpened(path, file)
   return (
-    checkContent(path, databases?.store) ??
+    checkContent(path, databases?.store, named === undefined) ??
     (await checkPrivate(path, ownFolder)) ??
     (databases
       ? ok("store", `${path}, ${megabytes(file.size)}, whole, schema ${schemaVersion}`)
       : warn(
           "store",
-          `${path}, ${megabytes(file.size)}, not looked into: there is no Bun`,
-          "put bun or opencode on PATH",
+          `${path}, ${megabytes(file.size)}, not looked into: no Bun has answered`,
+          "put bun, or opencode, which is one, on PATH",
         ))
   )
 }
 
-function checkContent(path: string, facts: Databases["store"] | undefined): Check | undefined {
-  const away = `move it away; until then the plugin remembers nothing from one start to the next: mv ${inShell(path)} ${inShell(`${path}.old`)}`
-  const aside = `nothing to do: the plugin sets it aside when it next opens it; or do it now: mv ${inShell(path)} ${inShell(`${path}.old`)}`
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown reason"
+}
+
+/** Something on the way to the file is no folder. */
+async function checkWay(path: string): Promise<Check> {
+  for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
+    const found = await stat(folder).catch(() => undefined)
+    if (found) return fail("store", `${folder} is a file, and the store needs a folder there`, away(folder))
+  }
+  return cannotBeOpened(path, "ENOTDIR")
+}
+
+function away(path: string): string {
+  return `mv ${inShell(path)} ${inShell(`${path}.old`)}`
+}
+
+/** Until then the plugin keeps everything in memory. */
+function outOfTheWay(path: string): string {
+  return `move it away; until then the plugin remembers nothing from one start to the next: ${away(path)}`
+}
+
+function cannotBeOpened(path: string, reason: string): Check {
+  const fix = `make it yours to read and write, or ${outOfTheWay(path)}`
+  return fail("store", `${path} cannot be opened (${reason})`, fix)
+}
+
+function checkContent(path: string, facts: Databases["store"] | undefined, isOurPlace: boolean): Check | undefined {
+  const aside = `nothing to do: the plugin sets it aside when it next opens it; or do it now: ${away(path)}`
   if (!facts || facts.kind === "absent") return undefined
   if (facts.kind === "unreadable") {
     if (facts.trouble === "corrupt") return fail("store", `${path} is damaged (${facts.reason})`, aside)
@@ -41,16 +72,17 @@ function checkContent(path: string, facts: Databases["store"] | undefined): Chec
       const end = "end the OpenCode that does not let go of it"
       return warn("store", `${path} is locked by another process`, end)
     }
-    return fail("store", `${path} cannot be opened (${facts.reason})`, `make it yours to read and write, or ${away}`)
+    return cannotBeOpened(path, facts.reason)
   }
   // an empty file is a store that nothing was written to yet
   const isEmpty = facts.schemaVersion === 0 && Object.keys(facts.rows).length === 0
   if (facts.applicationID !== applicationID && !isEmpty) {
-    return fail("store", `${path} is a database of another program`, "correct store.path")
+    const fix = isOurPlace ? outOfTheWay(path) : "correct store.path"
+    return fail("store", `${path} is a database of another program`, fix)
   }
   if (facts.schemaVersion > schemaVersion) {
     const found = `${path} was written by a newer version (schema ${facts.schemaVersion}, this one knows ${schemaVersion})`
-    return fail("store", found, `update the plugin, or ${away}`)
+    return fail("store", found, `update the plugin, or ${outOfTheWay(path)}`)
   }
   if (facts.quickCheck !== "ok") return fail("store", `${path} is damaged (${facts.quickCheck.slice(0, 200)})`, aside)
   return undefined

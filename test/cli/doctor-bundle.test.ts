@@ -1,6 +1,15 @@
 // The bundle for bug reports: what is in it, and that what is private is not.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { withoutPrivate } from "../../src/doctor/bundle.ts"
 import { list, newPatient, type Patient, trace } from "../doctor/patient.ts"
@@ -162,4 +171,28 @@ test("folders are called by their role, and others that begin the same stay", ()
   ] as const
   const told = withoutPrivate({ a: ["/home/me/shop/src", "/home/me/shop2", "/home/me", "/home/meander"] }, folders)
   expect(told).toEqual({ a: ["<project>/src", "~/shop2", "~", "/home/meander"] })
+})
+
+test("folders are known in a log's and a URL's way of writing, and a project around the home folder hides nothing", () => {
+  const folders = [
+    ["C:\\Users\\me", "~"],
+    ["/home/my name", "~"],
+    ["/home", "<project>"],
+  ] as const
+  const texts = ['path="C:\\\\Users\\\\me\\\\shop"', "file:///home/my%20name/hud", "/home/my name/hud", "/home/you"]
+  expect(withoutPrivate(texts, folders)).toEqual(['path="~\\\\shop"', "file://~/hud", "~/hud", "<project>/you"])
+})
+
+test("where other sessions took place is not in it either, nor what a link to the home folder leads to", async () => {
+  const elsewhere = "/srv/another-customer"
+  const real = patient.write("real-home/file", "").replace(/\/file$/, "")
+  rmSync(patient.env.HOME ?? "", { recursive: true })
+  symlinkSync(real, patient.env.HOME ?? "")
+  await trace(patient, "ses_1", { directory: elsewhere })
+  const line = `WARN opencode-hud: option digest.openai.apiKey: expected string, got 1234567; using the default ${elsewhere} ${real}`
+  patient.write("data/opencode/log/opencode.log", `${line}\n`)
+  const { bundle } = await bundled()
+  expect(bundle.log).toEqual([
+    "WARN opencode-hud: option digest.openai.apiKey: expected string; using the default <project> ~",
+  ])
 })

@@ -204,7 +204,7 @@ const BROKEN: {
       name: "panel",
       level: "warn",
       found: /^no tui\.json lists the plugin/,
-      fix: /^opencode plugin opencode-hud .*; or add "\S+" to "plugin" in \S+\/tui\.json$/,
+      fix: /^opencode plugin \S+ --global; or add "\S+" to "plugin" in \S+\/tui\.json, then start OpenCode anew$/,
     },
   },
   {
@@ -212,6 +212,38 @@ const BROKEN: {
     breaks: ({ write }) =>
       void write("config/opencode/tui.json", { plugin: [root], plugin_enabled: { "opencode-hud": false } }),
     says: { name: "panel", level: "warn", found: /switched off in \S+\/tui\.json$/, fix: /"plugin_enabled"/ },
+  },
+  {
+    name: "a panel that was switched off in the TUI",
+    breaks: ({ write }) => void write("state/opencode/kv.json", { plugin_enabled: { "opencode-hud": false } }),
+    says: { name: "panel", level: "warn", found: /switched off in \S+\/kv\.json$/, fix: /command palette/ },
+  },
+  {
+    name: "a plugin listed twice in one file",
+    breaks: ({ write }) =>
+      void write("config/opencode/opencode.json", { plugin: [root, [root, { digest: { gpu: "off" } }]] }),
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: /^listed 2 times /,
+      fix: /^take it out of \S+\/opencode\.json, but for the last one there$/,
+    },
+  },
+  {
+    name: "a command that is older than the plugin",
+    breaks: ({ write }) => {
+      const cached = "cache/opencode/packages/opencode-hud@latest/node_modules/opencode-hud"
+      write(`${cached}/package.json`, { name: "opencode-hud", version: "99.0.0" })
+      for (const name of ["opencode", "tui"]) {
+        write(`config/opencode/${name}.json`, { plugin: [["opencode-hud", { digest: { gpu: "off" } }]] })
+      }
+    },
+    says: {
+      name: "version",
+      level: "warn",
+      found: /^OpenCode loads 99\.0\.0, and this command is /,
+      fix: /^use the same version: npx opencode-hud@99\.0\.0 doctor$/,
+    },
   },
   {
     name: "a panel that is listed as the server's half",
@@ -255,7 +287,7 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^list "opencode-hud@\d+\.\d+\.\d+" in \S+opencode\.json \(OpenCode never updates by itself/,
+      fix: /^list "opencode-hud@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates by itself/,
     },
   },
   {
@@ -287,6 +319,11 @@ const BROKEN: {
     },
   },
   {
+    name: "a key where a group belongs, which is not shown",
+    breaks: (patient) => list(patient, { digest: { gpu: "off", openai: [{ apiKey: "onlyletters" }] } }),
+    says: { name: "options", level: "fail", found: /^option digest\.openai: expected object; using /, fix: /openai/ },
+  },
+  {
     name: "a wrong API key, which is not shown",
     breaks: (patient) => list(patient, { digest: { gpu: "off", openai: { apiKey: 1234512345 } } }),
     says: {
@@ -308,7 +345,7 @@ const BROKEN: {
       name: "conflicts",
       level: "warn",
       found: /^DCP prunes the context too \(\S+project\/opencode\.json\)/,
-      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} here$/,
+      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} in the options of opencode-hud$/,
     },
   },
   {

@@ -1,7 +1,7 @@
 // Single checks where a whole machine would show no more: modes, times, databases that are not ours.
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ago, exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
 import { readDatabases, type SessionFacts } from "../../src/doctor/databases.ts"
@@ -9,6 +9,7 @@ import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkOpencode } from "../../src/doctor/host.ts"
 import type { Listing } from "../../src/doctor/listing.ts"
 import { checkLoaded, type Seen } from "../../src/doctor/loaded.ts"
+import { checkConflicts } from "../../src/doctor/settings.ts"
 import { checkStore } from "../../src/doctor/store.ts"
 import { readOptions } from "../../src/options.ts"
 import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
@@ -111,7 +112,34 @@ describe("the store", () => {
     const path = join(folder.path, "hud.db")
     using db = new Database(path)
     db.exec("CREATE TABLE theirs (a)")
-    expect(await examined(path)).toMatchObject({ level: "fail", fix: "correct store.path" })
+    const databases = await readDatabases(path, { XDG_DATA_HOME: "/nowhere" })
+    const named = await checkStore({ enabled: true, path }, path, undefined, databases)
+    expect(named).toMatchObject({ level: "fail", fix: "correct store.path" })
+    // where no path was named there is none to correct
+    expect(await examined(path)).toMatchObject({ level: "fail", fix: expect.stringMatching(/^move it away; /) })
+  })
+
+  test("behind a file that stands where its folder should be is told, and moving that away puts it right", async () => {
+    using folder = temporaryFolder()
+    const blocked = join(folder.path, "data")
+    writeFileSync(blocked, "")
+    const path = join(blocked, "opencode-hud", "hud.db")
+    const check = await examined(path)
+    expect(check).toEqual({
+      name: "store",
+      level: "fail",
+      found: `${blocked} is a file, and the store needs a folder there`,
+      fix: `mv ${blocked} ${blocked}.old`,
+    })
+    await Bun.$`sh -c ${check.fix}`.quiet()
+    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
+  })
+
+  test("that is a link to itself cannot be opened", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    symlinkSync(path, path)
+    expect(await examined(path)).toMatchObject({ level: "fail", found: `${path} cannot be opened (ELOOP)` })
   })
 
   test("in a folder that others can read is told where the folder is the plugin's own", async () => {
@@ -199,6 +227,33 @@ describe("whether the plugin was loaded", () => {
       level: "ok",
       found: "its hooks ran in session ses_1 (1 minute ago, 3 calls)",
     })
+  })
+})
+
+describe("plugins that do the same work", () => {
+  const rows: { entry: string; name: string | undefined }[] = [
+    { entry: "@tarquinen/opencode-dcp@latest", name: "DCP" },
+    { entry: "/home/me/opencode-dcp/dist/index.js", name: "DCP" },
+    { entry: "C:\\src\\opencode-dcp\\index.ts", name: "DCP" },
+    { entry: "./opencode-acp/index.ts", name: "ACP" },
+    { entry: "@cortexkit/opencode-magic-context", name: "magic-context" },
+    { entry: "/home/dcp/theme/index.ts", name: undefined },
+    { entry: "opencode-dcpanel", name: undefined },
+  ]
+  const file = { path: "/work/opencode.json", changedMs: 0 }
+  const config = { folder: "/config", server: [], tui: [], pluginFiles: [] }
+  for (const { entry, name } of rows) {
+    test(`${entry} is ${name ?? "none of them"}`, () => {
+      const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
+      const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [] })
+      expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: take ${name} out of /work/opencode.json`)
+    })
+  }
+
+  test("that are loaded from a folder are moved away", () => {
+    const pluginFiles = ["/work/.opencode/plugin/dcp.ts"]
+    const [check] = checkConflicts({ ...config, pluginFiles }, { server: [], ours: [], panel: [], written: [] })
+    expect(check?.fix).toStartWith("keep one: move /work/.opencode/plugin/dcp.ts away, or ")
   })
 })
 

@@ -6,7 +6,7 @@ import { type Config, readConfig } from "../../src/doctor/config-files.ts"
 import { parseJsonc } from "../../src/doctor/jsonc.ts"
 import { checkConfig, readListing } from "../../src/doctor/listing.ts"
 import { packageName } from "../../src/doctor/plugin-list.ts"
-import { root, temporaryFolder } from "../store/support.ts"
+import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 
 describe("JSON with comments", () => {
   const rows: { name: string; text: string; value: unknown }[] = [
@@ -24,7 +24,7 @@ describe("JSON with comments", () => {
   ]
   for (const { name, text, value } of rows) test(name, () => expect(parseJsonc(text)).toEqual(value))
 
-  for (const text of ["{", '{"a": }', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "open'])
+  for (const text of ["{,}", "[ ,]", '{"a": [1,,]}', "{", '{"a": }', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "open'])
     test(`${text} is none`, () => expect(() => parseJsonc(text)).toThrow(SyntaxError))
 })
 
@@ -141,6 +141,48 @@ describe("the config files of a folder", () => {
       expect.stringMatching(/^is not valid JSON(?:, line 1)?$/),
     ])
     expect(JSON.stringify(found.config)).not.toContain(secret)
+  })
+})
+
+describe("OpenCode starts with a config, or does not, as the doctor says:", () => {
+  const rows: { name: string; content?: unknown; problem?: string }[] = [
+    { name: "what is fine", content: '\ufeff{ "plugin": ["", ["", { "a": 1 }]], "username": "{env:NONE}" } // ok' },
+    { name: "a comma alone", content: "{,}", problem: "is not valid JSON" },
+    { name: "one name in place of a list", content: { plugin: "a-plugin" }, problem: 'has a "plugin" that is no list' },
+    { name: "a pair without options", content: { plugin: [["a-plugin"]] }, problem: 'has a "plugin" that is no list' },
+    { name: "a file that is not there", content: { username: "{file:./none}" }, problem: "refers to {file:./none}" },
+    { name: "a folder", problem: "is a folder" },
+  ]
+  for (const { name, content, problem } of rows) {
+    test(name, async () => {
+      using found = await configOf(
+        content === undefined
+          ? { "work/project/opencode.json/file": "" }
+          : { "work/project/opencode.json": content, "work/project/opencode.jsonc": "" },
+      )
+      const [file] = found.config.server
+      expect(file?.problem ?? "").toStartWith(problem ?? "")
+      expect(file?.problem === undefined).toBe(problem === undefined)
+      const own = ["config", "data", "cache", "state"].map((name) => [`XDG_${name.toUpperCase()}_HOME`, found.at(name)])
+      const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("work/project"), opencode]
+      const env = { ...Object.fromEntries(own), HOME: found.at("home"), OPENCODE_DISABLE_MODELS_FETCH: "1" }
+      using child = spawnChild(there, env)
+      const { code } = await child.finish()
+      expect(code === 0).toBe(problem === undefined)
+    }, 30_000)
+  }
+
+  test("what a config refers to is taken from there, but for what is commented out", async () => {
+    using found = await configOf(
+      {
+        "work/project/opencode.json":
+          '{\n// {file:./none}\n"a": "{env:KEY}", "b": "{file:./b.txt}", "c": "{file:~/c.txt}", "d": "{env:NONE}" }',
+        "work/project/b.txt": 'two\n"lines"\n',
+        "c.txt": "home",
+      },
+      { KEY: "one" },
+    )
+    expect(found.config.server.map(({ value }) => value)).toEqual([{ a: "one", b: 'two\n"lines"', c: "home", d: "" }])
   })
 })
 
