@@ -5,6 +5,7 @@ import { isAbsolute, relative } from "node:path"
 import { defineCommand } from "citty"
 import { ago } from "../doctor/check.ts"
 import { listStatus, readStatus, sessionOf, statusFolder } from "../status/files.ts"
+import { isRunning } from "../status/process.ts"
 import type { Status } from "../status/status.ts"
 import { type Row, rowsOf, type Tone, withoutProcess } from "../status/words.ts"
 import { dataFolder } from "../store/paths.ts"
@@ -101,16 +102,6 @@ function linesOf({ name, text, tone, details }: Row): string[] {
   const bare = oneLine(text).replace(new RegExp(`^${name} `, "i"), "")
   const said = colour === undefined ? bare : `\u001b[${colour}m${bare}\u001b[0m`
   return [`${name.padEnd(NAMES)}  ${said}`, ...details.map((detail) => `${" ".repeat(NAMES + 2)}${oneLine(detail)}`)]
-}
-
-/** Another user's process runs as well. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const

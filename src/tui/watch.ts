@@ -3,6 +3,7 @@
 
 import { type FSWatcher, mkdirSync, watch } from "node:fs"
 import { readStatus, readSwitches } from "../status/files.ts"
+import { isRunning } from "../status/process.ts"
 import type { Status } from "../status/status.ts"
 import type { Switches } from "../status/switches.ts"
 import { withoutProcess } from "../status/words.ts"
@@ -119,15 +120,6 @@ export async function look(folder: string, sessionID: string): Promise<Seen> {
   return {
     status: status && !isRunning(status.pid) ? withoutProcess(status) : status,
     switches: readSwitches(folder, sessionID),
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // there, but another user's
-    return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }
 
