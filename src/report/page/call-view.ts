@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // One call of the session: a slider over the calls, the HUD that would have gone out with it, and what was done there.
 
 import { count, percent } from "../../core/replay/saved.ts"

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // The charts over a session's calls: one plot each, in step with the call that is looked at. A click chooses a call.
 
 import uPlot from "uplot"

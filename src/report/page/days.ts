@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // Saving by day, over all sessions that are shown; a day is the reader's.
 
 import uPlot from "uplot"

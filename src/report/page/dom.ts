@@ -1,5 +1,3 @@
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
 // Elements made in code. Text goes in as text and never as markup: much of it was written by strangers.
 
 type Child = Node | string | undefined

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // To be imported before uPlot, which hands the browser's language to Intl when it is loaded: Chromium under LANG=C calls
 // it "en-US@posix", and Intl throws on that.
 

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // The report's page: reads the data that stands in it, and shows all sessions together or one of them.
 
 import "./locale.ts"

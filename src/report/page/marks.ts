@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // Folds and compactions on the context's chart. Told apart by shape, so that no colour has to be seen.
 
 import type uPlot from "uplot"

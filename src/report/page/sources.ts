@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // Where the figures come from, in plain words: what a provider reported, what is reckoned, and with which prices.
 
 import type { Tariff } from "../../core/fold/tariff.ts"

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // What is seen at a glance: the headline and a row of figures, of one session or of all.
 
 import type { Replay } from "../../core/replay/replay.ts"

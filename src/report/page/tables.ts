@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // The report's figures as tables: what each tool costs, the folds, the sessions, the days, and each chart once more for
 // those who do not see it.
 

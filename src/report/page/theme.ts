@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 // Light or dark: as the reader's system has it, until the reader chooses. Canvases are told the colours by name.
 
 import { button } from "./dom.ts"
