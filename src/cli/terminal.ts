@@ -1,5 +1,7 @@
 // What the commands write to: stdout and stderr, with text from sessions and arguments made harmless first.
 
+import { ACTIVE } from "../core/text.ts"
+
 /** A mistake of the caller's. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
@@ -10,10 +12,7 @@ export class UsageError extends Error {
  * their code. A session's title is written by a model that has read strangers' files.
  */
 export function harmless(text: string): string {
-  return text.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    showCode,
-  )
+  return text.replace(ACTIVE, showCode)
 }
 
 export function oneLine(text: string): string {

@@ -5,6 +5,11 @@
 const UNSEEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these is meant on its own
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]/g
+/**
+ * What a terminal would act on: control characters but the line feed, the marks that turn the direction of writing, and
+ * line separators that are no line feed. For texts that are shown as they are, and not made one line.
+ */
+export const ACTIVE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 
 /** Characters beyond this are never looked at when a single line is made, whatever is asked for. */

@@ -1,8 +1,8 @@
 // Text of tools and files as a terminal may see it: what would move the cursor, change colours or turn the direction of
 // writing is shown by a sign instead. Everything else stays as it is.
 
-/** Control characters but the line feed, the marks of direction, and line separators that no line feed is. */
-const ACTIVE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+import { ACTIVE } from "../core/text.ts"
+
 const TAB = "    "
 
 export function visible(text: string): string {
