@@ -101,7 +101,7 @@ async function* checksOf(
     if (options.digest.backend === "auto") yield await checkGpu(options.digest, installed, undefined, env)
   }
 
-  const isDefault = env.OPENCODE_HUD_DATA === undefined && options.store.path === undefined
+  const isDefault = !env.OPENCODE_HUD_DATA && options.store.path === undefined
   yield await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
 }
 

@@ -10,15 +10,19 @@ export function widthOf(text: string): number {
 /** Cuts to at most `width` columns, the last being `…` when something was cut; never inside a letter. */
 export function fit(text: string, width: number): string {
   if (width <= 0) return ""
-  if (widthOf(text) <= width) return text
+  return widthOf(text) <= width ? text : `${beginning(text, width - 1).trimEnd()}…`
+}
+
+/** As much of its start as takes at most `width` columns. */
+function beginning(text: string, width: number): string {
   let kept = ""
-  let used = 1
+  let used = 0
   for (const { segment } of graphemes.segment(text)) {
     used += widthOf(segment)
     if (used > width) break
     kept += segment
   }
-  return `${kept.trimEnd()}…`
+  return kept
 }
 
 /** Breaks a line at its spaces into at most `rows` lines of at most `width` columns; what is left over is cut. */
@@ -26,7 +30,7 @@ export function wrap(text: string, width: number, rows: number): string[] {
   const lines: string[] = []
   let rest = text.trim()
   while (rest && lines.length < rows - 1 && widthOf(rest) > width) {
-    const head = fit(rest, width + 1).slice(0, -1)
+    const head = beginning(rest, width)
     const space = rest[head.length] === " " ? head.length : head.lastIndexOf(" ")
     // a word that fills a line is broken anywhere
     const at = space > head.length / 2 ? space : head.length

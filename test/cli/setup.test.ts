@@ -170,7 +170,9 @@ test("two at the same time both succeed, and one of them installs", async () => 
   const results = await Promise.all([setup("--no-model"), setup("--no-model")])
   expect(results.map(({ code }) => code)).toEqual([0, 0])
   expect(results.filter(({ stdout }) => stdout.includes("engine: installing"))).toHaveLength(1)
-  expect(results.filter(({ stdout }) => stdout.includes("another setup is at work"))).toHaveLength(1)
+  // the other one waited for it, or came when it was done
+  const other = results.find(({ stdout }) => !stdout.includes("engine: installing"))
+  expect(other?.stdout).toMatch(/another setup is at work|already installed/)
   expect(inData()).toEqual(["sidecar"])
 }, 120_000)
 

@@ -20,7 +20,8 @@ let env: Record<string, string>
 beforeAll(async () => {
   world = await openWorld()
   linkCommands(bin.path, { opencode })
-  env = { ...environmentFor(world.host.root), PATH: bin.path }
+  // the tests' own data folder is not OpenCode's
+  env = { ...environmentFor(world.host.root), PATH: bin.path, OPENCODE_HUD_DATA: "" }
   writeFileSync(join(world.host.root, "config/opencode/tui.json"), JSON.stringify({ plugin: [root] }))
   world.provider.play([use(read("package.json")), say("That is all.")])
   session = (await world.host.run("What is this?")).session

@@ -1,19 +1,26 @@
 // The built half for OpenCode's terminal: what its loader asks of it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { builtinModules } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { buildTui } from "../../scripts/build-tui.ts"
+import { promisify } from "node:util"
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const builder = join(root, "scripts/build-tui.ts")
 
 let folder: string
 let code: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tui-bundle-"))
-  await buildTui(fileURLToPath(new URL("../..", import.meta.url)), folder)
+  // in a process of its own: what Babel does to Error's stack traces breaks other packages on Bun 1.4
+  const script = `await (await import(${JSON.stringify(builder)})).buildTui(${JSON.stringify(root)}, ${JSON.stringify(folder)})`
+  await run(process.execPath, ["-e", script], { cwd: root })
   code = readFileSync(join(folder, "tui.js"), "utf8")
 })
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { fit, widthOf } from "../../src/tui/width.ts"
+import { fit, widthOf, wrap } from "../../src/tui/width.ts"
 
 test.each([
   ["src/db.ts", 9, "src/db.ts"],
@@ -23,5 +23,29 @@ test("whatever it is given, the answer is never wider than asked for", () => {
     fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 40 }), (text, width) => {
       expect(widthOf(fit(text, width))).toBeLessThanOrEqual(width)
     }),
+  )
+})
+
+test.each([
+  ["login.test.ts:42 expected 200, got 401", 30, 2, ["login.test.ts:42 expected 200,", "got 401"]],
+  ["one two three four", 8, 2, ["one two", "three f…"]],
+  ["𐀀⺀⺀𐀀A\u0300", 6, 2, ["𐀀⺀⺀𐀀", "A\u0300"]],
+  ["word", 10, 2, ["word"]],
+  ["", 10, 2, []],
+])("%p in %p columns and %p rows is %p", (text, width, rows, expected) => {
+  expect(wrap(text, width, rows)).toEqual(expected)
+})
+
+test("whatever it is given, no line is wider than asked for, and no letter is broken", () => {
+  const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+  const lettersOf = (text: string) => [...graphemes.segment(text)].map(({ segment }) => segment)
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 2, max: 40 }), (text, width) => {
+      const lines = wrap(text, width, 3)
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      const letters = new Set(lettersOf(text))
+      expect(lines.flatMap(lettersOf).filter((letter) => letter !== "…" && !letters.has(letter))).toEqual([])
+    }),
+    { numRuns: 1000 },
   )
 })
