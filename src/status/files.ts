@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
+import { ACTIVE } from "../core/text.ts"
 import { type Status, statusSchema } from "./status.ts"
 import { ALL_ON, parseSwitches, type Switches } from "./switches.ts"
 
@@ -25,10 +26,16 @@ export async function writeStatus(folder: string, status: Status): Promise<void>
   await writeWhole(pathOf(folder, status.sessionID, STATUS), JSON.stringify(status))
 }
 
-/** Undefined when there is none, or none that this version can read. Never rejects. */
+/** Many times what a session comes to with all lists full. A list of 40,000 folds stops OpenCode's screen for minutes. */
+const MOST_BYTES = 1_000_000
+
+/** Undefined when there is none, or none that this version can read. What a terminal would act on is left out. Never rejects. */
 export async function readStatus(folder: string, sessionID: string): Promise<Status | undefined> {
   try {
-    const parsed = statusSchema.safeParse(JSON.parse(await readFile(pathOf(folder, sessionID, STATUS), "utf8")))
+    const path = pathOf(folder, sessionID, STATUS)
+    if ((await stat(path)).size > MOST_BYTES) return
+    const text = await readFile(path, "utf8")
+    const parsed = statusSchema.safeParse(JSON.parse(text, (_, value) => harmless(value)))
     return parsed.success ? parsed.data : undefined
   } catch {
     return
@@ -85,6 +92,10 @@ export async function prune(folder: string, nowMs: number): Promise<void> {
     const file = await stat(join(folder, name)).catch(() => undefined)
     if (file && nowMs - file.mtimeMs > LEFT_MS) await rm(join(folder, name), { force: true }).catch(() => {})
   }
+}
+
+function harmless(value: unknown): unknown {
+  return typeof value === "string" ? value.replace(ACTIVE, "") : value
 }
 
 /** A session's id is OpenCode's, but it comes to be part of a path. */

@@ -47,6 +47,8 @@ export function createSetup(api: TuiPluginApi, guard: Guard): { show(): void; st
   const look = () =>
     begin("looking", ["setup", "--dry-run"], (ended) => {
       if (!shown) setStep(undefined)
+      // left and opened again while the first look was still ending
+      else if (!ended.ok && ended.interrupted) look()
       else setStep(ended.ok ? "asking" : "failed")
     })
   const accept = () => {

@@ -10,7 +10,7 @@ export type Ended = { ok: true } | { ok: false; interrupted: boolean; reason: st
 export type Run = {
   /** how it ended; never rejects */
   ended: Promise<Ended>
-  /** Has it stop in order, as Ctrl-C would; a second time at once. Idempotent once it has ended. */
+  /** Has it stop in order, as Ctrl-C would. Idempotent: a second Ctrl-C would cut it off, and leave its npm running. */
   stop(): void
 }
 
@@ -34,7 +34,7 @@ export function runCli(args: readonly string[], say: (line: string) => void, cli
       return { ok: false, interrupted: stopped, reason }
     }),
     stop: () => {
-      child.kill(stopped ? "SIGKILL" : "SIGINT")
+      if (!stopped) child.kill("SIGINT")
       stopped = true
     },
   }

@@ -21,6 +21,10 @@ const SAID: Record<Switch, Record<"on" | "paused" | "off", string>> = {
   },
 }
 
+/** Without a status nobody is known to read the switch. */
+const UNHEARD =
+  "Nothing is known of this session yet; if that is so after its next call, this had no effect: see /hud-status."
+
 /**
  * `now` is what the status says of it, undefined while there is none. Answers what to tell the user. Rejects when the disk
  * does.
@@ -34,5 +38,5 @@ export async function turn(
 ): Promise<string> {
   if (now === "off") return SAID[one].off
   await writeSwitches(folder, sessionID, { ...readSwitches(folder, sessionID), [one]: to })
-  return SAID[one][to]
+  return now === undefined ? `${SAID[one][to]} ${UNHEARD}` : SAID[one][to]
 }

@@ -6,8 +6,14 @@ import { statusNow } from "./view.ts"
 import { visible } from "./visible.ts"
 import type { Seen } from "./watch.ts"
 
-const UNKNOWN =
-  "Nothing is known of this session here: it has made no call with the plugin yet, or OpenCode's server runs on another machine."
+/** The panel hears of the plugin by the status file alone: why there is none it cannot tell. */
+const UNKNOWN = [
+  "Nothing is known of this session here. It is so until its first call, and stays so where",
+  "- the plugin is not in opencode.json, or its options say `enabled: false`",
+  "- its state is not kept on disk (`store.enabled: false`, or a disk that refuses)",
+  "- OpenCode's server runs on another machine, or with another data folder",
+  "`npx opencode-hud doctor` looks at all but the last.",
+].join("\n")
 
 /** The HUD that the next request would carry. */
 export function hudText(seen: Seen): Text {

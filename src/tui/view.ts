@@ -43,7 +43,7 @@ const BELOW: Partial<Record<Row["name"], number>> = { failing: 2, stale: 1, fold
 /** The panel below its title, each line at most `width` columns wide. */
 export function panelLines(seen: Seen, width: number): Line[] {
   const status = statusNow(seen)
-  if (!status) return [[{ text: fit("From the first call on", width), ink: "muted" }]]
+  if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
   const rows = rowsOf(status).filter(({ name }) => name !== "context" && name !== "hud")
   return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
 }
@@ -95,11 +95,13 @@ function spanOf({ text, part, onFill }: Cells, ink: Ink): Span {
 
 /** Narrower terminals leave the prompt's line to what is wrong. */
 const ROOMY = 100
+/** And these to OpenCode, whose own words there would be broken into pieces. */
+const CRAMPED = 60
 
 /** In one line, for when the sidebar is not there; empty when there is nothing to say. */
 export function summaryOf(seen: Seen, terminalWidth: number): Line {
   const status = statusNow(seen)
-  if (!status) return []
+  if (!status || terminalWidth < CRAMPED) return []
   const { context, saved, folding, hud, failures, stale } = status
   const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
   const said: (Span | false)[] = [

@@ -1,12 +1,22 @@
 // Text of tools and files as a terminal may see it: what would move the cursor, change colours or turn the direction of
-// writing is shown by a sign instead. Everything else stays as it is.
+// writing is shown by a sign instead, and a line too long to be drawn is broken. Everything else stays as it is.
 
 import { ACTIVE } from "../core/text.ts"
 
 const TAB = "    "
+/**
+ * OpenCode's screen draws 65,535 columns of a line, two at most for a letter, and nothing of its rest. Of many lines near
+ * that it may draw none at all; a million letters in lines of a thousand it scrolls at once.
+ */
+const TOO_LONG = /[^\n]{30001,}/gu
+const PIECE = /.{1000}(?=.)/gsu
 
 export function visible(text: string): string {
-  return text.toWellFormed().replaceAll("\r\n", "\n").replace(ACTIVE, signOf)
+  return text
+    .toWellFormed()
+    .replaceAll("\r\n", "\n")
+    .replace(ACTIVE, signOf)
+    .replace(TOO_LONG, (line) => line.replace(PIECE, "$&\n"))
 }
 
 function signOf(char: string): string {

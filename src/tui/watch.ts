@@ -1,7 +1,7 @@
 // The status files as they change: who follows a session hears of it when what its files say is something else. No
 // polling; where the folder cannot be watched, whoever knows that something may have changed says `refresh`.
 
-import { type FSWatcher, mkdirSync, watch } from "node:fs"
+import { type FSWatcher, mkdirSync, statSync, watch } from "node:fs"
 import { readStatus, readSwitches } from "../status/files.ts"
 import { isRunning } from "../status/process.ts"
 import type { Status } from "../status/status.ts"
@@ -34,12 +34,14 @@ const SETTLED_MS = 30
 export function watchSessions(folder: string, report: (cause: unknown) => void): Watch {
   const followed = new Map<string, Followed>()
   let watcher: FSWatcher | undefined
+  let inode: number | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
 
   const start = () => {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
+      inode = inodeOf(folder)
       watcher = watch(folder, { persistent: false }, soon)
       watcher.on("error", stop)
     } catch {
@@ -81,6 +83,11 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
     }
   }
   const refresh = (sessionID?: string) => {
+    // a folder that was deleted is watched for ever, and says nothing of the one that is made in its place
+    const found = inodeOf(folder)
+    if (watcher && found !== inode) stop()
+    // one that was just deleted is left to who has something to write
+    if (!watcher && found !== undefined && followed.size > 0) start()
     for (const [id, entry] of followed) {
       if (sessionID !== undefined && id !== sessionID) continue
       if (entry.reading) entry.again = true
@@ -90,6 +97,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
 
   return {
     follow: (sessionID, hear) => {
+      if (closed) return () => {}
       if (!watcher) start()
       const entry = followed.get(sessionID) ?? { hearers: new Set(), reading: false, again: false }
       followed.set(sessionID, entry)
@@ -120,6 +128,14 @@ export async function look(folder: string, sessionID: string): Promise<Seen> {
   return {
     status: status && !isRunning(status.pid) ? withoutProcess(status) : status,
     switches: readSwitches(folder, sessionID),
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino
+  } catch {
+    return
   }
 }
 

@@ -12,7 +12,7 @@ import {
   writeStatus,
   writeSwitches,
 } from "../../src/status/files.ts"
-import { statusOf } from "../support/status.ts"
+import { fold, statusOf } from "../support/status.ts"
 
 const root = mkdtempSync(join(tmpdir(), "status-files-"))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -36,6 +36,18 @@ test("what is no status, or one of another version, is none", async () => {
   expect(await readStatus(folder, "ses_1")).toBeUndefined()
   expect(await readStatus(folder, "ses_2")).toBeUndefined()
   expect(await readStatus(folder, "ses_3")).toBeUndefined()
+})
+
+test("a file that is far too large is none, and of its text a terminal gets nothing to act on", async () => {
+  const folder = newFolder()
+  const failures = [{ what: "npm\u001b[31m test\u202e", detail: "\u0000a\u009b1mb", since: 1, times: 1 }]
+  await writeStatus(folder, statusOf({ failures }))
+  expect((await readStatus(folder, "ses_1"))?.failures).toEqual([
+    { what: "npm[31m test", detail: "a1mb", since: 1, times: 1 },
+  ])
+  const newest = Array.from({ length: 40_000 }, () => fold())
+  await writeStatus(folder, statusOf({ folding: { ...statusOf().folding, newest } }))
+  expect(await readStatus(folder, "ses_1")).toBeUndefined()
 })
 
 test("a session's id is no way out of the folder", async () => {

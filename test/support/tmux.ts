@@ -5,14 +5,18 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { isRunning } from "../../src/status/process.ts"
 
 /** Generous: OpenCode draws within seconds, on a slow machine under load within half a minute. */
 const PATIENCE_MS = 60_000
 const LOOK_EVERY_MS = 100
+const ENDED_WITHIN_MS = 5_000
 
 export type Wanted = string | RegExp | ((screen: string) => boolean)
 
 export type Terminal = {
+  /** Of the program's process. */
+  pid: number
   /** The screen as text, without the spaces at the lines' ends. */
   text(): string
   /** The screen with its colours, as escape sequences. */
@@ -68,6 +72,7 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     })
+  let program: number | undefined
   const close = () => {
     process.off("exit", close)
     try {
@@ -75,6 +80,9 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
     } catch {
       // it ended with its last program
     }
+    // OpenCode goes on writing for a moment, into folders that the caller is about to remove
+    const deadline = Date.now() + ENDED_WITHIN_MS
+    while (program !== undefined && isRunning(program) && Date.now() < deadline) Bun.sleepSync(10)
     rmSync(folder, { recursive: true, force: true })
   }
   // its server is a daemon, which a test that is stopped would leave behind
@@ -84,6 +92,8 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
   const size = ["-x", String(columns), "-y", String(rows)]
   tmux("new-session", "-d", ...size, "-c", directory, line.map(quoted).join(" "))
   tmux("set-option", "-g", "remain-on-exit", "on")
+  const pid = Number(tmux("display-message", "-p", "#{pane_pid}"))
+  program = pid
 
   const text = () => tmux("capture-pane", "-p").replace(/ +$/gm, "")
   const press = (...keys: string[]) => void tmux("send-keys", ...keys)
@@ -104,6 +114,7 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
   return {
     text,
     press,
+    pid,
     colours: () => tmux("capture-pane", "-e", "-N", "-p"),
     type: async (words) => {
       tmux("send-keys", "-l", words)

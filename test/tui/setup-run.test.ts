@@ -51,13 +51,27 @@ test("stopped, it gets to put its things in order, and its end is waited for", a
   expect(existsSync(left)).toBe(true)
 })
 
-test("one that does not listen is ended at the second word", async () => {
+test("told to stop once more, it is not cut off from putting its things in order", async () => {
+  const told = join(folder, "told-twice")
   const cli = program(
-    "deaf",
-    'setInterval(() => {}, 1000)\nprocess.on("SIGINT", () => console.log("no"))\nconsole.log("at work")',
+    "slow",
+    `import { existsSync } from "node:fs"
+     process.on("SIGINT", () => console.log("ending"))
+     setInterval(() => existsSync(${JSON.stringify(told)}) && process.exit(130), 10)
+     console.log("at work")`,
   )
-  const run = runCli(["setup"], () => run.stop(), cli)
-  expect(await run.ended).toMatchObject({ ok: false, interrupted: true })
+  const lines: string[] = []
+  const run = runCli(
+    ["setup"],
+    (line) => {
+      lines.push(line)
+      run.stop()
+      if (line === "ending") writeFileSync(told, "")
+    },
+    cli,
+  )
+  expect(await run.ended).toEqual({ ok: false, interrupted: true, reason: "setup ended with 130" })
+  expect(lines).toEqual(["at work", "ending"])
 })
 
 test("the real one says what it would do, from the sources", async () => {

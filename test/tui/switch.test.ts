@@ -22,8 +22,9 @@ test("a switch is for one session, and leaves the other switch as it is", async 
   expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "paused" })
 })
 
-test("works before the session has a status", async () => {
-  await turn(folder, "ses_1", "hud", "paused", undefined)
+test("works before the session has a status, and says that nobody may be there to heed it", async () => {
+  expect(await turn(folder, "ses_1", "hud", "paused", "on")).not.toContain("no effect")
+  expect(await turn(folder, "ses_1", "hud", "paused", undefined)).toContain("no effect")
   expect(readSwitches(folder, "ses_1").hud).toBe("paused")
 })
 

@@ -51,8 +51,8 @@ describe("the panel", () => {
     expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
   })
 
-  test("says before the first call when it will say more", () => {
-    expect(panel(NOTHING, 37)).toEqual(["From the first call on"])
+  test("says where there is no status who knows why, and does not say that one will come", () => {
+    expect(panel(NOTHING, 37)).toEqual(["nothing known yet, see /hud-status"])
   })
 
   test("the meter asks for attention near the threshold, not near the window's end", () => {
@@ -150,6 +150,11 @@ describe("the prompt's line", () => {
   test("on a narrow terminal it says only what asks for attention", () => {
     expect(textOf(summaryOf(seen(), 80))).toBe("1 stale · 1 failing")
     expect(summaryOf(seen(QUIET), 80)).toEqual([])
+  })
+
+  test("where OpenCode's own words have hardly room it says nothing", () => {
+    expect(textOf(summaryOf(seen(), 60))).toBe("1 stale · 1 failing")
+    expect(summaryOf(seen(), 59)).toEqual([])
   })
 
   test("is not there before the first call, nor while there is nothing to say", () => {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { visible } from "../../src/tui/visible.ts"
+import { widthOf } from "../../src/tui/width.ts"
 
 test.each([
   ["letters of all kinds", "plain text, naïve — 試験 🙂", "plain text, naïve — 試験 🙂"],
@@ -15,4 +16,12 @@ test.each([
   ["half a letter", "\ud800 alone", "\ufffd alone"],
 ])("%s", (_, text, expected) => {
   expect(visible(text)).toBe(expected)
+})
+
+test("a line that is longer than the screen draws is broken, and nothing of it is lost", () => {
+  const words = Array.from({ length: 20_000 }, (_, at) => `試🙂${at}`).join("\t")
+  const lines = visible(`short\n${words}\nshort`).split("\n")
+  expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(65_535)
+  expect(lines.slice(1, -1).join("")).toBe(words.replaceAll("\t", "    "))
+  expect(visible("x".repeat(30_000))).toBe("x".repeat(30_000))
 })

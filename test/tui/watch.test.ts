@@ -128,3 +128,24 @@ test("of a process that has ended, the local model is not said to be at work", a
   await writeStatus(folder, statusOf())
   expect((await look(folder, "ses_1")).status?.writer).toMatchObject({ state: "ready", waiting: 2, working: true })
 })
+
+test("a folder that is deleted and made again is watched again", async () => {
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  const { first } = listen()
+  await first(calls(1))
+  rmSync(folder, { recursive: true })
+  await first(({ status }) => status === undefined)
+  expect(watch.isWatching()).toBe(false)
+  await writeStatus(folder, statusOf({ calls: 2 }))
+  watch.refresh()
+  await first(calls(2))
+  await writeStatus(folder, statusOf({ calls: 3 }))
+  await first(calls(3))
+})
+
+test("closed, it opens nothing more", async () => {
+  watch.close()
+  watch.follow("ses_1", () => {})()
+  watch.follow("ses_1", () => {})
+  expect(watch.isWatching()).toBe(false)
+})

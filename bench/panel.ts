@@ -1,0 +1,88 @@
+// What the panel costs while nothing changes: two OpenCodes on their screens at the same time, each with the plugin and a
+// session that stands still, one of them with the panel. Prints the medians of the rounds and of their differences:
+// processor time, reads of files and what else is read from, and bytes written to the screen and elsewhere.
+// `bun bench/panel.ts [ROUNDS] [SECONDS]`, 5 rounds of 20 s unless told otherwise. Linux with tmux; runs on the sources.
+
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { environmentFor } from "../src/demo/config.ts"
+import { findOpencode } from "../src/demo/host.ts"
+import { openTerminal, type Terminal } from "../test/support/tmux.ts"
+import { bash, openWorld, read, say, use, type World } from "../test/support/world.ts"
+
+type Sample = { cpuMs: number; reads: number; written: number }
+type Screen = { world: World; terminal: Terminal }
+
+const PANEL = fileURLToPath(new URL("../src/tui/plugin.tsx", import.meta.url))
+/** Of /proc, on every Linux that people run. */
+const TICK_MS = 10
+/** The toasts and OpenCode's own work after a turn are over. */
+const SETTLED_MS = 20_000
+
+const rounds = Number(process.argv[2] ?? 5)
+const seconds = Number(process.argv[3] ?? 20)
+
+async function open(plugin: readonly string[], sign: string): Promise<Screen> {
+  const world = await openWorld()
+  const { host, provider } = world
+  writeFileSync(join(host.root, "config/opencode/tui.json"), JSON.stringify({ plugin }))
+  const terminal = openTerminal({
+    ...{ command: [findOpencode()], directory: host.project, columns: 160, rows: 45 },
+    env: environmentFor(host.root),
+  })
+  await terminal.until("Ask anything")
+  provider.play([use(read("README.md")), use(bash("sh check")), say("All was looked at.")])
+  await terminal.type("Look at it")
+  terminal.press("Enter")
+  await terminal.until("All was looked at.", sign)
+  return { world, terminal }
+}
+
+function countersOf(pid: number): Sample {
+  // the name in parentheses may have spaces in it
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+  const io = new Map([...readFileSync(`/proc/${pid}/io`, "utf8").matchAll(/(\w+): (\d+)/g)].map(([, k, v]) => [k, v]))
+  return {
+    cpuMs: (Number(stat[11]) + Number(stat[12])) * TICK_MS,
+    reads: Number(io.get("syscr")),
+    written: Number(io.get("wchar")),
+  }
+}
+
+function between(before: Sample, after: Sample): Sample {
+  const { cpuMs, reads, written } = before
+  return { cpuMs: after.cpuMs - cpuMs, reads: after.reads - reads, written: after.written - written }
+}
+
+const screens: Screen[] = []
+const bare: Sample[] = []
+const loaded: Sample[] = []
+try {
+  screens.push(await open([], "LSP"), await open([PANEL], "1 open failure"))
+  await Bun.sleep(SETTLED_MS)
+  for (let n = 0; n < rounds; n++) {
+    const before = screens.map(({ terminal }) => countersOf(terminal.pid))
+    await Bun.sleep(seconds * 1000)
+    const [without, with_] = screens.map(({ terminal }, at) => between(before[at]!, countersOf(terminal.pid)))
+    bare.push(without!)
+    loaded.push(with_!)
+  }
+} finally {
+  for (const { world, terminal } of screens) {
+    terminal.close()
+    await world.close()
+  }
+}
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+for (const [name, key, unit] of [
+  ["processor time", "cpuMs", "ms"],
+  ["reads", "reads", "calls"],
+  ["written", "written", "bytes"],
+] as const) {
+  const of = (samples: readonly Sample[]) => samples.map((sample) => sample[key])
+  const added = median(of(loaded).map((value, at) => value - (of(bare)[at] ?? 0)))
+  const [a, b, c] = [median(of(bare)), median(of(loaded)), added].map((value) => `${value} ${unit}`)
+  process.stdout.write(`idle for ${seconds} s, ${rounds} rounds, ${name}: without ${a}, with ${b}, added ${c}\n`)
+}
