@@ -25,12 +25,20 @@ const SOON_MS = 150
 /** Sessions that are shown a change of something common to all: those somebody may be looking at. */
 const MOST_WATCHED = 5
 
-export const NO_PUBLISHER: Publisher = {
-  publish() {},
-  publishAll() {},
-  switches: () => ALL_ON,
-  forget() {},
-  async close() {},
+/** Where nothing is to be stored nothing is shown, what an earlier process has written least of all. */
+function unpublished(folder: string): Publisher {
+  const gone = new Map<string, Promise<void>>()
+  return {
+    publish({ id }) {
+      if (!gone.has(id)) gone.set(id, forget(folder, id))
+    },
+    publishAll() {},
+    switches: () => ALL_ON,
+    forget() {},
+    async close() {
+      await Promise.all(gone.values())
+    },
+  }
 }
 
 /**
@@ -43,7 +51,7 @@ export function createPublisher(
   onTrouble: (cause: unknown) => void,
   folder = statusFolder(dataFolder()),
 ): Publisher {
-  if (!store.enabled) return NO_PUBLISHER
+  if (!store.enabled) return unpublished(folder)
   const recent = new Map<string, Session>()
   const due = new Map<string, Session>()
   const written = new Map<string, string>()

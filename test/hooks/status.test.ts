@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HostMessage } from "../../src/core/host.ts"
-import { readStatus, statusFolder, writeSwitches } from "../../src/status/files.ts"
+import { readStatus, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
+import { statusOf } from "../support/status.ts"
 import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "status-"))
@@ -99,8 +100,9 @@ describe("the status file", () => {
     expect(readdirSync(sessions).filter((name) => name.includes(id))).toEqual([])
   })
 
-  test("is not written where nothing is to be stored", async () => {
+  test("is not written where nothing is to be stored, and one that was there is gone", async () => {
     const id = "ses_secret"
+    await writeStatus(sessions, statusOf({ sessionID: id }))
     const hooks = await load({ store: { enabled: false } })
     await hooks.transform(worked(id).fresh())
     await hooks.dispose()
