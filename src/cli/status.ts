@@ -3,7 +3,7 @@
 import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
 import { defineCommand } from "citty"
-import { ago } from "../doctor/check.ts"
+import { ago } from "../core/text.ts"
 import { listStatus, readStatus, sessionOf, statusFolder } from "../status/files.ts"
 import { isRunning } from "../status/process.ts"
 import type { Status } from "../status/status.ts"

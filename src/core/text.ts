@@ -56,3 +56,15 @@ export function amount(tokens: number): string {
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
   return `${(tokens / 1e6).toFixed(1)}M`
 }
+
+/** How long ago, in the largest unit that is not zero. */
+export function ago(ms: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+  ]
+  const [size, name] = units.find(([size]) => ms >= size) ?? [1000, "second"]
+  const count = Math.max(0, Math.floor(ms / size))
+  return `${count} ${name}${count === 1 ? "" : "s"} ago`
+}

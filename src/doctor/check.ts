@@ -35,18 +35,6 @@ export function exitCodeOf(level: Level): number {
   return LEVELS.indexOf(level)
 }
 
-/** How long ago, in the largest unit that is not zero. */
-export function ago(ms: number): string {
-  const units: readonly (readonly [number, string])[] = [
-    [86_400_000, "day"],
-    [3_600_000, "hour"],
-    [60_000, "minute"],
-  ]
-  const [size, name] = units.find(([size]) => ms >= size) ?? [1000, "second"]
-  const count = Math.max(0, Math.floor(ms / size))
-  return `${count} ${name}${count === 1 ? "" : "s"} ago`
-}
-
 /** A path as a shell takes it. */
 export function inShell(path: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

@@ -9,7 +9,7 @@ const LONGEST_LINE = 1000
 const MOST_BYTES = 8_000_000
 const MOST_FILES = 10
 
-/** Lines that the plugin wrote, and those in which OpenCode says it could not load it. Never rejects. */
+/** Lines that the plugin wrote, and those in which OpenCode says it could not load it. */
 const OURS = /(?:^|[\s"'=])opencode-hud: |\bplugin\b.*\bopencode-hud\b/
 
 /** A wrong option's value: it may be a key. */

@@ -4,12 +4,12 @@
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import { originalOf } from "../core/copies.ts"
 import type { Fold } from "../core/fold/fold.ts"
+import { originalText } from "../core/fold/original.ts"
 import type { Limits } from "../core/fold/pages.ts"
 import {
   answerRecall,
   isFile,
   type Original,
-  originalText,
   RECALL_ARGS,
   RECALL_DESCRIPTION,
   readRequest,

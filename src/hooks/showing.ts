@@ -137,9 +137,7 @@ function newest(folds: ReadonlyMap<string, Fold>): FoldStatus[] {
   return [...folds.values()]
     .sort((a, b) => Number(b.id.slice(1)) - Number(a.id.slice(1)))
     .slice(0, MOST_FOLDS)
-    .map(({ id, what, reason, because, call, tokens, textTokens, messageID, partID, side }) => ({
-      ...{ id, what, reason, because, call, tokens, textTokens, messageID, partID, side },
-    }))
+    .map(({ hash: _, text: __, ...shown }) => shown)
 }
 
 /** The likeliest to be touched next first. */

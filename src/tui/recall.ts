@@ -1,6 +1,8 @@
 // The original of a fold, as OpenCode keeps it.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import { originalText } from "../core/fold/original.ts"
+import type { HostPart } from "../core/host.ts"
 import type { FoldStatus } from "../status/status.ts"
 
 /** Undefined when it is gone: taken back, or removed with its message. Rejects when OpenCode cannot be asked. */
@@ -15,10 +17,7 @@ export async function originalOf(
     throw new Error(`OpenCode was asked for message ${messageID} and answered ${reasonOf(error, response?.status)}`)
   }
   const part = data.parts.find(({ id }) => id === partID)
-  if (part?.type !== "tool") return
-  const { state } = part
-  if (side === "input") return JSON.stringify(state.input, null, 2)
-  return state.status === "completed" ? state.output : state.status === "error" ? state.error : undefined
+  return part?.type === "tool" ? originalText(part as HostPart, side) : undefined
 }
 
 function reasonOf(error: unknown, status: number | undefined): string {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../store/support.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
-import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession } from "./support.ts"
+import { bundleInto, cli, linkCommands, type Recorded, recordSession, writeExport } from "./support.ts"
 
 const folder = temporaryFolder()
 let recorded: Recorded
@@ -15,12 +14,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** Writes an export; answers its path. */
-function file(name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
-  const path = join(folder.path, `${name}.json`)
-  writeFileSync(path, exportOf(`ses_${name}`, messages, title))
-  return path
-}
+const file = (name: string, session: SessionBuilder, title?: string) => writeExport(folder.path, name, session, title)
 
 const LINE = "export function theLineThatIsNeeded(): string {"
 const FILE = `${LINE}\n${"const filler = 1 // nothing of interest\n".repeat(300)}`

@@ -8,7 +8,7 @@ import type { Report } from "../../src/report/report.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
-import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession } from "./support.ts"
+import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession, writeExport } from "./support.ts"
 
 const folder = temporaryFolder()
 let recorded: Recorded
@@ -20,12 +20,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** Writes an export; answers its path. */
-function file(name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
-  const path = join(folder.path, `${name}.json`)
-  writeFileSync(path, exportOf(`ses_${name}`, messages, title))
-  return path
-}
+const file = (name: string, session: SessionBuilder, title?: string) => writeExport(folder.path, name, session, title)
 
 const out = (name: string) => join(folder.path, `${name}.html`)
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { createHost, findOpencode } from "../../src/demo/host.ts"
 import { startProvider } from "../../src/demo/provider.ts"
 import { root, spawnChild } from "../store/support.ts"
+import type { SessionBuilder } from "../support/session.ts"
 
 export const source = join(root, "src/cli/main.ts")
 
@@ -50,6 +51,13 @@ export async function recordSession(): Promise<Recorded> {
 
 export function exportOf(id: string, messages: readonly unknown[], title = "A scripted session"): string {
   return JSON.stringify({ info: { id, title }, messages }, null, 2)
+}
+
+/** Writes an export into the folder; answers its path. */
+export function writeExport(folder: string, name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
+  const path = join(folder, `${name}.json`)
+  writeFileSync(path, exportOf(`ses_${name}`, messages, title))
+  return path
 }
 
 export type Result = { code: number; stdout: string; stderr: string }

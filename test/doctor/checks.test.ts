@@ -3,7 +3,8 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { ago, exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
+import { ago } from "../../src/core/text.ts"
+import { exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
 import { readDatabases, type SessionFacts } from "../../src/doctor/databases.ts"
 import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkOpencode } from "../../src/doctor/host.ts"
@@ -168,7 +169,7 @@ describe("the store", () => {
 })
 
 describe("whether the plugin was loaded", () => {
-  const file = { path: "/work/opencode.json", changedMs: 1_000 }
+  const file = { path: "/home/dev/opencode.json", changedMs: 1_000 }
   const listed = { spec: "opencode-hud", options: undefined, file, name: "opencode-hud", place: "package" as const }
   const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
@@ -197,13 +198,13 @@ describe("whether the plugin was loaded", () => {
   })
 
   test("sessions of other folders say nothing of a plugin that one project lists", () => {
-    const here = { ...listed, file: { ...file, project: "/work/project" } }
+    const here = { ...listed, file: { ...file, project: "/home/dev/project" } }
     const over = {
       listing: { ...listing, ours: [here] },
-      sessions: [session("ses_1"), session("ses_2", { directory: "/work/project2" })],
+      sessions: [session("ses_1"), session("ses_2", { directory: "/home/dev/project2" })],
     }
     expect(checkLoaded(seen(over))).toMatchObject({ found: "listed, but no session has been seen yet" })
-    const inside = [...over.sessions, session("ses_3", { directory: "/work/project/deep" })]
+    const inside = [...over.sessions, session("ses_3", { directory: "/home/dev/project/deep" })]
     expect(checkLoaded(seen({ ...over, sessions: inside }))).toMatchObject({ found: expect.stringContaining("ses_3") })
   })
 
@@ -240,20 +241,20 @@ describe("plugins that do the same work", () => {
     { entry: "/home/dcp/theme/index.ts", name: undefined },
     { entry: "opencode-dcpanel", name: undefined },
   ]
-  const file = { path: "/work/opencode.json", changedMs: 0 }
+  const file = { path: "/home/dev/opencode.json", changedMs: 0 }
   const config = { folder: "/config", server: [], tui: [], pluginFiles: [] }
   for (const { entry, name } of rows) {
     test(`${entry} is ${name ?? "none of them"}`, () => {
       const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
       const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [] })
-      expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: take ${name} out of /work/opencode.json`)
+      expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: take ${name} out of /home/dev/opencode.json`)
     })
   }
 
   test("that are loaded from a folder are moved away", () => {
-    const pluginFiles = ["/work/.opencode/plugin/dcp.ts"]
+    const pluginFiles = ["/home/dev/.opencode/plugin/dcp.ts"]
     const [check] = checkConflicts({ ...config, pluginFiles }, { server: [], ours: [], panel: [], written: [] })
-    expect(check?.fix).toStartWith("keep one: move /work/.opencode/plugin/dcp.ts away, or ")
+    expect(check?.fix).toStartWith("keep one: move /home/dev/.opencode/plugin/dcp.ts away, or ")
   })
 })
 

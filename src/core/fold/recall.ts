@@ -3,7 +3,7 @@
 
 import * as z from "zod/mini"
 import type { HostPart } from "../host.ts"
-import { record, sourceOf, stateOf, text } from "../normalize.ts"
+import { record, sourceOf } from "../normalize.ts"
 import { RECALL_TOOL } from "../shows.ts"
 import { cut, line } from "../text.ts"
 import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
@@ -112,13 +112,6 @@ export function answerRecall(
   if (!pieces)
     return `There is no page ${page}: this answer has ${pages.length === 1 ? "one page" : `${pages.length} pages`}.`
   return renderPage(pages.length === 1 ? pieces : [...pieces, { head: noteOf(request, page, pages.length), text: "" }])
-}
-
-/** What a fold of this part stands for, verbatim; undefined when the part holds no such thing. */
-export function originalText(part: HostPart, side: Fold["side"]): string | undefined {
-  const state = stateOf(part)
-  if (side === "input") return state?.input && JSON.stringify(state.input, null, 2)
-  return state?.status === "error" ? text(state.error) : text(state?.output)
 }
 
 /** Whether what a part shows is a file, whose lines have numbers of their own. */

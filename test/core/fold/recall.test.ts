@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Fold } from "../../../src/core/fold/fold.ts"
+import { originalText } from "../../../src/core/fold/original.ts"
 import { byteLength, HOST_LIMITS, type Limits, lineCount } from "../../../src/core/fold/pages.ts"
-import { answerRecall, type Original, originalText, readIDs, readRequest } from "../../../src/core/fold/recall.ts"
+import { answerRecall, type Original, readIDs, readRequest } from "../../../src/core/fold/recall.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
   id,
