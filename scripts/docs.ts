@@ -8,6 +8,7 @@ import * as z from "zod"
 import { TABLE as TARIFFS, UNKNOWN } from "../src/core/fold/tariff-table.ts"
 import { TABLE } from "../src/core/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
+import { fill } from "./fill.ts"
 import { wirePage } from "./wire-docs.ts"
 
 type Property = {
@@ -48,16 +49,10 @@ for (const [name, wanted] of Object.entries(files)) {
 /** The file with what stands between the marks of its sections replaced. */
 async function filled(file: string, sections: Record<string, string>): Promise<string> {
   const text = await readFile(path(file), "utf8")
-  return Object.entries(sections).reduce((text, [name, written]) => fill(file, text, name, written), text)
-}
-
-function fill(file: string, text: string, name: string, written: string): string {
-  const begin = `<!-- ${name}: written by \`npm run docs\` -->\n`
-  const end = `<!-- /${name} -->`
-  const from = text.indexOf(begin)
-  const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`${file} has no marks for ${name}: expected ${begin.trim()} and ${end}`)
-  return text.slice(0, from + begin.length) + written + text.slice(to)
+  return Object.entries(sections).reduce(
+    (text, [name, written]) => fill(file, text, name, "npm run docs", written),
+    text,
+  )
 }
 
 function slotTable(): string {

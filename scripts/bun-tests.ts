@@ -1,0 +1,45 @@
+// `bun test` in a process of its own, with what it says of each file.
+
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type FileOutcome, readJunit } from "./junit.ts"
+
+export type TestRun = {
+  outcomes: FileOutcome[]
+  /** false when something failed, or the run died before it could count */
+  passed: boolean
+}
+
+export type TestRunOptions = {
+  args: readonly string[]
+  env?: Readonly<Record<string, string>>
+  /** where both streams go: one descriptor, so that they stay in order */
+  shown?: "inherit" | number
+}
+
+const running = new Set<Bun.Subprocess>()
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    for (const one of running) one.kill(signal)
+  })
+
+export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOptions): Promise<TestRun> {
+  const folder = await mkdtemp(join(tmpdir(), "opencode-hud-test-"))
+  try {
+    const report = join(folder, "report.xml")
+    const bun = Bun.spawn([process.execPath, "test", "--reporter=junit", `--reporter-outfile=${report}`, ...args], {
+      stdin: "ignore",
+      stdout: shown,
+      stderr: shown,
+      // the plugin in the tests' own process: not the user's store, not the user's model
+      env: { ...process.env, OPENCODE_HUD_DATA: join(folder, "data"), ...env },
+    })
+    running.add(bun)
+    const exit = await bun.exited
+    running.delete(bun)
+    return { outcomes: readJunit(await readFile(report, "utf8").catch(() => "")), passed: exit === 0 }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

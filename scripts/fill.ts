@@ -1,0 +1,11 @@
+// Documents with parts that are written by a command, between marks that name it.
+
+/** The text with what stands between the marks of the section replaced. Throws when there are none. */
+export function fill(file: string, text: string, section: string, command: string, written: string): string {
+  const begin = `<!-- ${section}: written by \`${command}\` -->\n`
+  const end = `<!-- /${section} -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`${file} has no marks for ${section}: expected ${begin.trim()} and ${end}`)
+  return text.slice(0, from + begin.length) + written + text.slice(to)
+}

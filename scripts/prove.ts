@@ -1,0 +1,72 @@
+// Runs every class of docs/reliability.md at full size, one after the other, and writes what came of it into the document's
+// table. Arguments name classes, and then nothing is written: `npm run prove -- faults load`.
+
+import { readFile, writeFile } from "node:fs/promises"
+import { availableParallelism } from "node:os"
+import * as z from "zod"
+import { bunTests } from "./bun-tests.ts"
+import { type Row, rowOf } from "./class-table.ts"
+import { CLASSES, type Class } from "./classes.ts"
+import { fill } from "./fill.ts"
+
+const DOCUMENT = "docs/reliability.md"
+const FULL = { OPENCODE_HUD_PROVE: "full", OPENCODE_HUD_REQUIRE_MODEL: "1", OPENCODE_HUD_REQUIRE_TMUX: "1" }
+const caseSchema = z.object({ case: z.string(), passed: z.boolean(), figure: z.string() })
+type Case = z.infer<typeof caseSchema>
+
+const given = process.argv.slice(2)
+const unknown = given.filter((name) => !CLASSES.some((one) => one.name === name))
+if (unknown.length) {
+  const known = CLASSES.map(({ name }) => name).join(", ")
+  process.stderr.write(`no class is called ${unknown.join(", ")}; expected any of: ${known}\n`)
+  process.exit(2)
+}
+
+const proofs: Proof[] = []
+for (const one of CLASSES) if (!given.length || given.includes(one.name)) proofs.push(await prove(one))
+const page = tableOf(proofs)
+process.stdout.write(`\n${page}`)
+if (!given.length)
+  await writeFile(DOCUMENT, fill(DOCUMENT, await readFile(DOCUMENT, "utf8"), "proofs", "npm run prove", page))
+process.exitCode = proofs.every(({ row, died }) => row.passed === row.cases && row.cases > 0 && !died) ? 0 : 1
+
+type Proof = { row: Row; figures: Case[]; died: boolean }
+
+async function prove(one: Class): Promise<Proof> {
+  process.stdout.write(`\n# ${one.name}\n`)
+  const began = performance.now()
+  const run = await bunTests({ args: one.tests.map((path) => `./${path}`), env: FULL })
+  const figures = one.bench ? await measure(one.bench) : []
+  const row = rowOf(one, run.outcomes)
+  row.cases += figures.length
+  row.passed += figures.filter(({ passed }) => passed).length
+  row.seconds = (performance.now() - began) / 1000
+  return { row, figures, died: !run.passed || (one.bench !== undefined && figures.length === 0) }
+}
+
+async function measure(program: readonly string[]): Promise<Case[]> {
+  const bench = Bun.spawn([process.execPath, ...program], { stdin: "ignore", stdout: "pipe", stderr: "inherit" })
+  const lines = (await new Response(bench.stdout).text()).split("\n").filter((line) => line.startsWith("{"))
+  await bench.exited
+  return lines.map((line) => caseSchema.parse(JSON.parse(line)))
+}
+
+function tableOf(proofs: readonly Proof[]): string {
+  const rows = proofs.map(
+    ({ row: { name, proves, cases, passed, skipped, seconds } }) =>
+      `| ${name} | ${proves} | ${cases} | ${passed} | ${skipped || ""} | ${duration(seconds)} |\n`,
+  )
+  const figures = proofs.flatMap(({ figures }) =>
+    figures.map((one) => `| ${one.case} | ${one.figure} | ${one.passed ? "yes" : "**no**"} |\n`),
+  )
+  const measured = figures.length
+    ? `\n| measured | figure | within its limit |\n| --- | --- | --- |\n${figures.join("")}`
+    : ""
+  const where = `On ${process.platform}, ${process.arch}, ${availableParallelism()} processors.\n\n`
+  const head = "| class | what holds | cases | passed | skipped | took |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
+  return `${where}${head}${rows.join("")}${measured}`
+}
+
+function duration(seconds: number): string {
+  return seconds < 60 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
