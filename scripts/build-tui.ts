@@ -6,8 +6,8 @@ import { createSolidTransformPlugin } from "@opentui/solid/bun-plugin"
 const HOSTED = ["@opentui/core", "@opentui/solid", "@opentui/keymap", "solid-js"]
 
 /** Leaves `tui.js` in the folder. Rejects when it does not build. */
-export async function buildTui(root: string, outdir: string): Promise<void> {
-  const { logs } = await Bun.build({
+export async function buildTui(root: string, outdir: string): Promise<Bun.BuildOutput> {
+  return Bun.build({
     entrypoints: [`${root}/src/tui/plugin.tsx`],
     outdir,
     naming: "tui.js",
@@ -18,6 +18,6 @@ export async function buildTui(root: string, outdir: string): Promise<void> {
     minify: { identifiers: true, syntax: true, whitespace: false },
     external: HOSTED.flatMap((name) => [name, `${name}/*`]),
     plugins: [createSolidTransformPlugin()],
+    metafile: true,
   })
-  for (const log of logs) process.stderr.write(`${log.message}\n`)
 }

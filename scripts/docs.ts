@@ -1,5 +1,5 @@
-// Writes what the docs say of the options, slots, tariffs and messages from the code: options.schema.json, docs/protocol.md,
-// and a table each in docs/options.md, docs/hud.md and docs/folding.md.
+// Writes what the docs say of the options, slots, tariffs, messages and licences: options.schema.json, docs/protocol.md,
+// docs/licenses.md, and a table each in docs/options.md, docs/hud.md and docs/folding.md.
 // With --check it only says whether they are up to date.
 
 import { readFile, writeFile } from "node:fs/promises"
@@ -9,6 +9,7 @@ import { TABLE as TARIFFS, UNKNOWN } from "../src/core/fold/tariff-table.ts"
 import { TABLE } from "../src/core/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
 import { fill } from "./fill.ts"
+import { licensesPage } from "./licenses-page.ts"
 import { wirePage } from "./wire-docs.ts"
 
 type Property = {
@@ -34,6 +35,7 @@ const files: Record<string, string> = {
   "docs/hud.md": await filled("docs/hud.md", { slots: slotTable() }),
   "docs/folding.md": await filled("docs/folding.md", { tariffs: tariffTable() }),
   "docs/protocol.md": await wirePage(),
+  "docs/licenses.md": await licensesPage(),
 }
 
 for (const [name, wanted] of Object.entries(files)) {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,6 +10,7 @@ import { promisify } from "node:util"
 import { createHost, findOpencode } from "../src/demo/host.ts"
 import { startProvider } from "../src/demo/provider.ts"
 import { hudsOf } from "../src/demo/request.ts"
+import { pack } from "./support/pack.ts"
 import { read, say, use } from "./support/world.ts"
 
 const run = promisify(execFile)
@@ -17,49 +18,14 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const MAX_BYTES = 10 * 1024 * 1024
 const folder = mkdtempSync(join(tmpdir(), "opencode-hud-pack-"))
 let tarball = ""
-let packed: string[] = []
 
 beforeAll(async () => {
-  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
-    cwd: root,
-  })
-  const [pack] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
-  tarball = join(folder, pack.filename)
-  packed = pack.files.map((file) => file.path)
+  tarball = (await pack(folder)).tarball
 }, 60_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("the package", () => {
-  test("holds what ships and nothing else", () => {
-    const rooms = new Set(packed.map((path) => path.split("/")[0]))
-    expect([...rooms].sort()).toEqual([
-      "CHANGELOG.md",
-      "LICENSE",
-      "README.md",
-      "dist",
-      "opencode.json.example",
-      "options.schema.json",
-      "package.json",
-      "sidecar",
-      "src",
-    ])
-    for (const file of ["plugin.js", "tui.js", "cli.js", "sidecar.js", "report-page.js", "report-page.css"])
-      expect(packed).toContain(`dist/${file}`)
-    expect(packed.filter((path) => path.includes("node_modules"))).toEqual([])
-    expect(packed).toContain("dist/licenses.txt")
-  })
-
-  test("has no dependencies to install and no install scripts to run", () => {
-    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, unknown>
-    expect([manifest.dependencies, manifest.optionalDependencies, manifest.peerDependencies]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ])
-    expect(Object.keys(manifest.scripts as object).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([])
-  })
-
   test("installed by the real OpenCode it is small, loads and shows its HUD", async () => {
     const provider = await startProvider([use(read("missing.md")), say("done")])
     const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hud@file:${tarball}` })
