@@ -74,7 +74,10 @@ const fold = z.strictObject({
 const store = z.strictObject({
   enabled: on("Keep state on disk, so that a resumed session goes on as it was and the panel has something to show."),
   path: z.optional(
-    described(z.string().check(z.minLength(1)), "The file; default `opencode-hud/hud.db` in the XDG data folder."),
+    described(
+      z.string().check(z.minLength(1)),
+      "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
+    ),
   ),
 })
 
@@ -109,7 +112,7 @@ const digest = z.strictObject({
   model: z.optional(
     described(
       z.string().check(z.minLength(1)),
-      "Path of a GGUF file; default: the one `opencode-hud model use` chose.",
+      "Absolute path of a model that setup has fetched; default: the one in use, which may be any GGUF file (`opencode-hud model use`).",
     ),
   ),
   gpu: z._default(

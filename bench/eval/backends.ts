@@ -3,13 +3,14 @@
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { basename, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Backend } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
 import { PROTOCOL } from "../../src/protocol/version.ts"
 import { placesIn } from "../../src/sidecar/installed.ts"
+import { stampOf } from "../../src/sidecar/model-file.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -26,10 +27,10 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
   }
   if (!spec.endsWith(".gguf"))
     throw new Error(`--model ${spec}: expected extract, bare, the path of a .gguf file, or openai:URL#MODEL`)
-  const dataFolder = plant()
+  const dataFolder = await plant(resolve(spec))
   const opened = await openLlama({
     dataFolder,
-    options: { model: resolve(spec), gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
+    options: { model: undefined, gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
     report: (_level, message) => void process.stderr.write(`${message}\n`),
     holdsHost: true,
     // what is measured is what it writes, also on a machine that is busy with other things
@@ -47,12 +48,15 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
 }
 
 /** A data folder as `setup` leaves it, with this checkout's sidecar and the engine of `bun scripts/sidecar.ts`. */
-function plant(): string {
+async function plant(model: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "hud-eval-"))
   const places = placesIn(folder)
   mkdirSync(places.sidecar)
   writeFileSync(places.main, `import ${JSON.stringify(join(root, "sidecar", "main.ts"))}\n`)
   symlinkSync(join(root, "sidecar", "node_modules"), join(places.sidecar, "node_modules"))
+  const stamp = (await stampOf(model)) ?? ""
+  const record = { name: basename(model).replace(/\.gguf$/i, ""), path: model, sizeBytes: 0, sha256: "", stamp }
+  writeFileSync(places.modelRecord, JSON.stringify(record))
   writeFileSync(places.engineRecord, JSON.stringify({ engine: "checkout", protocol: PROTOCOL, variants: [] }))
   return folder
 }

@@ -1,5 +1,6 @@
 // A file that a command writes where it was told to: aside and then moved in place, so that what stands there is the old one
 // or the new one, and readable by its owner alone.
+import { randomUUID } from "node:crypto"
 import { rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { UsageError } from "./terminal.ts"
@@ -21,7 +22,8 @@ export async function writeWhole(
   check: (path: string) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const aside = `${path}.${process.pid}.tmp`
+  // a name that nobody has: what is removed below is our own
+  const aside = `${path}.${randomUUID()}.tmp`
   try {
     await writeFile(aside, text, { mode: 0o600, flag: "wx", ...(signal ? { signal } : {}) })
     await check(path)

@@ -1,13 +1,13 @@
 // All that the doctor looks at, in order, each said as soon as it is known. Changes nothing.
 
-import { dirname, resolve } from "node:path"
+import { dirname } from "node:path"
 import { redact } from "../core/redact.ts"
 import type { Options } from "../options.ts"
 import { placesIn, readInstalled } from "../sidecar/installed.ts"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../store/paths.ts"
-import type { Check } from "./check.ts"
+import { type Check, fail } from "./check.ts"
 import { readConfig } from "./config-files.ts"
 import type { Databases } from "./databases.ts"
 import { checkEngine, checkModel, checkWithoutSidecar, type Watch, wantsSidecar } from "./digests.ts"
@@ -77,8 +77,8 @@ async function* checksOf(
   yield* checkOptions(listing)
   yield* checkConflicts(config, listing)
 
-  // OpenCode, and with it SQLite, would look from the folder it was started in
-  const storeFile = resolve(directory, options.store.path ?? storePath(env, home))
+  const named = readStorePath(options, env, home)
+  const storeFile = "wrong" in named ? storePath(env, home) : named.path
   const facts = await databases(storeFile)
   if (facts) findings.databases = facts
   yield checkLoaded({ listing, options, statuses, newest, sessions: facts?.sessions, nowMs: Date.now() })
@@ -88,7 +88,7 @@ async function* checksOf(
   if (wantsSidecar(options.digest, installed)) {
     const engine = await checkEngine(places, installed)
     yield engine
-    const model = await checkModel(options.digest, installed, watch)
+    const model = await checkModel(options.digest, installed, places, watch)
     yield model
     yield await checkGpu(options.digest, installed, newest?.writer.device, env)
     const isWhole = engine.level === "ok" && model.level === "ok"
@@ -102,7 +102,17 @@ async function* checksOf(
   }
 
   const isDefault = !env.OPENCODE_HUD_DATA && options.store.path === undefined
-  yield await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+  yield "wrong" in named
+    ? fail("store", `${named.wrong}; it is kept in memory`, "correct store.path")
+    : await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+}
+
+function readStorePath({ store }: Options, env: Environment, home: string): { path: string } | { wrong: string } {
+  try {
+    return { path: storePath(env, home, store.path) }
+  } catch (error) {
+    return { wrong: (error as Error).message }
+  }
 }
 
 function withoutSecrets({ fix, ...check }: Check): Check {

@@ -6,12 +6,12 @@ import { readAddress } from "../digest/backends/address.ts"
 import { exchange } from "../digest/backends/exchange.ts"
 import type { Options } from "../options.ts"
 import { PROTOCOL } from "../protocol/version.ts"
-import { hashFile } from "../setup/download.ts"
 import { megabytes } from "../setup/folder.ts"
 import { checkModelFile } from "../setup/gguf.ts"
 import { listedModel } from "../setup/models.ts"
 import { ENGINE } from "../setup/pinned.ts"
-import type { EngineRecord, ModelRecord, Places } from "../sidecar/installed.ts"
+import { chooseModel, type EngineRecord, type ModelRecord, type Places } from "../sidecar/installed.ts"
+import { hashFile } from "../sidecar/model-file.ts"
 import { type Check, fail, inShell, ok } from "./check.ts"
 
 export type Installed = { engine: EngineRecord | undefined; model: ModelRecord | undefined }
@@ -77,17 +77,23 @@ export async function checkEngine(places: Places, { engine }: Installed): Promis
 }
 
 /** Rejects with the signal's reason alone. */
-export async function checkModel(options: Options["digest"], { model }: Installed, watch: Watch): Promise<Check> {
+export async function checkModel(
+  options: Options["digest"],
+  { model }: Installed,
+  places: Places,
+  watch: Watch,
+): Promise<Check> {
   const choose = "choose another with: opencode-hud model use NAME"
-  if (options.model !== undefined) {
+  if (options.model !== undefined && options.model !== model?.path) {
+    const remedy = "correct digest.model, or take it out"
+    const chosen = await chooseModel(options.model, model, places)
+    if ("reason" in chosen) return fail("model", chosen.reason, remedy)
     try {
-      const bytes = await checkModelFile(options.model)
-      return ok(
-        "model",
-        `${options.model} (digest.model), ${megabytes(bytes)}; there is no checksum to hold it against`,
-      )
+      const bytes = await checkModelFile(chosen.path)
+      const found = `${chosen.path} (digest.model), ${megabytes(bytes)}; there is no checksum to hold it against`
+      return ok("model", found)
     } catch (error) {
-      return fail("model", wordsOf(error), "correct digest.model, or take it out")
+      return fail("model", wordsOf(error), remedy)
     }
   }
   if (!model) {

@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Options } from "../options.ts"
+import { sharedWith } from "../private-folder.ts"
 import { megabytes } from "../setup/folder.ts"
 import { applicationID, schemaVersion } from "../store/migrations/index.ts"
 import { type Check, fail, inShell, ok, warn } from "./check.ts"
@@ -19,6 +20,13 @@ export async function checkStore(
   databases: Databases | undefined,
 ): Promise<Check> {
   if (!enabled) return ok("store", "kept in memory (store.enabled is false)")
+  const shared = [dirname(path), path].find((one) => sharedWith(one) !== undefined)
+  if (shared !== undefined)
+    return fail(
+      "store",
+      sharedWith(shared) ?? "",
+      `chmod go-w ${inShell(shared)}, or, if it is not yours, move it away`,
+    )
   const file = await stat(path).catch(codeOf)
   if (file === "ENOTDIR") return checkWay(path)
   if (file === "ENOENT") return ok("store", `none yet; the first session makes ${path}`)

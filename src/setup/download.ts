@@ -1,13 +1,14 @@
 // Fetches a model's file: to a `.part` beside its place, continued from where an earlier run stopped, checked against
 // its checksum while it comes, and renamed into place when it is whole.
 
-import { createHash, type Hash } from "node:crypto"
-import { createReadStream } from "node:fs"
-import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { constants } from "node:fs"
+import { type FileHandle, lstat, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import { feedFile, hashFile } from "../sidecar/model-file.ts"
 import { reasonOf, SetupError, systemCode } from "./errors.ts"
-import { checkRoom, megabytes } from "./folder.ts"
+import { checkRoom, freeIn, megabytes } from "./folder.ts"
 import { type HoldOptions, holding } from "./hold.ts"
 import { ask, byHand, type Environment, type HubFile } from "./hub.ts"
 
@@ -23,6 +24,10 @@ const MAGIC = "GGUF"
 /** Attempts in a row that bring nothing, before giving up: while nothing has come at all, and later. */
 const MOST_ATTEMPTS = { atFirst: 2, later: 5 }
 const FIRST_PAUSE_MS = 500
+/** Neither follows a link. */
+const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants
+const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
+const ANEW = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
 /** A connection that brings nothing for so long is as good as cut. */
 const SILENT_MS = 30_000
 
@@ -54,24 +59,6 @@ async function removeParts(target: string, except: string): Promise<void> {
   await Promise.all(paths.map((path) => rm(path, { force: true })))
 }
 
-type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
-
-/** In hexadecimal; undefined when there is no such file. Rejects when it is aborted or the disk does. */
-export async function hashFile(path: string, options: HashOptions = {}): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  return found?.isFile() ? (await feed(createHash("sha256"), path, options)).digest("hex") : undefined
-}
-
-async function feed(hash: Hash, path: string, { signal, onProgress }: HashOptions = {}): Promise<Hash> {
-  let doneBytes = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, ...(signal ? { signal } : {}) })) {
-    hash.update(chunk as Buffer)
-    doneBytes += (chunk as Buffer).length
-    onProgress?.(doneBytes)
-  }
-  return hash
-}
-
 class Download {
   private hash = createHash("sha256")
   private doneBytes = 0
@@ -101,11 +88,12 @@ class Download {
 
   /** Goes on from what an earlier run left. Without a checksum nothing would tell that the two ends fit together. */
   private async takeUp(): Promise<void> {
-    const found = await stat(this.part).catch(() => undefined)
+    const found = await lstat(this.part).catch(() => undefined)
     if (!found) return
-    const isUsable = this.from.sha256 !== undefined && found.size <= (this.totalBytes ?? Number.POSITIVE_INFINITY)
+    const fits = found.isFile() && found.size <= (this.totalBytes ?? Number.POSITIVE_INFINITY)
+    const isUsable = this.from.sha256 !== undefined && fits
     if (!isUsable) return rm(this.part, { force: true })
-    await feed(this.hash, this.part)
+    await feedFile(this.hash, this.part)
     this.doneBytes = found.size
   }
 
@@ -139,13 +127,20 @@ class Download {
     const both = signal ? AbortSignal.any([signal, silent.signal]) : silent.signal
     const response = await ask(this.from.url, { headers }, { env, repository: this.from.repository, signal: both })
     await this.begin(response)
-    const file = await open(this.part, this.doneBytes > 0 ? "a" : "w", 0o600)
+    const file = await open(this.part, this.doneBytes > 0 ? APPEND : ANEW, 0o600).catch(async (cause) => {
+      await response.body?.cancel()
+      throw await this.unwritten(cause)
+    })
     const timer = setTimeout(() => silent.abort(new Error(`nothing came for ${SILENT_MS / 1000} s`)), SILENT_MS)
     try {
       for await (const chunk of response.body ?? []) {
         timer.refresh()
         await this.take(chunk, file)
       }
+      // what a disk only finds out now, or never gets to before the power goes, must not be taken for whole
+      await file.sync().catch(async (cause) => {
+        throw await this.unwritten(cause)
+      })
     } catch (cause) {
       signal?.throwIfAborted()
       if (cause instanceof SetupError) throw cause
@@ -156,6 +151,17 @@ class Download {
     }
     // Not every runtime reports a body that ends before its time as an error.
     if (this.doneBytes < (this.totalBytes ?? 0)) throw this.broken(new Error("it ended too early"))
+  }
+
+  private async unwritten(cause: unknown): Promise<SetupError> {
+    const code = systemCode(cause)
+    const free = await freeIn(dirname(this.part))
+    const wanted = this.totalBytes === undefined ? "more" : `${megabytes(this.totalBytes - this.doneBytes)} more`
+    const room = `${wanted} is needed${free === undefined ? "" : `, and ${megabytes(free)} is free`}`
+    const isFull = code === "ENOSPC" || code === "EDQUOT"
+    const what = isFull ? "the disk is full" : `${this.part} could not be written (${code})`
+    const kept = `${megabytes(this.doneBytes)} of the model are kept; run it again to go on`
+    return new SetupError("DISK_FULL", `${what}: ${room}; ${kept}`, { cause })
   }
 
   private broken(cause: unknown): SetupError {
@@ -200,11 +206,7 @@ class Download {
     try {
       await file.writeFile(chunk)
     } catch (cause) {
-      const code = systemCode(cause)
-      const full = code === "ENOSPC" || code === "EDQUOT"
-      const what = full ? "the disk is full" : `${this.part} could not be written (${code})`
-      const kept = `${megabytes(this.doneBytes)} of the model are kept; run it again to go on`
-      throw new SetupError("DISK_FULL", `${what}; ${kept}`, { cause })
+      throw await this.unwritten(cause)
     }
     this.hash.update(chunk)
     this.doneBytes += chunk.byteLength

@@ -1,8 +1,9 @@
 // Installs the engine's packages: built in a folder beside their place and renamed into it, so that whatever interrupts
 // it leaves either the old ones or the new ones. Nothing is done when the right ones are there.
 
-import { copyFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { keepAllToOwner, writePrivate } from "../private-folder.ts"
 import { PROTOCOL } from "../protocol/version.ts"
 import { type EngineRecord, type Places, readInstalled } from "../sidecar/installed.ts"
 import { SetupError } from "./errors.ts"
@@ -76,6 +77,8 @@ export async function installEngine(
       await build(pinned, fresh, options)
       await copyMain(main, join(fresh, "main.js"))
       await writeRecord(pinned, join(fresh, "installed.json"))
+      // installers go by the umask, and by what the package's maker had
+      keepAllToOwner(fresh)
       await putInPlace(fresh, places.sidecar)
       return "installed"
     } finally {
@@ -162,14 +165,12 @@ async function isStamped(target: string, pinned: Pinned): Promise<boolean> {
 }
 
 async function copyMain(from: string, to: string): Promise<void> {
-  await copyFile(from, `${to}.new`)
-  await rename(`${to}.new`, to)
+  await writePrivate(to, await readFile(from))
 }
 
 async function writeRecord({ version, variants }: Pinned, path: string): Promise<void> {
   const record: EngineRecord = { engine: version, protocol: PROTOCOL, variants: variants.map(packageName) }
-  await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`)
-  await rename(`${path}.new`, path)
+  await writePrivate(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
 async function areSame(one: string, other: string): Promise<boolean> {

@@ -43,14 +43,19 @@ export async function sizeOf(path: string): Promise<number> {
 
 /** Rejects with DISK_FULL. Makes the folder. Where the file system does not say what is free, it is taken for enough. */
 export async function checkRoom(folder: string, bytes: number): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const free = await statfs(folder).then(
-    (disk) => disk.bavail * disk.bsize,
-    () => Number.POSITIVE_INFINITY,
-  )
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const free = (await freeIn(folder)) ?? Number.POSITIVE_INFINITY
   if (free >= bytes + RESERVE_BYTES) return
   const what = `${folder} needs room for ${megabytes(bytes + RESERVE_BYTES)}, and ${megabytes(free)} is free`
   throw new SetupError("DISK_FULL", `${what}; free some, or set OPENCODE_HUD_DATA to a folder on another disk`)
+}
+
+/** Bytes; undefined where the file system does not say. */
+export async function freeIn(folder: string): Promise<number | undefined> {
+  return statfs(folder).then(
+    (disk) => disk.bavail * disk.bsize,
+    () => undefined,
+  )
 }
 
 export function megabytes(bytes: number): string {
@@ -65,7 +70,7 @@ export function megabytes(bytes: number): string {
 export async function putInPlace(finished: string, place: string): Promise<void> {
   const old = `${place}.old`
   await rm(old, { recursive: true, force: true })
-  await mkdir(dirname(place), { recursive: true })
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   const had = await exists(place)
   try {
     if (had) await rename(place, old)

@@ -2,16 +2,18 @@
 // second setup waits; a lock whose holder has died is taken over.
 
 import { randomUUID } from "node:crypto"
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { dirname } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import { makePrivateFolder } from "../private-folder.ts"
 import { reasonOf, SetupError, systemCode } from "./errors.ts"
 
 const POLL_MS = 200
 const REFRESH_MS = 5_000
 /** A holder that has not refreshed its lock for this long is gone, or asleep with its machine. */
 const STALE_MS = 30_000
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EIO"])
 
 export type HoldOptions = {
   signal?: AbortSignal | undefined
@@ -24,10 +26,16 @@ type Holder = { pid: number; host: string; token: string }
 /** Runs `work` while no other process is in here for the same path. Rejects with the signal's reason while it waits. */
 export async function holding<T>(path: string, { signal, onWait }: HoldOptions, work: () => Promise<T>): Promise<T> {
   const own: Holder = { pid: process.pid, host: hostname(), token: randomUUID() }
+  let unfreshMs: number | undefined
   for (let waited = false; !(await create(path, own)); ) {
     signal?.throwIfAborted()
     const holder = await readHolder(path)
-    if (holder !== "gone" && (await isStale(path, holder))) await takeAway(path, holder)
+    const state = holder === "gone" ? "fresh" : await stateOf(path, holder)
+    if (state !== "unfresh") unfreshMs = undefined
+    else unfreshMs ??= performance.now()
+    // one that is alive is given the time to refresh its lock: it may be the clock that was set
+    const isLeft = state === "left" || performance.now() - (unfreshMs ?? Number.POSITIVE_INFINITY) > 2 * REFRESH_MS
+    if (holder !== "gone" && isLeft) await takeAway(path, holder)
     else if (holder !== "gone" && !waited) {
       onWait?.(holder?.pid ?? 0)
       waited = true
@@ -51,12 +59,19 @@ async function create(path: string, own: Holder): Promise<boolean> {
     const what = `${dirname(path)} cannot be written to (${reasonOf(cause)})`
     throw new SetupError("UNWRITABLE", `${what}; OPENCODE_HUD_DATA can name another folder`, { cause })
   }
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(refuse)
+  try {
+    makePrivateFolder(dirname(path))
+  } catch (error) {
+    refuse(error)
+  }
   try {
     await writeFile(path, JSON.stringify(own), { flag: "wx", mode: 0o600 })
     return true
   } catch (error) {
-    return systemCode(error) === "EEXIST" ? false : refuse(error)
+    if (systemCode(error) === "EEXIST") return false
+    // on a full disk it is there, and empty
+    if (FULL.has(systemCode(error) ?? "")) await rm(path, { force: true }).catch(() => {})
+    return refuse(error)
   }
 }
 
@@ -70,11 +85,15 @@ async function readHolder(path: string): Promise<Holder | "gone" | undefined> {
   }
 }
 
-async function isStale(path: string, holder: Holder | undefined): Promise<boolean> {
+/** `left`: its holder is gone; `unfresh`: it is not as a holder would keep it, and yet the process is there. */
+async function stateOf(path: string, holder: Holder | undefined): Promise<"fresh" | "unfresh" | "left"> {
   const touched = await stat(path).catch(() => undefined)
-  if (!touched) return false
-  if (Date.now() - touched.mtimeMs > STALE_MS) return true
-  return holder !== undefined && holder.host === hostname() && !isAlive(holder.pid)
+  if (!touched) return "fresh"
+  const isHere = holder !== undefined && holder.host === hostname()
+  if (isHere && !isAlive(holder.pid)) return "left"
+  // from a time still to come is no fresher than old: else a clock put back by an hour would be waited for
+  if (Math.abs(Date.now() - touched.mtimeMs) <= STALE_MS) return "fresh"
+  return isHere ? "unfresh" : "left"
 }
 
 function isAlive(pid: number): boolean {

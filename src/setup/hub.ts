@@ -4,7 +4,7 @@
 import { basename } from "node:path"
 import * as z from "zod/mini"
 import { reasonOf, SetupError } from "./errors.ts"
-import { type HubReference, hasQuantisation } from "./reference.ts"
+import { type HubReference, hasQuantisation, isModelPath } from "./reference.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -67,7 +67,8 @@ async function fileOf(
   const response = await ask(url, {}, { env, repository, signal })
   const tree = treeSchema.safeParse(await response.json().catch(() => undefined))
   if (!tree.success) throw new SetupError("HUB_FAILED", `${url} did not answer with a list of files; try again later`)
-  const files = tree.data.map((entry) => entry.path).filter((path) => /\.gguf$/i.test(path) && !/mmproj/i.test(path))
+  // the hub's word becomes a path below the models folder
+  const files = tree.data.map((entry) => entry.path).filter((path) => isModelPath(path) && !/mmproj/i.test(path))
   const [match, ...others] = files.filter((path) => hasQuantisation(path, quantisation))
   if (match && !others.length) return match
   const what = match ? `several files of ${repository} end in` : `no file of ${repository} ends in`

@@ -2,7 +2,7 @@
 // to be. All three keep to package-lock.json and its checksums, and to the user's registry, proxy and cache settings.
 
 import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { findCommand } from "../sidecar/find.ts"
 import { SetupError } from "./errors.ts"
@@ -23,7 +23,11 @@ const NPM_ARGS = [
   // npm's own pauses between attempts let an offline machine wait for more than a minute
   ...["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=3000"],
 ]
-const BUN_ARGS = ["install", "--frozen-lockfile", "--no-save", "--omit=optional", "--ignore-scripts", "--no-progress"]
+const BUN_ARGS = [
+  ...["install", "--frozen-lockfile", "--no-save", "--omit=optional", "--ignore-scripts", "--no-progress"],
+  // not links to files in Bun's cache, which others of its programs share
+  "--backend=copyfile",
+]
 
 /**
  * Below the folder that is installed into: the cache of OpenCode's Bun. Somebody who has no Bun need not find 84 MB of one
@@ -43,6 +47,44 @@ export function findInstallers(env: Environment = process.env): Installer[] {
   addBun("opencode", findCommand("opencode", env))
   if (process.versions.bun && !found.length) addBun("bun", process.execPath)
   return found
+}
+
+/** By name: API keys, tokens, passwords, agents that hold keys. By value: an address with a password in it. */
+const CREDENTIAL =
+  /KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE|(?:^|_)(?:PAT|PWD|DSN|SID|JWT)(?:_|$)|^AWS_|^OPENCODE_|_(?:URL|URI)$/i
+const WITH_PASSWORD = /^[a-z][\w+.-]*:\/\/[^/\s]*:[^/\s]*@/i
+/** What an installer's own settings may be, some of them secret: registries, proxies, and what vouches for them. */
+const SETTING = /^(?:npm_|BUN_|NODE_|(?:https?|all|no)_proxy$|SSL_CERT_)|^PWD$/i
+
+/**
+ * The environment without what is a credential, but for the settings of npm and Bun, the proxies, and what the user's own
+ * .npmrc or bunfig.toml names. No package's script is run, so that this is a second line and not the first.
+ */
+function withoutCredentials(env: Environment): Record<string, string> {
+  const named = namedInSettings(env)
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => {
+      if (value === undefined) return []
+      const isSecret = CREDENTIAL.test(name) || WITH_PASSWORD.test(value)
+      return !isSecret || SETTING.test(name) || named.has(name) ? [[name, value]] : []
+    }),
+  )
+}
+
+/** Names that stand as `${NAME}` or `$NAME` in the settings below the home folder. */
+function namedInSettings(env: Environment): ReadonlySet<string> {
+  const home = env.HOME ?? env.USERPROFILE
+  const files = home ? [".npmrc", ".bunfig.toml"].map((name) => join(home, name)) : []
+  const all = [...files, ...[env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? []].flat()]
+  return new Set(all.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
 }
 
 function findNpm(env: Environment): { command: string; args: string[] } | undefined {
@@ -69,7 +111,7 @@ export async function runInstaller(
   const cache = name === "opencode" ? { BUN_INSTALL_CACHE_DIR: join(folder, OWN_CACHE) } : {}
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...environment, ...cache, ...env },
+    env: { ...withoutCredentials(environment), ...cache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   })

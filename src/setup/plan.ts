@@ -5,7 +5,8 @@ import { stat } from "node:fs/promises"
 import { basename } from "node:path"
 import type { GpuChoice } from "../protocol/messages.ts"
 import type { ModelRecord, Places } from "../sidecar/installed.ts"
-import { type DownloadOptions, download, hashFile } from "./download.ts"
+import { hashFile, stampOf } from "../sidecar/model-file.ts"
+import { type DownloadOptions, download } from "./download.ts"
 import { type EngineOptions, type EngineState, installEngine, isFinished } from "./engine.ts"
 import { checkModelFile } from "./gguf.ts"
 import { type Environment, type HubFile, locate } from "./hub.ts"
@@ -103,8 +104,10 @@ export async function carryOutModel(plan: ModelPlan, options: DownloadOptions): 
   if (plan.kind === "kept") return plan.record
   const fetched = plan.kind === "hub" ? await download(plan.file, plan.path, options) : undefined
   const sizeBytes = await checkModelFile(plan.path)
+  // before the checksum is taken: what changes meanwhile is then noticed
+  const stamp = await stampOf(plan.path)
   const sha256 = fetched ?? (await hashFile(plan.path))
-  return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "" }
+  return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "", ...(stamp ? { stamp } : {}) }
 }
 
 async function hasSize(path: string, sizeBytes: number | undefined): Promise<boolean> {

@@ -25,6 +25,11 @@ export function hasQuantisation(file: string, quantisation: string): boolean {
   return ending.test(file)
 }
 
+/** Whether a path in a repository is one of a model's file, and none that leads out of a folder it is put into. */
+export function isModelPath(file: string): boolean {
+  return /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)*\.gguf$/i.test(file)
+}
+
 const PART = "[\\w][\\w.-]*"
 // a URI as node-llama-cpp and llama.cpp write it; or the address of the file's page or download
 const URI = new RegExp(`^(?:hf|huggingface):(${PART}/${PART})(?:/([^#:]+)|:([\\w.-]+))(?:#(${PART}))?$`)
@@ -43,7 +48,7 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
   if (repository) {
     const file = uri?.[2] ?? address?.[3]
     const quantisation = uri?.[3]
-    if (file !== undefined && !/^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)*\.gguf$/i.test(file)) {
+    if (file !== undefined && !isModelPath(file)) {
       throw new SetupError("BAD_REFERENCE", `a model is a .gguf file; got ${JSON.stringify(file)} in ${repository}`)
     }
     const revision = uri?.[4] ?? address?.[2] ?? "main"

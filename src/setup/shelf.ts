@@ -1,8 +1,9 @@
 // The models that are there: what was fetched into the models folder, as `owner/repository/file.gguf`, and which one is in
 // use. A file that somebody put there by hand lies elsewhere and is never removed.
 
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises"
+import { readdir, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
+import { makePrivateFolder, writePrivate } from "../private-folder.ts"
 import { type ModelRecord, type Places, readInstalled } from "../sidecar/installed.ts"
 import type { HubFile } from "./hub.ts"
 import { MODELS } from "./models.ts"
@@ -74,9 +75,8 @@ export async function modelInUse(places: Places): Promise<ModelRecord | undefine
 }
 
 export async function takeIntoUse(places: Places, record: ModelRecord): Promise<void> {
-  await mkdir(dirname(places.modelRecord), { recursive: true })
-  await writeFile(`${places.modelRecord}.new`, `${JSON.stringify(record, null, 2)}\n`)
-  await rename(`${places.modelRecord}.new`, places.modelRecord)
+  makePrivateFolder(dirname(places.modelRecord))
+  await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
 }
 
 export async function takeOutOfUse(places: Places): Promise<void> {

@@ -1,8 +1,8 @@
 // What `opencode-hud setup` left in the data folder, as the plugin finds it: `sidecar/` with the engine and its record,
 // `models/` with the models it fetched, `model.json` naming the one in use. Setup writes these; the plugin only reads.
 
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { readFile, realpath } from "node:fs/promises"
+import { basename, isAbsolute, join, sep } from "node:path"
 import * as z from "zod/mini"
 
 /** `sidecar/installed.json`: written last, so that a folder without it is no finished installation. */
@@ -24,6 +24,8 @@ const modelRecordSchema = z.object({
   path: z.string(),
   sizeBytes: z.int(),
   sha256: z.string(),
+  /** of the file when its checksum was right, see `stampOf`; records of earlier versions have none */
+  stamp: z.optional(z.string()),
 })
 export type ModelRecord = z.output<typeof modelRecordSchema>
 
@@ -57,6 +59,31 @@ export async function readInstalled(
     readRecord(places.modelRecord, modelRecordSchema),
   ])
   return { engine, model }
+}
+
+/** A model without a checksum is one that lies where only setup puts files, and only whole ones. */
+type ChosenModel = Pick<ModelRecord, "name" | "path"> & Partial<ModelRecord>
+
+/**
+ * The model to load: the one in use, unless the option `digest.model` names another. That one has to be a file that setup
+ * has fetched: a project's own opencode.json can set the option, and llama.cpp is not to parse what came with a project.
+ * Answers in a sentence why there is none. Never rejects.
+ */
+export async function chooseModel(
+  named: string | undefined,
+  inUse: ModelRecord | undefined,
+  places: Places,
+): Promise<ChosenModel | { reason: string }> {
+  if (named === undefined || named === inUse?.path)
+    return inUse ?? { reason: "no model is chosen; run `npx opencode-hud setup`" }
+  const refuse = (what: string) => ({ reason: `option digest.model: ${what}, got ${JSON.stringify(named)}` })
+  if (!isAbsolute(named)) return refuse("expected the absolute path of a GGUF file")
+  const [file, folder] = await Promise.all([named, places.models].map((path) => realpath(path).catch(() => "")))
+  if (file && folder && file.startsWith(folder + sep))
+    return { name: basename(named).replace(/\.gguf$/i, ""), path: file }
+  return refuse(
+    "expected a model that was fetched, or the one that `npx opencode-hud model use` has taken into use on this machine",
+  )
 }
 
 async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {

@@ -86,7 +86,8 @@ function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } 
 const NAMES = new Set([
   "PATH",
   "HOME",
-  "LANG",
+  // the locale; not all that begins with LC_, which ssh passes on from wherever, whatever is in it
+  ..."LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME".split(" "),
   "TMPDIR",
   // shared libraries of the GPU's driver, where they are in no standard place (CUDA, NixOS)
   "LD_LIBRARY_PATH",
@@ -101,8 +102,11 @@ const NAMES = new Set([
   // which of two GPUs, on a laptop
   "DRI_PRIME",
 ])
-/** Device selection and tuning of the GPU interfaces. */
-const PREFIXES = /^(?:LC|CUDA|NVIDIA|GGML|VK|HIP|HSA|ROCR|MESA|__NV)_/
+/**
+ * Device selection and tuning of the GPU interfaces; and not what is a credential by its name: NVIDIA_API_KEY is the key
+ * of a provider, VK_TOKEN that of a social network.
+ */
+const PREFIXES = /^(?:CUDA|NVIDIA|GGML|VK|HIP|HSA|ROCR|MESA|__NV)_(?!.*(?:KEY|TOKEN|SECRET|PASS|CRED|AUTH))/i
 /** Without SystemRoot no Windows program gets a socket or random numbers; drivers and caches lie in the others. */
 const WINDOWS_NAMES = new Set(
   "PATH PATHEXT SystemRoot windir SystemDrive ProgramFiles ProgramData APPDATA LOCALAPPDATA USERPROFILE TEMP TMP"

@@ -2,8 +2,9 @@
 // back however its holder ends, on every platform, and nothing is ever written to the file. See decisions/010.
 
 import type { Database } from "bun:sqlite"
-import { closeSync, mkdirSync, openSync } from "node:fs"
+import { closeSync, lstatSync, openSync } from "node:fs"
 import { join } from "node:path"
+import { makePrivateFolder } from "../private-folder.ts"
 
 /** To be kept for as long as it is held: Bun closes a database that nobody refers to any more. */
 export type Lease = {
@@ -56,7 +57,9 @@ export function createLease(folder: string): Lease {
  * open one or another look at it would, gives it up for all of them.
  */
 function makePrivate(folder: string, path: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makePrivateFolder(folder)
+  // SQLite would follow it, and lock whatever database it leads to
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
   try {
     closeSync(openSync(path, "wx", 0o600))
   } catch (error) {

@@ -2,7 +2,7 @@
 // what is said over its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import type { Readable, Writable } from "node:stream"
+import { Readable, Writable } from "node:stream"
 import { redact } from "../core/redact.ts"
 import { cut } from "../core/text.ts"
 import type { LaunchSpec } from "./launch.ts"
@@ -52,13 +52,17 @@ export function startProcess(
   spec: LaunchSpec,
   { holdsHost = false, stopTimes = STOP_TIMES }: StartOptions = {},
 ): SidecarProcess {
-  const child = spawn(spec.command, [...spec.args], {
-    cwd: spec.cwd,
-    env: { ...spec.env },
-    stdio: ["pipe", "pipe", "pipe"],
-    windowsHide: true,
-  })
-  const words = keepLastLines(child.stderr)
+  let child: ChildProcessWithoutNullStreams
+  try {
+    child = spawn(spec.command, [...spec.args], {
+      cwd: spec.cwd,
+      env: { ...spec.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    })
+  } catch (error) {
+    return unstarted(Promise.resolve({ how: `could not be started: ${String(error)}`, started: false }))
+  }
   const exited = new Promise<Exit>((resolve) => {
     // on and not once: told also of a signal that could not be sent, and an error nobody listens to ends the host
     child.on("error", (error) => {
@@ -74,6 +78,9 @@ export function startProcess(
       })
     })
   })
+  // without a descriptor to spare there are none, whatever the types say; the error comes a moment later
+  if (!child.stdin || !child.stdout || !child.stderr) return unstarted(exited)
+  const words = keepLastLines(child.stderr)
   // a write to a child that is gone is told to the writer; without a listener it would end the host
   child.stdin.on("error", () => {})
   child.stdout.on("error", () => {})
@@ -95,6 +102,13 @@ export function startProcess(
       return stopping
     },
   }
+}
+
+/** In the place of a process that there is not. What is written to it goes nowhere, and it says nothing. */
+function unstarted(exited: Promise<Exit>): SidecarProcess {
+  const stdin = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const stdout = Readable.from([])
+  return { pid: undefined, stdin, stdout, exited, lastWords: () => [], stop: () => exited }
 }
 
 /** An idle child and its pipes must not keep the host's event loop going. */

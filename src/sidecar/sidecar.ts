@@ -31,6 +31,8 @@ const TIMES: SidecarTimes = { ...LIFE_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 
 export type SidecarConfig = {
   spec: LaunchSpec
   load: Omit<Load, "instruction">
+  /** Asked before every start: in a sentence why the model is not to be loaded, ever. */
+  check?: (signal: AbortSignal) => Promise<string | undefined>
   /** the plugin's own version */
   version: string
   lease: Lease
@@ -154,6 +156,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
   async function begin(instruction: string): Promise<Life> {
     await config.after
     await rest()
+    await checkModel()
     await takeLease()
     const load: Load = { ...config.load, instruction, ...(health.avoidsGpu ? { gpu: "off" as const } : {}) }
     try {
@@ -201,6 +204,19 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     } catch {
       throw new SidecarError("CLOSED", "the sidecar was ended")
     }
+  }
+
+  async function checkModel(): Promise<void> {
+    let wrong: string | undefined
+    try {
+      wrong = await config.check?.(closing.signal)
+    } catch (cause) {
+      if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
+      wrong = `the model could not be read (${cause instanceof Error ? cause.message : cause})`
+    }
+    if (wrong === undefined) return
+    turnOff(wrong)
+    throw new SidecarError("OFF", wrong)
   }
 
   async function takeLease(): Promise<void> {

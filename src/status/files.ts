@@ -2,9 +2,10 @@
 // not at all; who watches the folder never sees half of one.
 
 import { readFileSync } from "node:fs"
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { readdir, readFile, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { ACTIVE } from "../core/text.ts"
+import { makePrivateFolder, writePrivate } from "../private-folder.ts"
 import { type Status, statusSchema } from "./status.ts"
 import { ALL_ON, parseSwitches, type Switches } from "./switches.ts"
 
@@ -35,7 +36,7 @@ export async function readStatus(folder: string, sessionID: string): Promise<Sta
     const path = pathOf(folder, sessionID, STATUS)
     if ((await stat(path)).size > MOST_BYTES) return
     const text = await readFile(path, "utf8")
-    const parsed = statusSchema.safeParse(JSON.parse(text, (_, value) => harmless(value)))
+    const parsed = statusSchema.safeParse(JSON.parse(text, harmless))
     return parsed.success ? parsed.data : undefined
   } catch {
     return
@@ -82,20 +83,27 @@ const KEPT_MS = 90 * 24 * 3600 * 1000
 /** What a process that was killed has left of a write. */
 const LEFT_MS = 60_000
 
-/** Removes what is old, and what writes that were cut off have left. Never rejects. */
-export async function prune(folder: string, nowMs: number): Promise<void> {
+/** Removes what is old, and what writes that were cut off have left. Never rejects. `ours` were written just now. */
+export async function prune(folder: string, nowMs: number, ours: ReadonlySet<string> = new Set()): Promise<void> {
   const known = await listStatus(folder)
-  const old = known.filter(({ writtenMs }, at) => at >= MOST_KEPT || nowMs - writtenMs > KEPT_MS)
+  // as in the store: a clock that is far ahead must not make all of them old at once
+  const newest = known.find(({ sessionID }) => !ours.has(sessionID))
+  const fromMs = Math.min(nowMs, newest?.writtenMs ?? nowMs)
+  const old = known.filter(({ writtenMs }, at) => at >= MOST_KEPT || fromMs - writtenMs > KEPT_MS)
   await Promise.all(old.map(({ sessionID }) => forget(folder, sessionID)))
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter((one) => one.endsWith(".tmp"))) {
     const file = await stat(join(folder, name)).catch(() => undefined)
-    if (file && nowMs - file.mtimeMs > LEFT_MS) await rm(join(folder, name), { force: true }).catch(() => {})
+    // from before the clock was put back as well
+    if (file && Math.abs(nowMs - file.mtimeMs) > LEFT_MS) await rm(join(folder, name), { force: true }).catch(() => {})
   }
 }
 
-function harmless(value: unknown): unknown {
-  return typeof value === "string" ? value.replace(ACTIVE, "") : value
+/** All texts are one line but the HUD's. */
+function harmless(name: string, value: unknown): unknown {
+  if (typeof value !== "string") return value
+  const shown = value.replace(ACTIVE, "")
+  return name === "text" ? shown : shown.replaceAll("\n", " ")
 }
 
 /** A session's id is OpenCode's, but it comes to be part of a path. */
@@ -104,17 +112,10 @@ function pathOf(folder: string, sessionID: string, kind: string): string {
   return join(folder, sessionID + kind)
 }
 
-let writes = 0
-
 async function writeWhole(path: string, text: string): Promise<void> {
-  const folder = join(path, "..")
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const fresh = join(folder, `.${basename(path)}.${process.pid}-${++writes}.tmp`)
-  try {
-    await writeFile(fresh, text, { mode: 0o600 })
-    await rename(fresh, path)
-  } catch (error) {
-    await rm(fresh, { force: true }).catch(() => {})
-    throw error
-  }
+  const folder = dirname(path)
+  // the data folder is checked too: who can write to it can put another folder in this one's place
+  makePrivateFolder(dirname(folder))
+  makePrivateFolder(folder, true)
+  await writePrivate(path, text)
 }

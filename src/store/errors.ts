@@ -27,8 +27,11 @@ export class StoreError extends Error {
   }
 }
 
-/** `locked` passes, `corrupt` needs a fresh file, `unwritable` means memory, `other` is this write's or our own fault. */
-export type Trouble = "locked" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
+/**
+ * `locked` and `full` pass, `corrupt` needs a fresh file, `unwritable` means memory, `other` is this write's or our own
+ * fault.
+ */
+export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
 
 const SQLITE: Readonly<Record<number, Trouble>> = {
   3: "unwritable", // PERM
@@ -38,7 +41,7 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
   8: "unwritable", // READONLY
   10: "unwritable", // IOERR
   11: "corrupt", // CORRUPT
-  13: "unwritable", // FULL
+  13: "full", // FULL
   14: "unwritable", // CANTOPEN
   15: "locked", // PROTOCOL: the WAL locks were contended
   22: "unwritable", // NOLFS

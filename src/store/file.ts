@@ -1,30 +1,49 @@
 // The store's file before and beside SQLite: making it private, looking at its header, setting a broken one aside.
-import { chmodSync, closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from "node:fs"
-import { dirname } from "node:path"
+import { closeSync, constants, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
+import { basename, dirname } from "node:path"
+import { keepToOwner, makePrivateFolder, sharedWith } from "../private-folder.ts"
 import { StoreError } from "./errors.ts"
-import { schemaVersion } from "./migrations/index.ts"
-import { dataFolder } from "./paths.ts"
+import { applicationID, schemaVersion } from "./migrations/index.ts"
+import { dataFolder, STORE_NAME } from "./paths.ts"
 
-/** Makes folder and file with modes 0700 and 0600 and answers the file's inode. Throws system errors. */
+/**
+ * Makes folder and file with modes 0700 and 0600 and answers the file's inode. Throws system errors, and where others
+ * have a say in the folder or the file, or the file is a link.
+ */
 export function prepareFile(path: string): number {
   const folder = dirname(path)
-  const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // A folder somebody else made may serve other purposes as well; only ours is closed to others.
-  if (made === undefined && folder === dataFolder({ ...process.env, OPENCODE_HUD_DATA: undefined }))
-    tryChmod(folder, 0o700)
-  closeSync(openSync(path, "a", 0o600))
+  makePrivateFolder(folder, folder === dataFolder({ ...process.env, OPENCODE_HUD_DATA: undefined }))
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  // what it leads to would be written to, and set aside if it is no database
+  if (found?.isSymbolicLink())
+    throw new StoreError("STORE_FOREIGN", `${path} is a symbolic link, and is not followed; remove it`)
+  // opening a pipe would wait for who reads it
+  if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is no file`)
+  const why = sharedWith(path)
+  if (why !== undefined) throw new StoreError("STORE_FOREIGN", why)
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
+  closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600))
   return statSync(path).ino
 }
 
 /**
- * Throws STORE_NEWER when the file's own header says so, before SQLite has touched it: opening it for writing may
- * already move its write-ahead log into it.
+ * Looks at the file's header before SQLite has touched it. Throws STORE_NEWER when it says so: opening it for writing may
+ * already move its write-ahead log into it. Throws STORE_FOREIGN for what is no database and not called as ours is: the
+ * path is an option's, which a project may have set, and a file that counts as a broken store is moved out of the way.
  */
-export function refuseNewer(path: string): void {
+export function refuseOthers(path: string): void {
   const header = readHeader(path)
-  if (header === undefined || header.toString("latin1", 0, 15) !== "SQLite format 3") return
+  if (header === undefined || header.toString("latin1", 0, 15) !== "SQLite format 3") {
+    const isEmpty = !statSync(path, { throwIfNoEntry: false })?.size
+    if (isEmpty || basename(path) === STORE_NAME) return
+    throw foreign(path)
+  }
   const version = header.readUInt32BE(60)
   if (version > schemaVersion) throw newer(path, version)
+}
+
+function foreign(path: string): StoreError {
+  return new StoreError("STORE_FOREIGN", `${path} is no store of opencode-hud and is left alone; correct store.path`)
 }
 
 export function newer(path: string, version: number): StoreError {
@@ -36,17 +55,19 @@ export function newer(path: string, version: number): StoreError {
 
 /** SQLite gives -wal and -shm the mode of the file; this is for files that came with another one. */
 export function closeToOthers(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) tryChmod(path + suffix, 0o600)
+  for (const suffix of ["", "-wal", "-shm"]) keepToOwner(path + suffix, 0o600)
 }
 
 /**
  * Renames the file and its log out of the way and answers its new path; undefined when another process already has, so
- * that the file now at `path` is not the one found broken. Throws system errors.
+ * that the file now at `path` is not the one found broken. Throws STORE_FOREIGN for one that is not called as ours is and does
+ * not say that it is one, and system errors.
  */
 export function setAside(path: string, inode: number): string | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) return undefined
+  if (basename(path) !== STORE_NAME && readHeader(path)?.readUInt32BE(68) !== applicationID) throw foreign(path)
   const stamp = new Date().toISOString().replace(/[-:]/g, "")
-  const aside = `${path}.corrupt-${stamp}`
+  const aside = freeName(`${path}.corrupt-${stamp}`)
   // A file cannot be trusted to be private just because it is broken.
   closeToOthers(path)
   renameSync(path, aside)
@@ -54,6 +75,14 @@ export function setAside(path: string, inode: number): string | undefined {
     if (statSync(path + suffix, { throwIfNoEntry: false })) renameSync(path + suffix, aside + suffix)
   }
   return aside
+}
+
+// Two broken ones in one millisecond: the second must not take the place of the first, which is the one with the data.
+function freeName(path: string): string {
+  for (let more = 1; ; more++) {
+    const name = more === 1 ? path : `${path}.${more}`
+    if (!statSync(name, { throwIfNoEntry: false })) return name
+  }
 }
 
 function readHeader(path: string): Buffer | undefined {
@@ -69,11 +98,4 @@ function readHeader(path: string): Buffer | undefined {
     // Missing is fine, and what else is wrong with it is for SQLite to say.
     return undefined
   }
-}
-
-// Not every file system knows modes, and a file of another user's refuses: neither is a reason not to use it.
-function tryChmod(path: string, mode: number): void {
-  try {
-    chmodSync(path, mode)
-  } catch {}
 }

@@ -1,6 +1,6 @@
 // Where the plugin's store and OpenCode's database lie. Pure: the environment and the home folder are given.
 import { homedir, tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { basename, isAbsolute, join, resolve } from "node:path"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -10,8 +10,20 @@ export function dataFolder(env: Environment = process.env, home = homeFolder()):
   return join(dataHome(env, home), "opencode-hud")
 }
 
-export function storePath(env: Environment = process.env, home = homeFolder()): string {
-  return join(dataFolder(env, home), "hud.db")
+export const STORE_NAME = "hud.db"
+
+/**
+ * The store's file: the one that the option `store.path` names, else `hud.db` in the data folder. A name without a folder is
+ * one in the data folder; else the path has to be absolute. Throws where it is neither, or does not end in `.db`: a project's
+ * own opencode.json can set the option, and a file of another kind might be read by a program that acts on it.
+ */
+export function storePath(env: Environment = process.env, home = homeFolder(), named = STORE_NAME): string {
+  const isName = basename(named) === named && !named.includes("\\")
+  if ((isName || isAbsolute(named)) && named.endsWith(".db")) return resolve(dataFolder(env, home), named)
+  const got = `got ${JSON.stringify(named)}`
+  throw new Error(
+    `option store.path: expected an absolute path, or a name in the data folder, that ends in .db; ${got}`,
+  )
 }
 
 /** OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */

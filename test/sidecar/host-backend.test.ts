@@ -2,8 +2,8 @@
 // shared between the directories of a process.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
 import { optionsSchema } from "../../src/options.ts"
@@ -17,14 +17,19 @@ setDefaultTimeout(60_000)
 
 const prompt = writing("a log")
 
+type Given = { options?: { model?: string }; spoil?: (planted: Planted, options: { model?: string }) => void }
+
 /** The backend over the sidecar of this name, in a data folder of its own that may be spoiled first. */
-async function open(name: string, { options = {}, spoil = (_: Planted) => {} } = {}) {
+async function open(
+  name: string,
+  { options = {}, spoil = (_: Planted, _options: { model?: string }) => {} }: Given = {},
+) {
   const home = temporaryFolder()
   const planted = plantSidecar(home.path, {
     program: join(fixtures, `${name}.ts`),
     model: "/models/Some-Model-Q8_0.gguf",
   })
-  spoil(planted)
+  spoil(planted, options)
   const { digest } = optionsSchema.parse({ digest: options })
   const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
   return {
@@ -71,10 +76,16 @@ test.each([
   expect(opened.backend).toEqual({ off: reason })
 })
 
-test("a model given by its path needs no record, and names the backend", async () => {
+test("a model that setup has fetched needs no record, and names the backend", async () => {
+  let fetched = ""
   await using opened = await open("plain", {
-    options: { model: "/models/Mine.Q4.GGUF" },
-    spoil: ({ modelRecord }) => rmSync(modelRecord),
+    spoil({ models, modelRecord }, options: { model?: string }) {
+      fetched = join(models, "owner", "repo", "Mine.Q4.GGUF")
+      mkdirSync(dirname(fetched), { recursive: true })
+      writeFileSync(fetched, "")
+      rmSync(modelRecord)
+      options.model = fetched
+    },
   })
   expect(opened.backend).toMatchObject({ id: "llama/Mine.Q4", state: { kind: "idle" } })
 })

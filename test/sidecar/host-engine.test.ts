@@ -37,9 +37,9 @@ const prompt = {
 }
 
 /** A backend over the real engine in a data folder of its own. */
-async function open(over: Partial<LlamaConfig> = {}, options: object = {}) {
+async function open(over: Partial<LlamaConfig> = {}, options: object = {}, inUse = model) {
   const home = temporaryFolder()
-  const planted = plantSidecar(home.path, { program, model })
+  const planted = plantSidecar(home.path, { program, model: inUse })
   const reports: string[] = []
   const backend = await openLlama({
     dataFolder: planted.folder,
@@ -114,7 +114,7 @@ describe(`the backend${why}`, () => {
   })
 
   real("with a model that is not there is off, and says so", async () => {
-    await using opened = await open({}, { model: "/nowhere/none.gguf" })
+    await using opened = await open({}, {}, "/nowhere/none.gguf")
     expect(opened.backend.id).toBe("llama/none")
     expect((await errorOf(opened.backend.write(prompt, never))).code).toBe("OFF")
     expect(opened.backend.state.kind).toBe("off")

@@ -1,7 +1,8 @@
 // A sidecar where the plugin of an isolated OpenCode looks for one, and who of the processes it started is still there.
 
 import { execFileSync } from "node:child_process"
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { PROTOCOL } from "../../src/protocol/version.ts"
@@ -24,11 +25,17 @@ export function plantSidecar(hostRoot: string, options: { program?: string; mode
     copyFileSync(join(repository, "dist", "sidecar.js"), places.main)
     symlinkSync(join(repository, "sidecar", "node_modules"), join(places.sidecar, "node_modules"))
   } else writeFileSync(places.main, PROGRAM.replace("program", options.program))
-  const sizeBytes = statSync(options.model, { throwIfNoEntry: false })?.size ?? 0
+  const bytes = existsSync(options.model) ? readFileSync(options.model) : Buffer.alloc(0)
+  const sha256 = createHash("sha256").update(bytes).digest("hex")
   writeFileSync(places.engineRecord, JSON.stringify({ engine: "3.21.1", protocol: PROTOCOL, variants: [] }))
   writeFileSync(
     places.modelRecord,
-    JSON.stringify({ name: basename(options.model, ".gguf"), path: options.model, sizeBytes, sha256: "0".repeat(64) }),
+    JSON.stringify({
+      name: basename(options.model, ".gguf"),
+      path: options.model,
+      sizeBytes: bytes.length,
+      sha256,
+    }),
   )
   return { ...places, folder }
 }

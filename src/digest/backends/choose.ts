@@ -21,7 +21,14 @@ export function createBackend({ options, dataFolder, report, onChange }: Backend
     case "extract":
       return undefined
     case "openai":
-      return openLater("openai", async () => (await import("./openai.ts")).createOpenai(options.openai))
+      return openLater("openai", async () => {
+        const { createOpenai } = await import("./openai.ts")
+        const backend = createOpenai(options.openai)
+        // the option may be a project's: whoever works there is told where their outputs go
+        if (!backend.sharesProcessor && backend.state.kind !== "off")
+          report("warn", `digest.openai.allowRemote: tool outputs are sent to ${new URL(options.openai.url).origin}`)
+        return backend
+      })
     case "auto":
     case "llama":
       return openLater("llama", async () => {

@@ -2,17 +2,18 @@
 // read before it is opened, and nothing is started before the first write.
 
 import { existsSync } from "node:fs"
-import { basename, isAbsolute } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import type { Options } from "../../options.ts"
+import { sharedWith } from "../../private-folder.ts"
 import type { Capabilities } from "../../protocol/messages.ts"
 import { PROTOCOL } from "../../protocol/version.ts"
 import { SidecarError, type SidecarErrorCode } from "../../sidecar/errors.ts"
 import { findCommand } from "../../sidecar/find.ts"
-import { placesIn, readInstalled } from "../../sidecar/installed.ts"
+import { chooseModel, placesIn, readInstalled } from "../../sidecar/installed.ts"
 import { launchSpec } from "../../sidecar/launch.ts"
 import { createLease } from "../../sidecar/lease.ts"
 import { wrongProtocol } from "../../sidecar/life.ts"
+import { changedSince } from "../../sidecar/model-file.ts"
 import { shareSidecar } from "../../sidecar/share.ts"
 import type { Report, SidecarTimes } from "../../sidecar/sidecar.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backend.ts"
@@ -44,10 +45,12 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
   const installed = await readInstalled(places)
   if (!installed.engine) return missingEngine(places.engineRecord)
   if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
-  const model = options.model === undefined ? installed.model : modelAt(options.model)
-  if (!model) return { off: "no model is chosen; run `npx opencode-hud setup`" }
-  if (!isAbsolute(model.path))
-    return { off: `option digest.model: expected the absolute path of a GGUF file, got ${JSON.stringify(model.path)}` }
+  // what lies there is run
+  const shared = [dataFolder, places.sidecar, places.main].map(sharedWith).find((why) => why !== undefined)
+  if (shared !== undefined) return { off: shared }
+  const model = await chooseModel(options.model, installed.model, places)
+  if ("reason" in model) return { off: model.reason }
+  const { sha256 } = model
   const spec = launchSpec({
     runtime: options.runtime,
     execPath: process.execPath,
@@ -67,6 +70,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
       threads: options.threads,
       memoryBytes: options.memoryMB * 1_000_000,
     },
+    ...(sha256 === undefined ? {} : { check: (signal: AbortSignal) => changedSince({ ...model, sha256 }, signal) }),
     version: manifest.version,
     lease: createLease(dataFolder),
     idleMs: options.idleMinutes * 60_000,
@@ -114,10 +118,6 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
 function missingEngine(record: string): { off: string; absent?: boolean } {
   if (!existsSync(record)) return { off: "the local model is not set up; run `npx opencode-hud setup`", absent: true }
   return { off: `${record} cannot be read; run \`npx opencode-hud setup\` again` }
-}
-
-function modelAt(path: string): { name: string; path: string } {
-  return { name: basename(path).replace(/\.gguf$/i, ""), path }
 }
 
 function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {

@@ -1,0 +1,87 @@
+// What setup starts to install the engine: npm, Bun or OpenCode's Bun, without the credentials of whoever calls it, and
+// without running anything that a package brings.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { findInstallers, type Installer, runInstaller } from "../../../src/setup/installers.ts"
+import { linkCommands } from "../../cli/support.ts"
+import { temporaryFolder } from "../../store/support.ts"
+import { CREDENTIALS, INSTALLER_SETTINGS, PLANTED, polluted } from "./credentials.ts"
+
+setDefaultTimeout(60_000)
+
+describe("the installer of the engine", () => {
+  const folder = temporaryFolder()
+  const proxy = "http://me:pw@proxy.example:8080"
+  const seen: Record<string, string> = {}
+  beforeAll(async () => {
+    const script = 'require("node:fs").writeFileSync("seen.json", JSON.stringify(process.env))'
+    const reference = "$" + "{ARTIFACTORY_TOKEN}"
+    writeFileSync(join(folder.path, ".npmrc"), `//registry.example/:_authToken=${reference}\n`)
+    const env = {
+      ...polluted([...CREDENTIALS, ...INSTALLER_SETTINGS, "ARTIFACTORY_TOKEN", "OTHER_TOKEN"]),
+      ...{ PATH: process.env.PATH, HOME: folder.path, VOLTA_HOME: "/volta", HTTPS_PROXY: proxy },
+      SERVICE: "https://me:pw@service.example/",
+    }
+    const installer: Installer = { name: "npm", command: process.execPath, args: ["-e", script], env: {} }
+    await runInstaller(installer, folder.path, env)
+    Object.assign(seen, JSON.parse(readFileSync(join(folder.path, "seen.json"), "utf8")))
+  })
+  afterAll(() => folder[Symbol.dispose]())
+
+  test.each(CREDENTIALS.filter((name) => !INSTALLER_SETTINGS.includes(name)))("knows no %s", (name) => {
+    expect(seen.PATH).toBeString()
+    expect(seen[name]).toBeUndefined()
+  })
+
+  test.each(INSTALLER_SETTINGS)("keeps %s, which is a setting of its own", (name) => {
+    expect(seen[name]).toBe(name === "HTTPS_PROXY" ? proxy : `${PLANTED}-${name}`)
+  })
+
+  test("keeps the one token that the user's .npmrc names, and what is no secret", () => {
+    expect(seen).toMatchObject({ ARTIFACTORY_TOKEN: `${PLANTED}-ARTIFACTORY_TOKEN`, VOLTA_HOME: "/volta" })
+    expect([seen.OTHER_TOKEN, seen.SERVICE]).toEqual([undefined, undefined] as never[])
+  })
+})
+
+describe("no package's script is run", () => {
+  const folder = temporaryFolder()
+  const bin = join(folder.path, "bin")
+  mkdirSync(bin)
+  linkCommands(bin, { bun: process.execPath })
+  afterAll(() => folder[Symbol.dispose](), 30_000)
+  const path = `${bin}:${process.env.PATH}`
+  const installers = findInstallers({ PATH: path })
+
+  // OpenCode's own Bun gets the arguments that a Bun gets; it does not take over a lock with a folder in it
+  test.each(["npm", "bun"] as const)("by %s, whatever the user's settings say", async (name) => {
+    const installer = installers.find((one) => one.name === name)
+    if (!installer) throw new Error(`no ${name} was found`)
+    const home = join(folder.path, `home-${name}`)
+    const target = join(folder.path, name)
+    for (const one of [home, target, join(target, "evil")]) mkdirSync(one)
+    writeFileSync(join(home, ".npmrc"), "ignore-scripts=false\nscript-shell=sh\n")
+    writeFileSync(join(home, ".bunfig.toml"), "[install]\nignoreScripts = false\n")
+    const ran = (who: string) => `touch ${join(folder.path, `${name}-${who}-ran`)}`
+    const scripts = (who: string) =>
+      Object.fromEntries(["preinstall", "install", "postinstall", "prepare"].map((one) => [one, ran(who)]))
+    const evil = { name: "evil", version: "1.0.0", scripts: scripts("package") }
+    const root = { name: "root", version: "1.0.0", dependencies: { evil: "file:./evil" } }
+    writeFileSync(join(target, "evil", "package.json"), JSON.stringify(evil))
+    writeFileSync(
+      join(target, "package.json"),
+      JSON.stringify({ ...root, scripts: scripts("root"), trustedDependencies: ["evil"] }),
+    )
+    const packages = {
+      "": root,
+      evil: { version: "1.0.0", hasInstallScript: true },
+      "node_modules/evil": { resolved: "evil", link: true },
+    }
+    const lock = { name: "root", version: "1.0.0", lockfileVersion: 3, requires: true, packages }
+    writeFileSync(join(target, "package-lock.json"), JSON.stringify(lock))
+    await runInstaller(installer, target, { PATH: path, HOME: home, npm_config_ignore_scripts: "false" })
+    expect(existsSync(join(target, "node_modules", "evil", "package.json"))).toBe(true)
+    for (const who of ["root", "package"]) expect(existsSync(join(folder.path, `${name}-${who}-ran`))).toBe(false)
+  })
+})
