@@ -27,8 +27,10 @@ export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
     },
   })
   const { bos } = model.tokens
+  const disarm = disarmFor(model)
 
-  function promptOf(instruction: string, text: string): Token[] {
+  function promptOf(instruction: string, document: string): Token[] {
+    const text = disarm(document)
     const chatHistory: ChatHistoryItem[] = [
       ...(instruction === "" ? [] : [{ type: "system" as const, text: instruction }]),
       { type: "user", text },
@@ -49,5 +51,35 @@ export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
       const end = one.findIndex((token, index) => token !== other[index])
       return one.slice(0, Math.max(0, end))
     },
+  }
+}
+
+/** How marks of turns are written that are no words of a text; of one family's llama.cpp makes words by itself. */
+const BARRED = /^<[|\uff5c].*[|\uff5c]>$/
+
+/**
+ * Takes the format's own marks out of a document. A tokenizer that is told to find no special tokens finds those all the
+ * same that a model's maker has declared as its own words, and with some models the marks of its turns are such.
+ */
+function disarmFor(model: LlamaModel): (document: string) => string {
+  const template: unknown = model.fileInfo.metadata.tokenizer?.chat_template
+  const known = new Map<Token, string | undefined>()
+  const markOf = (token: Token): string | undefined => {
+    const { control, userDefined } = model.getTokenAttributes(token)
+    if (!control && !userDefined) return
+    const mark = model.detokenize([token], true)
+    if (control) return mark
+    // others are words: runs of spaces, tags of a page
+    const isFormats = mark.trim().length > 2 && typeof template === "string" && template.includes(mark)
+    return isFormats || BARRED.test(mark) ? mark : undefined
+  }
+  return (document) => {
+    let text = document
+    for (const token of new Set(model.tokenize(document))) {
+      if (!known.has(token)) known.set(token, markOf(token))
+      const mark = known.get(token)
+      if (mark !== undefined && mark !== "") text = text.replaceAll(mark, `${mark.slice(0, 1)} ${mark.slice(1)}`)
+    }
+    return text
   }
 }

@@ -11,13 +11,17 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((n
 /** What each folder may import: other folders, and packages by name. A folder may always import itself. */
 const ALLOWED: Record<string, readonly string[]> = {
   "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
+  "private-folder.ts": ["node:*"],
   "options.ts": ["core", "protocol", "zod/mini"],
-  core: ["zod/mini", "tokenx", "picomatch"],
+  core: ["zod/mini", "tokenx", "picomatch", "@secretlint/secretlint-rule-preset-recommend"],
   protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
-  sidecar: ["protocol", "core", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
-  digest: ["core", "sidecar", "protocol", "options.ts", "package.json", "zod/mini", "node:*"],
+  sidecar: ["protocol", "core", "private-folder.ts", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
+  digest: [
+    ...["core", "sidecar", "protocol", "options.ts", "private-folder.ts"],
+    ...["package.json", "zod/mini", "node:*"],
+  ],
   // and of the store where the data folder lies
-  status: ["core", "store", "zod/mini", "node:*"],
+  status: ["core", "store", "private-folder.ts", "zod/mini", "node:*"],
   hooks: [
     "core",
     "digest",
@@ -29,17 +33,17 @@ const ALLOWED: Record<string, readonly string[]> = {
     "node:path",
     "@opencode-ai/plugin",
   ],
-  store: ["core", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
+  store: ["core", "private-folder.ts", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
   demo: ["core", "node:*"],
   report: ["core", "uplot", "node:*"],
   // OpenCode's screen loads it; of the store where the data folder lies
   tui: ["core", "status", "store", "@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "node:*"],
   // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host
-  setup: ["core", "digest", "protocol", "sidecar", "zod/mini", "node:*"],
+  setup: ["core", "digest", "protocol", "sidecar", "private-folder.ts", "zod/mini", "node:*"],
   // never loaded by the host
   doctor: [
     ...["core", "store", "status", "digest", "setup", "sidecar", "protocol", "options.ts"],
-    ...["zod/mini", "node:*"],
+    ...["private-folder.ts", "zod/mini", "node:*"],
   ],
   cli: [
     ...["core", "store", "status", "demo", "report", "digest", "setup", "sidecar", "doctor", "protocol", "options.ts"],

@@ -6,6 +6,7 @@ import type { ToolEvent, ToolKind } from "./event.ts"
 import type { HostMessage, HostPart } from "./host.ts"
 import type { Entry } from "./ledger/entry.ts"
 import { digestKey, sourceOf } from "./normalize.ts"
+import { withoutSecrets } from "./redact/source.ts"
 
 /** One finished tool output that a digest may be written of. */
 export type Candidate = {
@@ -71,6 +72,6 @@ function candidate(event: ToolEvent, sessionID: string, part: HostPart): Candida
     kind: event.kind,
     tokens: event.outputTokens,
     worth: event.outputTokens * (WEIGHT[event.kind] ?? 0) * (event.ok ? 1 : 0.5),
-    source: () => sourceOf(part),
+    source: () => withoutSecrets(sourceOf(part)),
   }
 }

@@ -72,5 +72,5 @@ export type ToolEvent = {
 
 /** The call as a reader knows it again: a command as it is, of any other tool the name and the arguments. */
 export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
-  return event.kind === "command" ? event.input : `${event.tool} ${event.input}`.trim()
+  return event.kind === "command" && event.input !== "" ? event.input : `${event.tool} ${event.input}`.trim()
 }

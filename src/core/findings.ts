@@ -1,7 +1,7 @@
 // What the newest tool calls found out, a line each: for who will not see their outputs again.
 
-import { nameOf } from "./event.ts"
-import type { HostMessage } from "./host.ts"
+import { nameOf, type ToolEvent } from "./event.ts"
+import type { HostMessage, HostPart } from "./host.ts"
 import { type Env, normalize } from "./normalize.ts"
 
 /** `what` is the call as a reader knows it again, `gist` its answer's digest in a line. */
@@ -18,11 +18,20 @@ export function findingsOf(messages: readonly HostMessage[], env: Env): Finding[
   for (const { info, parts } of messages.toReversed()) {
     for (const part of parts.toReversed()) {
       if (part?.type !== "tool") continue
-      const event = normalize(part, { messageID: info.id ?? "", call: 0, root: env.root, wantsGist: () => true }, env)
+      const event = eventOf(part, info.id ?? "", env)
       if (!event?.gist || event.shows === "recalled" || found.has(event.attempt)) continue
       found.set(event.attempt, { what: nameOf(event), gist: event.gist })
       if (found.size === MOST) return [...found.values()]
     }
   }
   return [...found.values()]
+}
+
+/** A part that cannot be read, of another plugin or too deep, has found nothing out. */
+function eventOf(part: HostPart, messageID: string, env: Env): ToolEvent | undefined {
+  try {
+    return normalize(part, { messageID, call: 0, root: env.root, wantsGist: () => true }, env)
+  } catch {
+    return
+  }
 }

@@ -61,6 +61,18 @@ export function seal(digest: Digest, source: DigestSource): Digest {
   return fit({ ...digest, facts: [...digest.facts, ...namesOf(source, 2 * MOST_FACTS)] }, source)
 }
 
+/**
+ * A digest that was written before, as far as the output still bears it out: whoever wrote it to the disk may have been
+ * another. What it says in words of its own is judged anew, and `fallback`'s takes its place where that fails.
+ */
+export function heldAgainst(digest: Digest, source: DigestSource, fallback: Digest): Digest {
+  const { gist } = digest
+  const head = headOf(fallback.gist)
+  const summary = head !== undefined && gist.startsWith(`${head}: `) ? gist.slice(head.length + 2) : gist
+  const isBorneOut = gainsFromModel(fallback) && "gist" in groundGist(summary, fallback.gist, groundOf(source))
+  return fit({ ...fallback, gist: isBorneOut ? gist : fallback.gist, facts: digest.facts }, source)
+}
+
 function fit(digest: Digest, { output }: DigestSource): Digest {
   const gist = cut(redact(line(digest.gist)), LONGEST_GIST) || "no output"
   const facts = digest.facts.filter(({ text }) => output.includes(text) && !isSecret(text, output))
@@ -72,7 +84,7 @@ const MOST_OCCURRENCES = 8
 
 /** Whether a piece of the output is a secret, by itself or where it stands: of `PASSWORD=hunter2` the value alone is a word. */
 function isSecret(text: string, output: string): boolean {
-  if (redact(text) !== text) return true
+  if (text.includes("[redacted]") || redact(text) !== text) return true
   let at = output.indexOf(text)
   for (let left = MOST_OCCURRENCES; at >= 0 && left > 0; left--) {
     const begin = output.lastIndexOf("\n", at) + 1
@@ -101,9 +113,13 @@ export function gainsFromModel(fallback: Digest): boolean {
 
 /** What it is, as code knows it, and what it says, in the model's words: the names in the fallback's gist stay facts. */
 function told(fallback: Digest, summary: string): string {
-  const head = /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(fallback.gist)?.[0]
+  const head = headOf(fallback.gist)
   const gist = head === undefined ? summary : `${head}: ${summary}`
   return gist.length <= LONGEST_GIST ? gist : cut(gist, LONGEST_GIST).replace(/\s+\S*…$/, "…")
+}
+
+function headOf(gist: string): string | undefined {
+  return /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(gist)?.[0]
 }
 
 /** A getter of a hostile draft may throw; so may a proxy. */

@@ -5,11 +5,14 @@ import { commandKey, hidesExit } from "./commands.ts"
 import type { Digest, DigestSource } from "./digest.ts"
 import type { FileUse, ToolEvent, ToolKind, ToolStatus } from "./event.ts"
 import { verdictOf } from "./extract/verdict.ts"
-import type { HostPart, HostToolState } from "./host.ts"
+import { record, stateOf, text } from "./fields.ts"
+import type { HostPart } from "./host.ts"
+import { isRemoved, withoutMark } from "./neighbours.ts"
 import { normalizePath, relativeTo } from "./paths.ts"
+import { withoutSecrets } from "./redact/source.ts"
 import { redact } from "./redact.ts"
 import { filesShown, showsOf } from "./shows.ts"
-import { cut, cutMiddle, line, wellFormed } from "./text.ts"
+import { cut, cutMiddle, line, own, wellFormed } from "./text.ts"
 import { tokensOfLength } from "./tokens.ts"
 import { kindOf } from "./tools.ts"
 
@@ -40,6 +43,8 @@ const STATUSES: readonly string[] = ["pending", "running", "completed", "error"]
 const SUMMARY = 100
 const FAILURE = 160
 const ATTEMPT = 200
+/** What is looked at of an output that failed, from its end, in characters. */
+const FAILED = 32_000
 /** Longest output whose paths are shortened before it is judged, in characters. */
 const SHORTENED = 200_000
 
@@ -60,45 +65,52 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
     done && kind === "command"
       ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...maybe("exit", exit) })
       : {}
-  const failure = judged.failure ?? (failed ? output : undefined)
+  const failure = judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, place.root)
   const summary = summarize(kind, input, place.root)
   const time = record(state.time)
   const start = time?.start
   const end = time?.end
   const asked = canonical(kind, input)
   const inputHash = env.hash(`${tool}\n${asked}`)
-  const outputHash = done ? env.hash(output) : undefined
+  const removed = isRemoved(output)
+  const outputHash = done && !removed ? env.hash(output) : undefined
   const digest =
     outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
-      ? env.digest(digestKey(inputHash, outputHash), source)
+      ? env.digest(digestKey(inputHash, outputHash), withoutSecrets(source))
       : undefined
   const files = done && !failed ? filesOf(kind, input, metadata, place.root) : []
   return {
     callID: text(part.callID) ?? text(part.id) ?? "",
     partID: text(part.id) ?? "",
     messageID: place.messageID,
-    tool: cut(line(tool), 60),
+    tool: own(cut(line(tool), 60)),
     kind,
     status: status as ToolStatus,
-    input: summary,
-    attempt: cut(kind === "command" ? redact(line(commandKey(command))) : `${tool} ${summary}`, ATTEMPT),
+    input: own(summary),
+    attempt: own(cut(kind === "command" ? redact(line(commandKey(command))) : `${line(tool)} ${summary}`, ATTEMPT)),
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...maybe("outputHash", outputHash),
-    ...(digest ? { gist: cut(redact(line(digest.gist)), FAILURE) } : {}),
+    ...(digest ? { gist: own(cut(redact(line(digest.gist)), FAILURE)) } : {}),
     inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
-    ...(failed ? { error: cut(redact(line(output)), FAILURE) } : {}),
+    ...(failed ? { error: own(cut(redact(line(output)), FAILURE)) } : {}),
     ...maybe("exit", exit),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
-    ...(failure ? { failure: cut(redact(line(failure)), FAILURE) } : {}),
+    ...(failure ? { failure: own(cut(redact(line(failure)), FAILURE)) } : {}),
     files,
     ...(typeof start === "number" && typeof end === "number" ? { durationMs: Math.max(0, end - start) } : {}),
     ...(typeof end === "number" ? { endedAt: end } : {}),
-    cleared: time?.compacted !== undefined,
+    cleared: removed || time?.compacted !== undefined,
     call: place.call,
   }
+}
+
+/** What failed, told from an output without its secrets: of a key, one row might be quoted. */
+function failureOf(source: DigestSource, root: string | undefined): string | undefined {
+  const output = redact(withoutRoot(source.output.slice(-FAILED), root))
+  return verdictOf({ ...source, output }).failure
 }
 
 /** What a digest of a tool part is made from; the output is empty while the tool runs. */
@@ -112,7 +124,7 @@ export function sourceOf(part: HostPart): DigestSource {
     tool,
     kind: kindOf(tool),
     input: record(state?.input) ?? {},
-    output: wellFormed(output ?? ""),
+    output: wellFormed(withoutMark(output ?? "")),
     failed,
     ...(typeof exit === "number" ? { exit } : {}),
   }
@@ -126,11 +138,6 @@ export function digestKey(inputHash: string, outputHash: string): string {
 /** Test runners name files by their full path; in the project the short one says as much. */
 function withoutRoot(output: string, root: string | undefined): string {
   return root === undefined || root === "/" || output.length > SHORTENED ? output : output.replaceAll(`${root}/`, "")
-}
-
-/** Before 1.0 a tool part carried `status`, `input` and `output` itself. */
-export function stateOf(part: HostPart): HostToolState | undefined {
-  return (record(part.state) ?? (part.status === undefined ? undefined : part)) as HostToolState | undefined
 }
 
 /** The todo list a todo call wrote, from its result's metadata or its arguments. */
@@ -254,19 +261,9 @@ function rangeOf(
   return [from, typeof limit === "number" ? from + limit - 1 : Number.POSITIVE_INFINITY]
 }
 
-/** One spelling for one file: relative in the root, absolute outside, control characters out, bounded. */
+/** One spelling for one file: relative in the root, absolute outside, bounded. As the disk has it, not to be shown so. */
 export function keyOf(root: string | undefined, path: string): string {
-  return cutMiddle(relativeTo(root, normalizePath(path)), 300)
-}
-
-export function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
-}
-
-export function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined
+  return own(cutMiddle(relativeTo(root, normalizePath(path)), 300))
 }
 
 /** A property that is there or not, as `exactOptionalPropertyTypes` wants it. */

@@ -4,6 +4,7 @@
 
 import { condense } from "./condense.ts"
 import type { DigestSource } from "./digest.ts"
+import { withoutTurns } from "./markers.ts"
 import { redact } from "./redact.ts"
 import { cut, line } from "./text.ts"
 
@@ -29,7 +30,7 @@ export type PromptOptions = {
 }
 
 /** Part of the key digests are kept by: raise it with every change to what a model is given. */
-export const PROMPT_VERSION = 1
+export const PROMPT_VERSION = 2
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 
@@ -62,8 +63,6 @@ const ARGUMENT_CHARS = 160
 const ARGUMENTS_CHARS = 400
 /** Arguments that are the output over again, or more of it than a model has room for. */
 const BULK = new Set(["content", "newString", "oldString", "patchText", "edits", "todos"])
-/** What a chat template would take for its own: an output must not end the user's turn. */
-const TEMPLATE = /<(?=\||\/?(?:s|bos|eos|start_of_turn|end_of_turn|hud)>)|\[(?=\/?INST\])/gi
 
 /** The prompt for one output; the same source and options give the same prompt. Holds no secret that `redact` knows. */
 export function promptFor(source: DigestSource, options: PromptOptions): Prompt {
@@ -79,7 +78,8 @@ export function promptFor(source: DigestSource, options: PromptOptions): Prompt 
   return {
     kind: source.kind,
     instruction: INSTRUCTION,
-    text: `${head}\n${output}\n\n${REQUEST}`.replace(TEMPLATE, (found) => (found === "<" ? "‹" : "(")),
+    // an output must not end the user's turn
+    text: withoutTurns(`${head}\n${output}\n\n${REQUEST}`),
     schema: structuredClone(SCHEMA),
     maxTokens: MAX_TOKENS,
   }

@@ -1,51 +1,77 @@
-// Takes secrets out of a line before it is shown, kept or logged. Works on short text: it is called on what is about
-// to be quoted, never on whole outputs.
+// Takes secrets out of a text before it is shown, kept, logged or given to a model. Each kind of secret has a finder that
+// names spans of the text; this file shows the finders the text as a reader sees it, and takes out what they name.
 
-const MARK = "[redacted]"
+import { findAssigned } from "./redact/assigned.ts"
+import { findHeaders } from "./redact/headers.ts"
+import { findKeys } from "./redact/keys.ts"
+import { findPublished } from "./redact/published.ts"
+import { type Find, MARK } from "./redact/span.ts"
+import { findTokens } from "./redact/tokens.ts"
+import { findUrls } from "./redact/urls.ts"
 
-/** Token formats with a fixed prefix, as their issuers document them; the prefix alone makes them recognisable. */
-const TOKENS = new RegExp(
-  [
-    "sk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{16,}", // Anthropic, OpenAI, OpenRouter
-    "(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}",
-    "glpat-[A-Za-z0-9_-]{16,}",
-    "xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
-    "AIza[A-Za-z0-9_-]{30,}",
-    "ya29\\.[A-Za-z0-9_-]{20,}",
-    "(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}", // Stripe
-    "npm_[A-Za-z0-9]{30,}",
-    "pypi-[A-Za-z0-9_-]{30,}",
-    "hf_[A-Za-z0-9]{30,}",
-    "SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}", // SendGrid
-    "dop_v1_[a-f0-9]{40,}",
-    "shpat_[a-fA-F0-9]{30,}",
-    "eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*", // JWT
-    "-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*",
-  ]
-    .map((pattern) => `(?<![A-Za-z0-9])${pattern}`)
-    .join("|"),
-  "g",
-)
-/** `user:password@` in a URL or connection string. */
-const URL_PASSWORD = /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{0,80}:)[^\s@/]{1,200}(@)/gi
-const HEADER =
-  /\b((?:proxy-)?authorization\s*[:=]\s*["']?(?:(?:bearer|basic|token)\s+)?|bearer\s+|x-api-key\s*[:=]\s*["']?)[^\s"']{6,}/gi
-/** A value given to a name that says it is a secret: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`. */
-const ASSIGNED =
-  /((?:^|[^A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|credential|token|pwd)[A-Za-z0-9_]{0,20}["']?(?:\s*[:=]\s*|\s+(?=["']))["']?)([^\s"',;)}\]]{6,})/gi
-const FLAG = /(--?(?:password|passwd|token|secret|api-key|access-key)[= ])([^\s"']{4,})/gi
-/** What stands where a secret would without being one: a call, a lookup, a placeholder, a type. */
-const HARMLESS =
-  /^(?:\$|%|<|\{|\[|process\.|os\.|env\.|import\.|string\b|number\b|boolean\b|null\b|undefined\b|true\b|false\b|[A-Za-z_.]+\(|\*+$|x+$|[A-Za-z]+$)/i
+const FINDERS: readonly Find[] = [findKeys, findPublished, findTokens, findUrls, findHeaders, findAssigned]
 
-/** The line with secrets replaced by `[redacted]`. */
+/** Escape sequences, and characters that print nothing: one inside a secret must not hide it. */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these is meant on its own
+  /[\u001b\u009b](?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])?|[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g
+/** A span is taken out, and what is left is looked at again: of two secrets run together the second shows only then. */
+const MOST_PASSES = 4
+
+/**
+ * The text with every secret replaced by `[redacted]`. Whole values go, names stay; line breaks within a secret stay too,
+ * so that lines keep their numbers. Redacting again changes nothing. At most three times as long as the text was.
+ */
 export function redact(text: string): string {
-  if (text.length < 8) return text
-  return text
-    .replace(TOKENS, MARK)
-    .replace(URL_PASSWORD, `$1${MARK}$2`)
-    .replace(HEADER, `$1${MARK}`)
-    .replace(FLAG, `$1${MARK}`)
-    .replace(ASSIGNED, (whole, name: string, value: string) => (HARMLESS.test(value) ? whole : `${name}${MARK}`))
+  let shown = text
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
+    const next = redactOnce(shown)
+    if (next === shown) break
+    shown = next
+  }
+  return shown
+}
+
+function redactOnce(text: string): string {
+  if (text.length < 6) return text
+  const { plain, places } = seen(text)
+  const spans: [from: number, to: number][] = []
+  const report = (from: number, to: number) => {
+    if (from < to) spans.push([from, to])
+  }
+  for (const find of FINDERS) find(plain, report)
+  if (spans.length === 0) return text
+  spans.sort((a, b) => a[0] - b[0])
+  let shown = ""
+  let done = 0
+  for (let at = 0; at < spans.length; ) {
+    const [from, first] = spans[at] as [number, number]
+    let to = first
+    for (at++; at < spans.length && (spans[at]?.[0] ?? 0) <= to; at++) to = Math.max(to, spans[at]?.[1] ?? 0)
+    if (plain.slice(from, to) === MARK) continue
+    const begin = places ? (places[from] as number) : from
+    const end = places ? (places[to - 1] as number) + 1 : to
+    const breaks = "\n".repeat(text.slice(begin, end).split("\n").length - 1)
+    shown += text.slice(done, begin) + MARK + breaks
+    done = end
+  }
+  return shown + text.slice(done)
+}
+
+/** The text without what prints nothing, and where each of its characters stands in the original. */
+function seen(text: string): { plain: string; places: Uint32Array | undefined } {
+  if (text.search(HIDDEN) < 0) return { plain: text, places: undefined }
+  const places = new Uint32Array(text.length)
+  let plain = ""
+  let done = 0
+  const keep = (to: number) => {
+    for (let at = done; at < to; at++) places[plain.length + at - done] = at
+    plain += text.slice(done, to)
+  }
+  for (const hidden of text.matchAll(HIDDEN)) {
+    keep(hidden.index)
+    done = hidden.index + hidden[0].length
+  }
+  keep(text.length)
+  return { plain, places }
 }

@@ -132,7 +132,7 @@ function toProgram(words: readonly string[], piped: boolean): Program | undefine
     if (/^\w+\+?=/.test(word) || PREFIXES.has(word)) at++
     else if (at > 0 && word.startsWith("-") && PREFIXES.has(words[at - 1] ?? "")) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
-    else if (sub !== undefined && RUNNERS[word]?.includes(sub)) at += 2
+    else if (sub !== undefined && Object.hasOwn(RUNNERS, word) && RUNNERS[word]?.includes(sub)) at += 2
     else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }

@@ -2,6 +2,7 @@
 
 import { estimateTokenCount } from "tokenx"
 import { renew } from "./bounded.ts"
+import { own } from "./text.ts"
 
 /** Characters per token over the wire formats' usual mix of English and code; the running ratio corrects the rest. */
 const CHARS_PER_TOKEN = 4
@@ -20,6 +21,6 @@ export function estimateTokens(text: string): number {
   const known = counted.get(text)
   if (known !== undefined) return known
   const tokens = estimateTokenCount(text)
-  renew(counted, text, tokens, MOST_COUNTED)
+  renew(counted, own(text), tokens, MOST_COUNTED)
   return tokens
 }

@@ -1,11 +1,12 @@
 // A stored session replayed into what the report shows of it.
 
 import { nameOf } from "../core/event.ts"
+import { record, text } from "../core/fields.ts"
 import type { Fold } from "../core/fold/fold.ts"
 import type { Tariff } from "../core/fold/tariff.ts"
 import type { HostMessage } from "../core/host.ts"
 import { readUsage } from "../core/ledger/entry.ts"
-import { type Env, normalize, record, text } from "../core/normalize.ts"
+import { type Env, normalize } from "../core/normalize.ts"
 import { redact } from "../core/redact.ts"
 import type { ReplayOptions } from "../core/replay/calls.ts"
 import { partsAt } from "../core/replay/pruned.ts"

@@ -7,8 +7,9 @@ const TAB = "    "
 /**
  * OpenCode's screen draws 65,535 columns of a line, two at most for a letter, and nothing of its rest. Of many lines near
  * that it may draw none at all; a million letters in lines of a thousand it scrolls at once.
+ * Looked for from a line's start only: tried at each of its letters, a line of 20,000 took half a second.
  */
-const TOO_LONG = /[^\n]{30001,}/gu
+const TOO_LONG = /^[^\n]{30001,}/gmu
 const PIECE = /.{1000}(?=.)/gsu
 
 export function visible(text: string): string {

@@ -12,7 +12,7 @@ const ALIGNMENT = 32
 /** Numbers of the GGUF format, version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md */
 const VALUE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const
 const FLOAT32_TENSOR = 0
-const TOKEN = { normal: 1, unknown: 2, control: 3, byte: 6 } as const
+const TOKEN = { normal: 1, unknown: 2, control: 3, userDefined: 4, byte: 6 } as const
 
 export type TinyModel = {
   /** of the weights; default 1. Another seed is another model with other answers. */
@@ -28,6 +28,13 @@ export type TinyModel = {
    * - `none`: a base model, without any template
    */
   template?: "chatml" | "gemma" | "own" | "none"
+  /** tokens of their own beside those of the format: marks of other formats, as a model may have them */
+  marks?: {
+    /** that only the format itself may write */
+    control?: readonly string[]
+    /** that llama.cpp finds in any text, whatever it is told */
+    userDefined?: readonly string[]
+  }
   /**
    * What is wrong with the file; default nothing.
    * - `magic`: it does not begin with GGUF
@@ -69,7 +76,7 @@ function spoil(file: Buffer, fault: TinyModel["fault"]): Buffer {
 
 function encodeModel(options: TinyModel): Buffer {
   const { seed = 1, contextTokens = 8192, layers = 2, template = "chatml", fault } = options
-  const vocabulary = tokens()
+  const vocabulary = tokens(options.marks)
   const id = (text: string) => vocabulary.findIndex((token) => token.text === text)
   const end = { chatml: "<|im_end|>", own: "<|done|>", gemma: "<end_of_turn>", none: "</s>" }[template]
 
@@ -174,7 +181,10 @@ function hushSpecial(output: Float32Array, vocabulary: ReturnType<typeof tokens>
 }
 
 /** In the manner of SentencePiece: every byte, the printable characters, and pairs, of which an earlier one wins. */
-function tokens(): { text: string; score: number; type: number }[] {
+function tokens({
+  control: more = [],
+  userDefined = [],
+}: NonNullable<TinyModel["marks"]> = {}): { text: string; score: number; type: number }[] {
   const control = [
     "<s>",
     "</s>",
@@ -210,7 +220,8 @@ function tokens(): { text: string; score: number; type: number }[] {
   ]
   return [
     { text: "<unk>", score: 0, type: TOKEN.unknown },
-    ...control.map((text) => ({ text, score: 0, type: TOKEN.control })),
+    ...[...control, ...more].map((text) => ({ text, score: 0, type: TOKEN.control })),
+    ...userDefined.map((text) => ({ text, score: 0, type: TOKEN.userDefined })),
     ...bytes.map((text) => ({ text, score: 0, type: TOKEN.byte })),
     ...["▁", ...characters].map((text) => ({ text, score: -1000, type: TOKEN.normal })),
     ...pairs.map((text, rank) => ({ text, score: -1 - rank, type: TOKEN.normal })),

@@ -1,8 +1,9 @@
 // Puts folds into the message array.
 
 import { replacePart } from "../copies.ts"
+import { stateOf, text } from "../fields.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { stateOf } from "../normalize.ts"
+import { isRemoved, markOf, withoutMark } from "../neighbours.ts"
 import { type Fold, savedTokens } from "./fold.ts"
 
 export type Applied = {
@@ -53,9 +54,12 @@ export function both(one: Applied, other: Applied): Applied {
 function folded(part: HostPart, fold: Fold): HostPart | undefined {
   const state = stateOf(part)
   if (!state || state.time?.compacted !== undefined) return
+  const field = state.status === "error" ? "error" : "output"
+  const output = text(state[field]) ?? ""
+  if (fold.side === "output" && isRemoved(withoutMark(output))) return
   const changed =
     fold.side === "output"
-      ? { ...state, [state.status === "error" ? "error" : "output"]: fold.text }
+      ? { ...state, [field]: fold.text + markOf(output) }
       : { ...state, input: JSON.parse(fold.text) as Record<string, unknown> }
   // before OpenCode 1.0 a part was its own state
   return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }

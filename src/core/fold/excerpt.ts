@@ -2,6 +2,7 @@
 // file's own line numbers, which its output shows and which is what a reader means.
 
 import { cut } from "../text.ts"
+import { lineCount } from "./pages.ts"
 
 /** From and to, both included; `to` is infinite for all that follows. */
 export type Range = { from: number; to: number }
@@ -19,11 +20,11 @@ const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
 
 /** `isFile`: the text is what a read tool showed of a file. */
 export function numberingOf(text: string, isFile: boolean): Numbering {
-  const lines = linesOf(text)
-  const numbers = isFile ? lines.map((line) => Number(NUMBERED.exec(line)?.[1] ?? Number.NaN)) : []
+  const numbers = isFile ? linesOf(text).map((line) => Number(NUMBERED.exec(line)?.[1] ?? Number.NaN)) : []
   const at = numbers.findIndex((number) => !Number.isNaN(number))
   const from = numbers[at]
-  if (from === undefined) return { shift: 1, from: 1, to: lines.length, isShown: false }
+  if (from === undefined)
+    return { shift: 1, from: 1, to: lineCount(text) - (text.endsWith("\n") ? 1 : 0), isShown: false }
   // the numbered lines stand together; a last line of the tool's own does not count on
   let to = from
   while (numbers[at + to - from + 1] === to + 1) to++

@@ -5,6 +5,7 @@ import { nameOf, type ToolEvent } from "../event.ts"
 import type { HostMessage, HostPart } from "../host.ts"
 import type { Entry } from "../ledger/entry.ts"
 import { digestKey, type Env, sourceOf } from "../normalize.ts"
+import { withoutSecrets } from "../redact/source.ts"
 import { cutMiddle } from "../text.ts"
 import { estimateTokens, tokensOfLength } from "../tokens.ts"
 import { type Account, newAccount } from "./account.ts"
@@ -59,6 +60,15 @@ export function addFolds(folding: Folding, folds: readonly Fold[]): void {
   }
 }
 
+/** Parts remembered as refused; of an older one the plan is made once more, and refused once more. */
+const MOST_REFUSED = 2000
+
+export function refuse({ refused }: Folding, partID: string): void {
+  refused.add(partID)
+  const [oldest] = refused
+  if (refused.size > MOST_REFUSED && oldest !== undefined) refused.delete(oldest)
+}
+
 /** Forgets folds of parts that hold another content by now. `fresh` are entries just read. */
 export function dropChanged({ folds, refused }: Folding, fresh: readonly Entry[]): string[] {
   for (const { events } of fresh) for (const { partID } of events) refused.delete(partID)
@@ -87,7 +97,7 @@ export function foldsOf(
     const part = found.get(placeOf(event.messageID, event.partID))
     if (!part) continue
     const id = `r${lastNumber + folds.length + 1}`
-    const source = sourceOf(part)
+    const source = withoutSecrets(sourceOf(part))
     const text =
       side === "input"
         ? inputWords(id, source.input)

@@ -46,8 +46,8 @@ export function paginate(blocks: readonly Block[], limits: Limits, reserved: num
   }
   for (const block of blocks) {
     const piece = { head: block.head(), text: block.text }
-    const size = frameBytes(piece.head) + byteLength(piece.text)
-    const doesFit = (room: Limits) => size <= room.bytes && linesOf(piece) <= room.lines
+    const size = { bytes: frameBytes(piece.head) + byteLength(piece.text), lines: linesOf(piece) }
+    const doesFit = (room: Limits) => size.bytes <= room.bytes && size.lines <= room.lines
     if (!doesFit(left)) turn()
     if (doesFit(left)) {
       add(piece)
@@ -75,25 +75,22 @@ export function renderPage(pieces: readonly Piece[]): string {
 
 /** The next whole lines that fit; of a line that does not fit by itself, its beginning up to a code point's border. */
 function takeChunk(text: string, from: number, room: Limits): string {
-  let bytes = 0
-  let at = from
-  for (let lines = 0; lines < room.lines && at < text.length; lines++) {
-    const end = text.indexOf("\n", at)
-    const next = end < 0 ? text.length : end + 1
-    // no fewer bytes than characters: the rest of a very long line need not be counted for every page
-    bytes += next - at > room.bytes ? next - at : byteLength(text.slice(at, next))
-    if (bytes > room.bytes) break
+  const most = Math.max(LONGEST_POINT, room.bytes)
+  // no fewer bytes than characters, so that of a line of 10 MB no page looks further than this
+  const near = text.slice(from, from + most + 1)
+  const fitting = encoder.encodeInto(near, new Uint8Array(most)).read
+  let at = 0
+  for (let lines = 0; lines < room.lines; lines++) {
+    const end = near.indexOf("\n", at)
+    const next = end < 0 ? near.length : end + 1
+    if (next > fitting) break
     at = next
   }
-  if (at > from || at >= text.length) return text.slice(from, at)
-  bytes = 0
-  for (const point of text.slice(from, from + Math.max(2, room.bytes))) {
-    bytes += byteLength(point)
-    if (bytes > room.bytes && at > from) break
-    at += point.length
-  }
-  return text.slice(from, at)
+  return near.slice(0, at || fitting)
 }
+
+/** Bytes of one code point, which is the least that a page takes. */
+const LONGEST_POINT = 4
 
 const encoder = new TextEncoder()
 
@@ -104,8 +101,13 @@ export function byteLength(text: string): number {
 
 /** Lines, a last one without an end of line included. */
 export function lineCount(text: string): number {
-  return text.split("\n").length
+  let lines = 1
+  // counted one by one: a list of the ten million lines that 10 MB may have takes a second to make
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === LINE_FEED) lines++
+  return lines
 }
+
+const LINE_FEED = 10
 
 function linesOf({ text }: Piece): number {
   return FRAME_LINES + (text === "" ? 0 : lineCount(text))

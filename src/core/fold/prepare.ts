@@ -11,7 +11,7 @@ import { type Applied, both, planApply } from "./apply.ts"
 import { cachedEntries } from "./cached.ts"
 import { blocksOf } from "./candidates.ts"
 import { type Fold, tokensSent } from "./fold.ts"
-import { addFolds, type Folding, foldsOf } from "./folding.ts"
+import { addFolds, type Folding, foldsOf, refuse } from "./folding.ts"
 import { planFolds } from "./plan.ts"
 import { quotedParts } from "./quotes.ts"
 import type { Tariff } from "./tariff.ts"
@@ -83,7 +83,7 @@ export function prepareFolds(
       const changed = new Set(folded.map(({ messageID }) => messageID))
       const broken = changed.size ? entries.findIndex(({ id }) => changed.has(id)) : -1
       addFolds(folding, folded)
-      for (const { event } of decisions) if (!folding.folds.has(event.partID)) folding.refused.add(event.partID)
+      for (const { event } of decisions) if (!folding.folds.has(event.partID)) refuse(folding, event.partID)
       // a fold so far back that the prefix before it is not looked for was reckoned as all sent anew
       const isFound = blocksOf(entries.slice(broken)) <= (tariff.lookback ?? Number.POSITIVE_INFINITY)
       const from = broken < 0 ? cached : isFound ? Math.min(cached, broken) : 0

@@ -1,8 +1,8 @@
 // Which outputs were just quoted: a line that the user or the agent wrote stands in them. What is quoted is being worked
 // with, whatever it shows and however long ago it came.
 
+import { stateOf, text } from "../fields.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { stateOf, text } from "../normalize.ts"
 
 /** Lines shorter than this stand in outputs by chance; longer ones are data. In characters. */
 const SHORTEST = 24

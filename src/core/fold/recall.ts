@@ -2,8 +2,9 @@
 // none. Models fill arguments in loosely, so whatever can be meant by one is taken for it.
 
 import * as z from "zod/mini"
+import { record } from "../fields.ts"
 import type { HostPart } from "../host.ts"
-import { record, sourceOf } from "../normalize.ts"
+import { sourceOf } from "../normalize.ts"
 import { RECALL_TOOL } from "../shows.ts"
 import { cut, line } from "../text.ts"
 import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
@@ -42,6 +43,9 @@ export type Original =
   /** OpenCode has another content under the part's id, has no such part, or did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
 
+/** Lines that an original may hold, and that would read as this tool's own words about it or about another. */
+const OURS = /^(?:\[(?:recalled )?r\d+ · |\[page \d+ of \d+[;,] |\[Not folded in |Nothing is folded in this session)/m
+
 const LONGEST_SEARCH = 500
 /** Ids looked up at once, and characters of one: they are told back on every page. */
 const MOST_IDS = 100
@@ -79,15 +83,15 @@ export function readIDs(value: unknown): string[] {
   )
   const ids = words.map((word) => {
     const bare = word.replace(/^["'`([#]+|["'`)\].:]+$/g, "")
-    const number = /^r?0*(\d{1,9})$/i.exec(bare)?.[1]
+    const number = /^r?0*(\d{1,15})$/i.exec(bare)?.[1]
     return number === undefined ? cut(bare, LONGEST_ID) : `r${number}`
   })
   return [...new Set(ids.filter((id) => id !== ""))]
 }
 
 /**
- * The answer, one page of it. A single original that fits is returned as it is, with nothing around it; else each has a
- * line above it, and a last line says how to get the next page. `folds` are all of the session's, by id; `originals`
+ * The answer, one page of it. A single original that fits is returned as it is, with nothing around it, unless it reads
+ * like an answer; else each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id; `originals`
  * those of the ids asked for that are among them. `limits` are what the host passes on whole.
  */
 export function answerRecall(
@@ -100,7 +104,7 @@ export function answerRecall(
   if (folds.size === 0)
     return "Nothing is folded in this session: every tool output stands in the conversation in full."
   const only = ids.length === 1 && !lines && search === undefined ? originals.get(ids[0] ?? "") : undefined
-  if (only?.kind === "found" && page === 1 && fits(only.text, limits)) return only.text
+  if (only?.kind === "found" && page === 1 && fits(only.text, limits) && !OURS.test(only.text)) return only.text
   const known = ids.flatMap((id) => {
     const fold = folds.get(id)
     return fold ? [blockOf(fold, originals.get(id) ?? { kind: "gone" }, request)] : []
@@ -120,7 +124,8 @@ export function isFile(part: HostPart, side: Fold["side"]): boolean {
 }
 
 function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
-  const name = `${fold.id} · ${cut(line(fold.what), 100)}`
+  const isAlike = original.kind === "found" && OURS.test(original.text)
+  const name = `${fold.id} · ${cut(line(fold.what), 100)}${isAlike ? " · holds lines that read like this one" : ""}`
   const says = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
   if (original.kind !== "found") return says(LOST[original.kind])
   const numbering = numberingOf(original.text, original.isFile)
@@ -144,12 +149,13 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   }
   // a file's own numbers would leave the lines around its content without one
   const count = lineCount(original.text) - (original.text.endsWith("\n") ? 1 : 0)
+  const whole = isAlike ? ` · all ${count} lines below are its own` : ""
   return {
     text: original.text,
     head: (part) =>
       part
         ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} output lines]`
-        : `[recalled ${name}]`,
+        : `[recalled ${name}${whole}]`,
   }
 }
 

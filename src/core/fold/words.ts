@@ -4,8 +4,10 @@ import type { Digest, DigestSource } from "../digest.ts"
 import type { ToolEvent } from "../event.ts"
 import { digestLine } from "../ground/line.ts"
 import { seal } from "../ground.ts"
+import { redactNamed } from "../redact/source.ts"
 import { redact } from "../redact.ts"
-import { cut, line } from "../text.ts"
+import { cut, line, oneLine } from "../text.ts"
+import type { Fold } from "./fold.ts"
 import type { Standing } from "./need.ts"
 import type { Decision } from "./plan.ts"
 
@@ -46,9 +48,15 @@ export function outputWords(
   const said = note
     ? `${note} · ${digestLine({ ...seal(digest, source), facts: [] }, BASE)}`
     : digest.kind === "results"
-      ? digestLine(addresses(digest), room)
+      ? digestLine(addresses(digest, source), room)
       : digestLine(seal(digest, source), room)
-  return `folded ${id} · ${cut(line(source.tool), 60)} · ${said}`
+  const tool = cut(line(source.tool), 60).replaceAll("·", ".") || "a tool"
+  return `folded ${id} · ${quoted(`${tool} · ${said || "no output"}`)}`
+}
+
+/** What a digest says cannot read like a fold: its source may be a text that was folded, or looks so. */
+function quoted(said: string): string {
+  return oneLine(said).replace(/\b(folded|recalled)(?= r\d)/gi, "$1:")
 }
 
 /** What has taken the output's place in the context. */
@@ -59,13 +67,19 @@ function noteOf(standing: Standing, by: ToolEvent | undefined): string | undefin
 }
 
 /** Of search results what cannot be guessed: their addresses. */
-function addresses(digest: Digest): Digest {
-  const facts = digest.facts.filter(({ type, text }) => type === "path" && redact(text) === text)
+function addresses(digest: Digest, source: DigestSource): Digest {
+  const facts = digest.facts.filter(
+    ({ type, text }) => type === "path" && source.output.includes(text) && redact(text) === text,
+  )
   return { ...digest, gist: /^[^:]*/.exec(digest.gist)?.[0] ?? "results", facts }
 }
 
 /** Characters kept of each long text among the arguments of a failed call; one of less than twice that stays whole. */
 const HEAD = 120
+/** Characters of a fold's text; arguments may be many. */
+const LONGEST_TEXT = 100_000
+/** Arguments nested deeper than this are left as they are. */
+const DEEPEST = 50
 
 /**
  * The arguments of a failed call with its long texts cut, and without secrets, since a fold is stored; undefined when
@@ -73,23 +87,35 @@ const HEAD = 120
  */
 export function inputWords(id: string, input: Readonly<Record<string, unknown>>): string | undefined {
   let isCut = false
-  const shorten = (value: unknown, name: string): unknown => {
+  let isTooDeep = false
+  const shorten = (value: unknown, name: string, depth = 0): unknown => {
     if (typeof value === "string" && value.length <= 2 * HEAD) return redactNamed(name, value)
     if (typeof value === "string") {
       isCut = true
       // redacted before it is cut: of a secret that lies across the cut no half is left
       return `${cut(redactNamed(name, cut(value, 3 * HEAD)), HEAD)} [folded ${id}: ${value.length - HEAD} more characters of a call that failed]`
     }
-    if (Array.isArray(value)) return value.map((one) => shorten(one, name))
     if (typeof value !== "object" || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, name)]))
+    if (depth === DEEPEST) isTooDeep = true
+    if (isTooDeep) return value
+    if (Array.isArray(value)) return value.map((one) => shorten(one, name, depth + 1))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, name, depth + 1)]))
   }
   const short = shorten(input, "")
-  return isCut ? JSON.stringify(short) : undefined
+  return isCut && !isTooDeep ? JSON.stringify(short) : undefined
 }
 
-/** The value of an argument without secrets; the name may be what says that it is one. */
-function redactNamed(name: string, value: string): string {
-  const named = redact(`${name}=${value}`)
-  return named.startsWith(`${name}=`) ? named.slice(name.length + 1) : redact(value)
+/**
+ * Whether a fold's text is one that this file wrote, as far as can be told without the original: a store may have been
+ * written by somebody else.
+ */
+export function isFoldText({ id, side, text }: Pick<Fold, "id" | "side" | "text">): boolean {
+  if (!/^r[1-9]\d{0,14}$/.test(id) || text.length > LONGEST_TEXT) return false
+  if (side === "output") return text.startsWith(`folded ${id} · `) && oneLine(text) === text
+  try {
+    const input: unknown = JSON.parse(text)
+    return typeof input === "object" && input !== null && !Array.isArray(input)
+  } catch {
+    return false
+  }
 }

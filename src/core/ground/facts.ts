@@ -7,8 +7,8 @@ const LONGEST = 200
 const SHORTEST = 3
 /** Places in the output that are tried before a span is taken for a piece of longer words. */
 const MOST_PLACES = 200
-/** Characters that no fact has: it would break the line or hide. */
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff]/
+/** Characters that no fact has: it would break the line, hide or pile up. */
+const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u202f\u205f\u2800\ufff0-\uffff]|\p{M}{5}/u
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", "`": "`", "“": "”", "‘": "’" }
 /** What colours the text that follows ends in a letter, which is none of the text's. */
 const COLOUR = /.*\u001b\[[\d;]*m$/s
@@ -19,7 +19,7 @@ export function groundFact(written: unknown, output: string): Fact | undefined {
   if (typeof written !== "string" || written.length > 4 * LONGEST) return undefined
   const text = unquoted(written.trim())
   if (text.length < SHORTEST || text.length > LONGEST || !text.isWellFormed() || UNSEEN.test(text)) return undefined
-  if (!/\p{L}/u.test(text) || isPlain(text) || redact(text) !== text) return undefined
+  if (!/\p{L}/u.test(text) || isPlain(text) || text.includes("[redacted]") || redact(text) !== text) return undefined
   return standsIn(output, text) ? { type: typeOf(text), text } : undefined
 }
 

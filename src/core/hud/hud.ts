@@ -42,6 +42,8 @@ const NOTHING_YET = "nothing to say yet: the session has only begun"
 const NEARLY_FULL = 0.9
 /** New file names that are worth a sticky HUD of their own. */
 const MANY_FILES = 6
+/** Things said in a sticky slot that are remembered as said; an older one may be said again. */
+const MOST_SAID = 2000
 
 /**
  * The HUD for the next call. Looks only; `commit` changes the array, `state` is to be kept once it has run.
@@ -149,7 +151,7 @@ function sticky(
     state: {
       shown: next.length > 0,
       anchors: next,
-      said: hud ? new Map([...said, ...hud.said]) : said,
+      said: hud ? new Map([...said, ...hud.said].slice(-MOST_SAID)) : said,
       lastSent: hud ? call : state.lastSent,
     },
   }

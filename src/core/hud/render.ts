@@ -1,6 +1,7 @@
 // Sections → the HUD's text, within a budget of tokens. A section that does not fit is trimmed to its worthiest items
 // or dropped whole; the order of worth is the order of the sections.
 
+import { oneLine } from "../text.ts"
 import { estimateTokens } from "../tokens.ts"
 import type { Item, Section } from "./sections.ts"
 
@@ -42,6 +43,17 @@ export function render(
   return { text: block(lines, call, since), tokens: budgetTokens - left, said }
 }
 
+/** Characters of a HUD; the largest budget comes to a tenth of it. */
+const LONGEST = 100_000
+
+/** Whether a text is a HUD as this file writes them: one of a store may be another's. */
+export function isHud(text: string): boolean {
+  if (text.length > LONGEST) return false
+  const [open, head = "", ...lines] = text.split("\n")
+  const isHead = /^status by opencode-hud, call \d+(?:, changes since call \d+)?$/.test(head)
+  return open === OPEN && isHead && lines.pop() === CLOSE && lines.every((one) => one !== "" && oneLine(one) === one)
+}
+
 /** A HUD with nothing to say. */
 export function frame(call: number): Hud {
   return { text: block([], call), tokens: FRAME, said: new Map() }
@@ -71,7 +83,9 @@ export function onlyNew(sections: readonly Section[], said: ReadonlyMap<string, 
 function fit(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
   const measure = (count: number) => {
     const more = section.items.length - count
-    const line = `${section.label} ${section.join(section.items.slice(0, count))}${more && section.name === "files" ? `, ${more} more` : ""}`
+    const rest = more && section.name === "files" ? `, ${more} more` : ""
+    // once more, for what was put together of harmless pieces, and for what came from a store
+    const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}${rest}`)
     return { line, tokens: estimateTokens(line) + 1, count }
   }
   const all = measure(section.items.length)

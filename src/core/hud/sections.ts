@@ -1,9 +1,11 @@
 // The HUD's sections: what each has to say of a session, as short items. Which of them are sent is `render.ts`'s
-// business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in.
+// business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in; here it loses
+// the signs that set one item of a line apart from the next.
 
 import { contextTokens, type Facts, type Failure, type FileRecord, heatRank, isStale } from "../ledger/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../ledger/signals.ts"
 import { basename, dirname } from "../paths.ts"
+import { redact } from "../redact.ts"
 import { amount, cut, cutMiddle, line } from "../text.ts"
 
 export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
@@ -115,7 +117,7 @@ function failingSection(facts: Facts): Section | undefined {
       const since =
         failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
       return {
-        text: `\`${cutMiddle(failure.key, 60)}\`${since}: ${cut(failure.detail, 110)}`,
+        text: `${command(failure.key)}${since}: ${cut(failure.detail, 110).replaceAll("`", "'")}`,
         key: failure.key,
         state: failure.detail,
       }
@@ -123,11 +125,15 @@ function failingSection(facts: Facts): Section | undefined {
   return section("failing", "failing", items, "; ")
 }
 
+function command(key: string): string {
+  return `\`${cutMiddle(key, 60).replaceAll("`", "'")}\``
+}
+
 /** Of failures that were told, those that are open no more: who was told must hear that too. */
 export function settledSection(facts: Facts, said: ReadonlyMap<string, string>): Section {
   const told = [...said.keys()].filter((key) => key.startsWith("failing ")).map((key) => key.slice("failing ".length))
   const settled = told.filter((key) => !facts.failures.has(key))
-  const items = settled.map((key) => ({ text: `\`${cutMiddle(key, 60)}\``, key, state: "settled" }))
+  const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
   return section("failing", "no longer failing", items)
 }
 
@@ -137,10 +143,18 @@ function filesSection(facts: Facts, signals: Signals): Section {
   const items = hottest.map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MANY_EDITS ? ` ${file.edits}x` : ""
-    return { text: `${line(file.path)}${times}`, key: file.path, state: group }
+    return { text: `${named(file.path)}${times}`, key: file.path, state: group }
   })
   return { name: "files", label: "files", items, join: joinFiles }
 }
+
+/** A path; in quotes where it has spaces or signs that a list of paths is written with. */
+function named(path: string): string {
+  const text = redact(line(path))
+  return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
+}
+
+const isQuoted = (text: string) => text.startsWith('"')
 
 /** The few of many with the highest rank, highest first; of equals the later. */
 function highest<T>(all: Iterable<T>, most: number, rankOf: (one: T) => number): T[] {
@@ -166,10 +180,12 @@ function groupOf(file: FileRecord, signals: Signals): string {
 /** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do, where it is one. */
 function joinFiles(items: readonly Item[]): string {
   const groups = new Map<string, Item[]>()
-  const names = items.map((item) => basename(item.text))
+  const nameOf = (text: string) => (isQuoted(text) ? text : basename(text))
+  const names = items.map((item) => nameOf(item.text))
   items.forEach((item, i) => {
     const unique = names.indexOf(names[i] ?? "") === names.lastIndexOf(names[i] ?? "")
-    const text = i < WHOLE_PATHS ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
+    const whole = i < WHOLE_PATHS || isQuoted(item.text)
+    const text = whole ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
     groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
   })
   return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
@@ -181,15 +197,18 @@ function repeatsSection(facts: Facts): Section {
     .reverse()
     .slice(0, MAX_REPEATS)
     .map((repeat) => {
-      const text = `${cutMiddle(repeat.what, 70)} ${repeat.times}x`
+      const text = `${item(cutMiddle(repeat.what, 70))} ${repeat.times}x`
       return {
-        text: repeat.gist ? `${text} (${cut(repeat.gist, 80)})` : text,
+        text: repeat.gist ? `${text} (${item(cut(repeat.gist, 80))})` : text,
         key: repeat.what,
         state: String(repeat.times),
       }
     })
   return section("repeats", "same result again", items, "; ")
 }
+
+/** Without what sets items apart. */
+const item = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 
 /** The ids stand where the outputs stood, so that here a word will do. */
 function foldedSection({ folded }: Surroundings): Section | undefined {
@@ -201,8 +220,8 @@ function foldedSection({ folded }: Surroundings): Section | undefined {
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   const items = [
-    ...facts.running.map((event) => `${event.tool} ${cutMiddle(event.input, 50)} running`),
-    ...[...signals.permissions.values()].map((what) => `permission for ${cutMiddle(what, 50)}`),
+    ...facts.running.map((event) => `${item(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
+    ...[...signals.permissions.values()].map((what) => `permission for ${item(cutMiddle(what, 50))}`),
   ]
   return section(
     "waiting",
@@ -225,7 +244,7 @@ function section(name: SectionName, label: string, items: Item[], join: string |
 function joinPaths(items: readonly Item[]): string {
   const folders = new Map<string, string[]>()
   for (const { text } of items) {
-    const folder = dirname(text)
+    const folder = isQuoted(text) ? "" : dirname(text)
     folders.set(folder, [...(folders.get(folder) ?? []), folder ? text.slice(folder.length + 1) : text])
   }
   return [...folders]

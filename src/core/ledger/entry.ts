@@ -2,10 +2,12 @@
 // before is still the same. Small and bounded; no reference to the message or its parts is kept.
 
 import type { ToolEvent } from "../event.ts"
+import { record, stateOf, text } from "../fields.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { type Env, keyOf, normalize, type Place, record, stateOf, text, todosOf } from "../normalize.ts"
+import { isForeign, withoutMark } from "../neighbours.ts"
+import { type Env, keyOf, normalize, type Place, todosOf } from "../normalize.ts"
 import { redact } from "../redact.ts"
-import { cut, line } from "../text.ts"
+import { cut, line, own } from "../text.ts"
 import { tokensOfLength } from "../tokens.ts"
 
 export type Todo = { content: string; status: string }
@@ -43,7 +45,10 @@ export type Entry = {
 }
 
 const REQUEST = 300
+/** Of what was pasted, looked at from either end, in characters. */
+const PASTED = 10_000
 const TODO = 120
+const STATUS = 20
 const TODOS = 100
 const CHANGED = 200
 
@@ -154,7 +159,8 @@ export function readEntry(
         }
       } else if (part.type === "compaction") entry.compaction = true
       else if (part.type === "patch") entry.changed.push(...filesOf(part, root))
-      else if (part.type === "text" && !assistant && !part.synthetic && !part.ignored) asked.push(text(part.text) ?? "")
+      else if (part.type === "text" && !assistant && !part.synthetic && !part.ignored && !isForeign(text(part.id)))
+        asked.push(withoutMark(text(part.text) ?? ""))
       else if (!PARTS.has(part.type ?? "")) entry.skipped++
     } catch {
       // a getter or proxy of another plugin: the part is as good as absent
@@ -169,17 +175,21 @@ export function readEntry(
 
 /** The user's words on one line. Of a long text both ends: pasted material stands before the question or after it. */
 function requestOf(asked: string): string {
-  if (asked.length <= REQUEST) return redact(line(asked))
+  // redacted before it is cut: of a secret that lies across a cut no half is left
+  const shown =
+    asked.length <= 2 * PASTED ? redact(asked) : `${redact(asked.slice(0, PASTED))} ${redact(asked.slice(-PASTED))}`
+  if (shown.length <= REQUEST) return own(line(shown))
   const half = Math.floor(REQUEST / 2)
-  return cut(redact(`${line(asked.slice(0, half))} … ${line(asked.slice(-half))}`), REQUEST + 3)
+  return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, REQUEST + 3))
 }
 
 /** A todo list in any of the shapes OpenCode writes and announces it; undefined when it is none. */
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
   return value.slice(0, TODOS).flatMap((item) => {
-    const content = cut(redact(line(text(record(item)?.content) ?? "")), TODO)
-    return content ? [{ content, status: text(record(item)?.status) ?? "pending" }] : []
+    const content = own(cut(redact(line(text(record(item)?.content) ?? "")), TODO))
+    const status = own(cut(line(text(record(item)?.status) ?? ""), STATUS)) || "pending"
+    return content ? [{ content, status }] : []
   })
 }
 

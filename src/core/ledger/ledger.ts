@@ -25,6 +25,8 @@ export type Carried = { compactionID: string; facts: Facts }
 export type Ledger = {
   readonly facts: Facts
   readonly entries: readonly Entry[]
+  /** how many things it keeps: messages, tool events, and what compactions carried; each is half a kilobyte or so */
+  readonly size: number
   /** Brings the facts up to date with the array. Reads it only; keeps no reference to it. */
   update(messages: readonly HostMessage[]): Update
   /** Takes back what an earlier process carried across a compaction; without effect when that one was seen here. */
@@ -45,6 +47,7 @@ const MAX_CARRIED = 8
 export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger {
   let facts = emptyFacts()
   let entries: Entry[] = []
+  let events = 0
   const carried = new Map<string, Facts>()
   let outdated = false
 
@@ -58,6 +61,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     const same = old !== undefined && old.fingerprint === print
     const entry = same ? old : readEntry(message, print, facts.calls, isRepeat, env)
     entries.push(entry)
+    events += entry.events.length
     fold(facts, entry)
     return same ? [] : [entry]
   }
@@ -77,6 +81,7 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     const base = headID === undefined ? undefined : carried.get(headID)
     facts = base ? structuredClone(base) : emptyFacts()
     entries = []
+    events = 0
     outdated = false
     const fresh = messages.flatMap((message) => (isReal(message, ignore) ? append(message, known) : []))
     const gone = [...known.keys()].filter((id) => !ids.has(id))
@@ -90,6 +95,10 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
     },
     get entries() {
       return entries
+    },
+    get size() {
+      const kept = [...carried.values()].reduce((sum, { files, results }) => sum + files.size + results.size, 0)
+      return entries.length + events + kept
     },
     update(messages) {
       if (outdated || entries.length === 0) return rebuild(messages)

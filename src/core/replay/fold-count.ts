@@ -1,8 +1,8 @@
 // The folds of a replay, counted: how many, how large, why, of which tools, and the largest of them by name.
 
+import { text } from "../fields.ts"
 import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
 import type { HostMessage } from "../host.ts"
-import { text } from "../normalize.ts"
 
 /** `tokens` is the size of what was folded. */
 export type Amount = { count: number; tokens: number }

@@ -2,12 +2,12 @@
 // cost. The models' price lists are not in a recorded session.
 
 import { callsOf } from "../context.ts"
+import { text } from "../fields.ts"
 import { type Tariff, type TariffOverride, tariffOf } from "../fold/tariff.ts"
 import { TABLE, UNKNOWN } from "../fold/tariff-table.ts"
 import type { HostMessage } from "../host.ts"
 import type { ModelName } from "../hud/slots.ts"
 import { readUsage } from "../ledger/entry.ts"
-import { text } from "../normalize.ts"
 
 export type Price = {
   /** the model called, at the provider that is reckoned with */

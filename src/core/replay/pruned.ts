@@ -1,8 +1,8 @@
 // OpenCode stamps the time on an output it prunes, and the output stays in the record: calls made before that still had
 // it before them.
 
+import { stateOf } from "../fields.ts"
 import type { HostPart } from "../host.ts"
-import { stateOf } from "../normalize.ts"
 
 /** One copy for each part, so that it is the same part from call to call. */
 const copies = new WeakMap<HostPart, HostPart>()

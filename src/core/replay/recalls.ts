@@ -1,11 +1,11 @@
 // What the agent would have missed: lines it copied into a tool call that by then stood in a folded output alone. Each
 // such output is one that it would have had to ask back, and that costs a call.
 
+import { record, stateOf } from "../fields.ts"
 import type { Fold } from "../fold/fold.ts"
 import { ASKING_TOKENS, NEEDS } from "../fold/need.ts"
 import type { Tariff } from "../fold/tariff.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { record, stateOf } from "../normalize.ts"
 import { RECALL_TOOL } from "../shows.ts"
 import { tokensOfLength } from "../tokens.ts"
 import { isClearedAt } from "./pruned.ts"

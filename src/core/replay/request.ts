@@ -1,8 +1,8 @@
 // What a provider sees of a request: its messages as a row of pieces, in the order and the words OpenCode sends them in.
 // System prompt and tool definitions are not in a recorded session and so not here.
 
+import { record, stateOf, text } from "../fields.ts"
 import type { HostMessage, HostPart, HostToolState } from "../host.ts"
-import { record, stateOf, text } from "../normalize.ts"
 import { tokensOfLength } from "../tokens.ts"
 
 /** Two pieces are the same to a cache when label and body are. */

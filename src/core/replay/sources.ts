@@ -1,8 +1,8 @@
 // Where in a session a line stands, without reading all of it for every line: the texts are read once, into an index of
 // their words; a line is looked for only in the texts that have its rarest word.
 
+import { record, stateOf, text } from "../fields.ts"
 import type { HostMessage, HostPart } from "../host.ts"
-import { record, stateOf, text } from "../normalize.ts"
 
 export type Source = {
   part: HostPart

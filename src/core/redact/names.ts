@@ -1,0 +1,93 @@
+// Names that say of a value that it is a secret, in the habits of the languages: camelCase, SCREAMING_CASE, kebab-case,
+// dotted, with what an author put before and after.
+
+/**
+ * `password`: what a person chooses, any text may be one. `secret`: what a machine gives out. `weak`: what may as well be
+ * something else, so that the value has to look drawn at random.
+ */
+export type Kind = "password" | "secret" | "weak"
+
+/** Where a name may be: what every such name has in it. */
+export const NAMES =
+  /pass|pwd|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|passwort|kennwort|contraseña|пароль|密码|密碼|パスワード/gi
+
+const PASSWORD =
+  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|userpass(?:word)?|\w*(?:password|passwd|passphrase)\d?|kennwort|contraseña|пароль|密码|密碼|パスワード|pin|mnemonic)$/i
+const SECRET =
+  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken))\d?$/i
+const WEAK =
+  /^(?:auth|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
+/** What makes a key a secret one. */
+const KEYS = new Set(
+  "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa".split(
+    " ",
+  ),
+)
+/** Names that end so are about a secret and do not hold one. */
+const ABOUT = new Set(
+  "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
+    " ",
+  ),
+)
+
+/** The whole name around a hit, not before `least`. */
+export function nameAround(text: string, hitFrom: number, hitTo: number, least: number): { from: number; to: number } {
+  let from = hitFrom
+  while (from > least && hitFrom - from < LONGEST && isNameChar(text.charCodeAt(from - 1))) from--
+  let to = hitTo
+  while (to < text.length && to - hitTo < LONGEST && isNameChar(text.charCodeAt(to))) to++
+  // the dashes of a flag are none of its name
+  while (from < hitFrom && /[-.]/.test(text[from] ?? "")) from++
+  while (to > hitTo && /[-.]/.test(text[to - 1] ?? "")) to--
+  return { from, to }
+}
+
+const LONGEST = 80
+
+/** Letters, digits, `_`, `-`, `.`, `$`; and every letter that is not Latin. */
+function isNameChar(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 95 ||
+    code === 45 ||
+    code === 46 ||
+    (code > 0xbf && code < 0x2000) ||
+    (code > 0x3040 && code < 0xfb00)
+  )
+}
+
+/** What kind of secret a name speaks of; undefined when of none. */
+export function kindOf(name: string): Kind | undefined {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(/[\s_.-]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase())
+  // `TOKEN_2`, `password1`
+  while (
+    words.length > 1 &&
+    /^(?:\d+|old|new|current|value|raw|plain|prod|dev|staging|live|b64|base64|string|str)$/.test(words.at(-1) ?? "")
+  )
+    words.pop()
+  const last = words.at(-1) ?? ""
+  if (PASSWORD.test(last)) return words.length === 1 && /^(?:pass|pin|pw)$/.test(last) ? passAlone(name) : "password"
+  if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
+  if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
+  if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
+  if (/^keys?$/.test(last)) {
+    if (KEYS.has(words.at(-2) ?? "")) return "secret"
+    return words.length > 1 && name === name.toUpperCase() && words.at(-2) !== "public" ? "weak" : undefined
+  }
+  if (WEAK.test(last) || WEAK.test(words.slice(-2).join(""))) return "weak"
+  // `client-key-data`, `tokenSigned`: what follows says no more of it
+  const at = words.findLastIndex((word) => PASSWORD.test(word) || SECRET.test(word) || word === "key")
+  return at >= 0 && !ABOUT.has(last) && !words.slice(at + 1).some((word) => ABOUT.has(word)) ? "weak" : undefined
+}
+
+/** `pass` and `pin` alone are mostly verbs, counts and boards; in a list of settings they are what they say. */
+function passAlone(name: string): Kind {
+  return name === name.toLowerCase() ? "weak" : "password"
+}

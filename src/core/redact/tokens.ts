@@ -1,0 +1,83 @@
+// Token formats that their beginnings give away, beside those that secretlint's rules know, and those of its formats in
+// the lengths that occur: cut off at the end of a text, of an older or a newer length.
+
+import type { Find } from "./span.ts"
+
+const WORD = "[A-Za-z0-9_-]"
+
+/** Beginning, what follows, and the least of it. Where a beginning is a common word, the format is spelt out below. */
+const FORMATS: readonly (readonly [begin: string, body: string, least: number])[] = [
+  ["sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-)?", WORD, 16], // OpenAI, Anthropic, OpenRouter and their like
+  ["(?:gh[pousr]_|github_pat_)", "\\w", 16],
+  ["gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent|imt|oas)-", "[\\w.-]", 16],
+  ["(?:xox[abcdeoprs]|xapp|xoxe\\.xox[bp])-", "[A-Za-z0-9-]", 10], // Slack
+  ["AIza", WORD, 30], // Google
+  ["GOCSPX-", WORD, 20],
+  ["ya29\\.", WORD, 20],
+  ["1//0", WORD, 30],
+  ["(?:sk|rk|pk)_(?:live|test)_", "[A-Za-z0-9]", 10], // Stripe
+  ["whsec_", "[A-Za-z0-9+/=]", 20],
+  ["npm_", "[A-Za-z0-9]", 30],
+  ["pypi-", WORD, 30],
+  ["rubygems_", "[a-f0-9]", 40],
+  ["hf_", "[A-Za-z0-9]", 30],
+  ["SG\\.", "[\\w.-]", 32], // SendGrid
+  ["do[por]_v1_", "[a-f0-9]", 40], // DigitalOcean
+  ["shp(?:at|ca|pa|ss)_", "[A-Za-z0-9]", 30],
+  ["hv[sbr]\\.", WORD, 20], // Vault
+  ["dapi", "[a-f0-9]", 32],
+  ["tskey-[a-z]{2,12}-", WORD, 12], // Tailscale
+  ["dp\\.(?:pt|st|ct|sa|scim|audit)\\.", "[\\w.-]", 20], // Doppler
+  ["ATATT3", "[\\w=.-]", 30], // Atlassian
+  ["sntry[su]_", "[\\w=+/]", 30],
+  ["ph[cx]_", "[A-Za-z0-9]", 30], // PostHog
+  ["NRAK-", "[A-Z0-9]", 20],
+  ["dt0c01\\.", "[A-Z0-9.]", 24],
+  ["sq0(?:csp|atp)-", WORD, 20],
+  ["sbp_", "[a-f0-9]", 30],
+  ["fm[12]_", "[\\w+/=,]", 40], // Fly
+  ["r8_", "[A-Za-z0-9]", 30], // Replicate
+  ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
+  ["(?:gsk|nfp|figd|dckr_pat|pscale_tkn|pscale_pw|lin_api|lin_oauth|cfut|cfat|glsa|glc)_", "[\\w+/=.-]", 20],
+  ["pul-", "[a-f0-9]", 40],
+  ["(?:ops_ey|FlyV1 fm)", "[\\w+/=,]", 40],
+  ["AGE-SECRET-KEY-1", "[A-Z0-9]", 40],
+  ["EAACEdEose0cBA", "[A-Za-z0-9]", 10],
+  ["v1\\.0-[a-f0-9]{24}-", "[a-f0-9]", 100], // Cloudflare
+  ["(?:pat|key)[A-Za-z0-9]{14}\\.", "[a-f0-9]", 60], // Airtable
+  ["[A-Za-z0-9]{14}\\.atlasv1\\.", WORD, 40], // Terraform Cloud
+  ["\\d{8,10}:AA", WORD, 30], // Telegram
+  ["[MNO][A-Za-z0-9]{23,27}\\.[\\w-]{6}\\.", WORD, 27], // Discord
+  ["[A-Za-z0-9_~.]{3}\\dQ~", "[\\w~.-]", 30], // Entra
+]
+const SPELT = [
+  "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}",
+  "key-[0-9a-f]{32}", // Mailgun
+  "[0-9a-f]{32}-us\\d{1,2}", // Mailchimp
+  "SK[0-9a-f]{32}", // Twilio
+  // a JWT; its first part alone says nothing
+  "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w.-]*)?",
+  "eyJ[\\w-]{40,}",
+]
+
+const TOKENS = new RegExp(
+  `(?<![A-Za-z0-9])(?:${[
+    ...FORMATS.map(([begin, body, least]) => `${begin}(?:${body}{${least},})`),
+    ...SPELT,
+    // cut off: some of a token that a longer text went on with
+    `(?:gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|[srp]k_live_|npm_|AIza|hf_|SG\\.)[\\w.-]{4,}(?:…|$)`,
+  ].join("|")})`,
+  "g",
+)
+/** Characters that every one of them has one of, in the first four or so: most lines have no token. */
+const TELLING =
+  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
+
+export const findTokens: Find = (text, report) => {
+  if (TELLING.test(text)) findAnyTokens(text, report)
+}
+
+/** The same without the look ahead for what all tokens have. */
+export const findAnyTokens: Find = (text, report) => {
+  for (const found of text.matchAll(TOKENS)) report(found.index, found.index + found[0].replace(/…$/, "").length)
+}

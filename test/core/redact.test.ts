@@ -1,0 +1,279 @@
+// What redaction takes out, what it leaves, and that it is the same however a text is cut up, coloured or asked again.
+// Secrets of every kind in real outputs are those of test/trust/secrets.
+
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { findByAll, findPublished } from "../../src/core/redact/published.ts"
+import type { Find } from "../../src/core/redact/span.ts"
+import { findAnyTokens, findTokens } from "../../src/core/redact/tokens.ts"
+import { redact } from "../../src/core/redact.ts"
+import { line } from "../../src/core/text.ts"
+import { plantsOf, searcher } from "../trust/secrets/planted.ts"
+
+/** Lines that speak of secrets, or look like them, and have none. */
+const HARMLESS = [
+  "password: string",
+  "password?: string;",
+  "token = getToken()",
+  "const secret = process.env.X",
+  "const token = req.headers.authorization",
+  "max_tokens: 4096",
+  "tokens: 12345",
+  '"token": null',
+  '<input type="password" name="password" placeholder="Enter password">',
+  "{{ csrf_token }}",
+  "id-token: write",
+  "key: value",
+  "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+  '"integrity": "sha512-k7vvKPbf7J2fZ5klGRD9AeKfUvojuZIQ3BT5u7Jfv+puwXkUBUT5PCyMDfJZpSk30kFDjdxX19mK=="',
+  "image: repo/app@sha256:9b2f6c5b8d1f3a7c4e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70819",
+  "id: 550e8400-e29b-41d4-a716-446655440000",
+  "session: ses_01hxyzabc9defghijk",
+  "function verifyPassword(password: string, hash: string): Promise<boolean> {",
+  'if (!token) throw new Error("token missing")',
+  "const password = await bcrypt.hash(input, 10)",
+  'expect(screen.getByLabelText("Password")).toBeVisible()',
+  '"password": "Password",',
+  '"forgotPassword": "Forgot your password?",',
+  "The token is expired",
+  "password is required",
+  "password_field = forms.CharField(widget=forms.PasswordInput)",
+  "secretName: my-tls-secret",
+  "secretKeyRef:",
+  "export const TOKEN_LIMIT = 20000",
+  "token_count=812",
+  "apiKey: process.env.OPENAI_API_KEY,",
+  'api_key=os.environ["OPENAI_API_KEY"]',
+  "export API_KEY=$OTHER_KEY",
+  "password: \u0024{{ secrets.DB_PASSWORD }}",
+  "password = var.db_password",
+  "token: <your token>",
+  "Authorization: Bearer $TOKEN",
+  "Authorization: Bearer <token>",
+  "Authorization: `Bearer \u0024{token}`",
+  'curl -H "Authorization: Bearer $API_TOKEN" https://x.y',
+  "keys: a, b, c",
+  "primary_key: id",
+  "foreign_key=user_id",
+  "cache-key: node-modules-v1",
+  'const key = "user:1:name"',
+  "for (const [key, value] of Object.entries(env)) {",
+  "public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz8yYl0Nqv1f3gH9kPqLmZx7TtQbW2sR4uV6yXcEaBd dev@host",
+  "https://localhost:3000/@vite/client",
+  "https://registry.npmjs.org/@types/node",
+  "git@github.com:user/repo.git",
+  "https://github.com/user/repo/commit/3f786850e387550fdab836ed7e6dc881de23001b",
+  "tokenizer: tiktoken",
+  "src/auth/token.ts:12:5: error TS2322: Type 'string' is not assignable",
+  "at getToken (/home/dev/shop/src/auth/token.ts:12:34)",
+  'import { Token } from "./token"',
+  "export class PasswordService {",
+  "- [x] rotate the secret",
+  "Password must be at least 8 characters",
+  "--password string   The password to use",
+  "--token-file=/run/secrets/token",
+  "--password-stdin",
+  "tokens used: 1234, cached 456",
+  "const tokens = tokenize(source)",
+  'expected token ";" but found "}"',
+  "Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
+  "SyntaxError: Unexpected token } in JSON at position 42",
+  "auth: true",
+  'auth: "required"',
+  'passwordHash String @map("password_hash")',
+  "password VARCHAR(255) NOT NULL,",
+  "password TEXT",
+  "secrets: inherit",
+  "with: token: \u0024{{ github.token }}",
+  "docker run -p 8080:80 nginx",
+  "docker run -u 1000:1000 nginx",
+  "chown -R app:app /srv",
+  "mkdir -p src/core/fold",
+  "ssh-keygen -t ed25519 -f key",
+  "SELECT token, password FROM users WHERE id = 1",
+  'token.type === "string"',
+  "return token ?? secret",
+  "let token: Token = next()",
+  "token := scanner.Scan()",
+  "pass: 12, fail: 0",
+  "12 pass",
+  "0 fail",
+  "PASS src/login.test.ts",
+  "password_reset_url=https://example.com/reset",
+  "AWS_REGION=eu-west-1",
+  "NODE_ENV=production",
+  "keyboard: qwerty",
+  "monkey=banana",
+  '"author": "Jane"',
+  "authored by: Jane Doe",
+  "X-Request-Id: 7f3c2a9e-1b2c-4d5e-8f90-1a2b3c4d5e6f",
+  'etag: "33a64df551425fcc55e4d42a148795d9f25f89d4"',
+  "cookie: string",
+  "Set-Cookie header is missing",
+  "session_id: 42",
+  "signature: (a: string, b: number) => void",
+  'const cookieName = "sessionCookie"',
+  'grep "sessionCookie" in src',
+  "DEFAULT_PASSWORD_LENGTH = 12",
+  "access_token_expires_in: 3600",
+  '"private": true,',
+  '"keywords": ["auth", "token", "password"],',
+  'token: "abc"',
+  "password: 'wrong'",
+  "user.password = hashedPassword",
+  "props.token={token}",
+  "api_key: YOUR_API_KEY",
+  "basic types. See the optional label",
+  "- [x] Basic README.md",
+  '"@tokenizer/token": "^0.3.0"',
+  "export ANTHROPIC_API_KEY=sk-...",
+]
+
+test.each(HARMLESS)("%s stays as it is", (text) => {
+  expect(redact(text)).toBe(text)
+})
+
+describe("a value is taken out whole, and nothing beside it", () => {
+  const token = `${"ghp_"}${"aB3d".repeat(9)}`
+  test.each([
+    ["export X_TOKEN=abc123def456", "export X_TOKEN=[redacted]"],
+    ["DB_PASSWORD=correcthorse", "DB_PASSWORD=[redacted]"],
+    ["DB_PASSWORD='correct horse 9'", "DB_PASSWORD='[redacted]'"],
+    ["  password: hunter2!", "  password: [redacted]"],
+    ['"apiKey": "aZ3kd92ks0dk", "b": 1', '"apiKey": "[redacted]", "b": 1'],
+    [String.raw`{\"password\":\"hunter2 x\",\"a\":1}`, String.raw`{\"password\":\"[redacted]\",\"a\":1}`],
+    ['password = "a\\"b9c-d"', 'password = "[redacted]"'],
+    ["spring.datasource.password = pa$$w0rd!", "spring.datasource.password = [redacted]"],
+    ["passwort: geheim-9ß-ÄÖ", "passwort: [redacted]"],
+    ["GET /x?access_token=abcdef123456&user=bob", "GET /x?access_token=[redacted]&user=bob"],
+    ["Password=Sup3r;Secret!;Encrypt=true", "Password=[redacted];Encrypt=true"],
+    ["postgres://bob:p@ss:w/rd@db.example.com:5432/a", "postgres://bob:[redacted]@db.example.com:5432/a"],
+    ["Authorization: Bearer abc.def-123", "Authorization: Bearer [redacted]"],
+    ["Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted]"],
+    ["Cookie: sid=abc123; theme=dark", "Cookie: [redacted]"],
+    ["curl -u bob:s3cretpw https://x.y", "curl -u bob:[redacted] https://x.y"],
+    ["mysql -u root -pSecret99 db", "mysql -u root -p[redacted] db"],
+    ["sshpass -p 'hun ter2' ssh x", "sshpass -p '[redacted]' ssh x"],
+    ["deploy --password hunter2 --token=tok_998877aa", "deploy --password [redacted] --token=[redacted]"],
+    ["my password is hunter2!x", "my password is [redacted]"],
+    ['const dbPassword: string = "s3cr3t!"', 'const dbPassword: string = "[redacted]"'],
+    [`config["api_key"] = 'k3y_1234abcd'`, `config["api_key"] = '[redacted]'`],
+    ['client.setPassword("s3cr3t!!")', 'client.setPassword("[redacted]")'],
+    ["<password>hunter2</password>", "<password>[redacted]</password>"],
+    ["| SecretAccessKey | wJalrXUtnFEMIK7MDENGbPxRfiCYzz9 |", "| SecretAccessKey | [redacted] |"],
+    ["localhost:5432:mydb:bob:s3cr3tpw", "localhost:5432:mydb:bob:[redacted]"],
+    [`x ${token}: y`, "x [redacted]: y"],
+    [`a ${token}.json`, "a [redacted].json"],
+    [`PASSWORD="${"aB3!".repeat(400)}"`, 'PASSWORD="[redacted]"'],
+  ])("%s", (text, expected) => {
+    expect(redact(text)).toBe(expected)
+  })
+
+  test("a key's block keeps its lines, so that those behind it keep their numbers", () => {
+    const [key] = plantsOf(1).filter(({ kind }) => kind === "an RSA key")
+    const text = `one\n${key?.text}\nlast`
+    expect(redact(text)).toMatch(/^one\n\[redacted\]\n+last$/)
+    expect(redact(text).split("\n").length).toBe(text.split("\n").length)
+  })
+
+  test("no text switches it off", () => {
+    const text = `// secretlint-disable\n${token} // secretlint-disable-line`
+    expect(redact(text)).not.toContain(token)
+  })
+})
+
+/** The same text as tools show it. */
+const SHOWN: Readonly<Record<string, (text: string) => string>> = {
+  "as it is": (text) => text,
+  "on one line": line,
+  "with numbers before its lines": (text) => eachLine(text, (one, at) => `${at + 1}: ${one}`),
+  "as a search shows it": (text) => eachLine(text, (one, at) => `  Line ${at + 1}: ${one}`),
+  "with a date before its lines": (text) => eachLine(text, (one) => `2026-11-02T09:00:00Z INFO app ${one}`),
+  "quoted in a reply": (text) => eachLine(text, (one) => `> ${one}`),
+  "in JSON": (text) => JSON.stringify({ out: text }),
+  "with colours within": (text) => spaced(text, 7, "\u001b[0m"),
+  "with what prints nothing within": (text) => spaced(text, 9, "\u200b"),
+  "with what prints nothing within, on one line": (text) => line(spaced(text, 9, "\u200b")),
+}
+
+function eachLine(text: string, change: (line: string, at: number) => string): string {
+  return text.split("\n").map(change).join("\n")
+}
+
+function spaced(text: string, every: number, sign: string): string {
+  return [...text].map((one, at) => (at % every === 4 && !/[\n\\]/.test(one) ? one + sign : one)).join("")
+}
+
+describe.each(Object.entries(SHOWN))("a secret %s", (_, show) => {
+  test.each(plantsOf(7).map((plant) => [plant.kind, plant] as const))("is taken out: %s", (kind, { parts, text }) => {
+    const shown = redact(show(text))
+    expect(searcher([{ name: kind, parts }])(shown)).toEqual(new Set())
+    expect(redact(shown)).toBe(shown)
+  })
+})
+
+test("a token cut off at the end of a text is taken out with what is there of it", () => {
+  expect(redact(`at ${"github_pat_"}11ABCDEF`)).toBe("at [redacted]")
+  expect(redact(`at ${"sk-ant-"}api03-Ab…`)).toBe("at [redacted]…")
+})
+
+const texts = () =>
+  fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(...HARMLESS, ...plantsOf(3).map(({ text }) => text)),
+        fc.string(),
+        fc.constantFrom(" ", "\n", "=", ": ", '"', "[redacted]"),
+      ),
+      {
+        maxLength: 6,
+      },
+    )
+    .map((pieces) => pieces.join(""))
+
+test("redacting again changes nothing, and no text gets more than three times as long", () => {
+  fc.assert(
+    fc.property(texts(), (text) => {
+      const shown = redact(text)
+      expect(redact(shown)).toBe(shown)
+      expect(shown.length).toBeLessThanOrEqual(3 * text.length)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test("what is looked for first never hides what would be found", () => {
+  const spans = (find: Find, text: string) => {
+    const found: string[] = []
+    find(text, (from, to) => found.push(`${from}-${to}`))
+    return found.sort()
+  }
+  const everyRule: Find = (text, report) => findByAll(text, report, () => true)
+  fc.assert(
+    fc.property(texts(), (text) => {
+      expect(spans(findTokens, text)).toEqual(spans(findAnyTokens, text))
+      expect(spans(findPublished, text)).toEqual(spans(everyRule, text))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// each of these once took a pattern minutes; a square of the length would not end within the time a test has
+test.each(
+  [
+    " \t",
+    "telegram",
+    "://a:b",
+    "password=(",
+    "Private-MAC: ",
+    "aB3dE5gH7jK9mN1pQ3".repeat(3).concat("\n"),
+    "-----BEGIN RSA PRIVATE KEY-----\n",
+    "cookie: a=",
+    "eyJaaaaaaaa.",
+    "xoxb-a-",
+    '\\"password\\":\\"',
+  ].map((piece) => [piece]),
+)("100 kB of %j are read in time", (piece) => {
+  const text = piece.repeat(Math.ceil(100_000 / piece.length))
+  expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
+})

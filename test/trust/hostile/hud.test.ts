@@ -1,0 +1,51 @@
+// The HUD with hostile text in every field it quotes: one block of known lines, whatever came in, in every slot and at
+// every size; and the facts that a compaction is handed.
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { findingsOf } from "../../../src/core/findings.ts"
+import { brief } from "../../../src/core/hud/brief.ts"
+import { newHudState, nextHud } from "../../../src/core/hud/hud.ts"
+import { render } from "../../../src/core/hud/render.ts"
+import { SECTIONS, sectionsOf } from "../../../src/core/hud/sections.ts"
+import { SLOTS } from "../../../src/core/hud/slots.ts"
+import { estimateTokens } from "../../../src/core/tokens.ts"
+import { createEnv } from "../../../src/digest/env.ts"
+import { ROOT } from "../../support/session.ts"
+import { hostileSession, hostileSignals, ledgerOf } from "./channels.ts"
+import { CORPUS } from "./corpus/corpus.ts"
+import { faultOfHud, faultOfLine } from "./grammar.ts"
+
+// inputs of a megabyte on a busy machine
+setDefaultTimeout(120_000)
+
+/** A line of the facts for a compaction. */
+const FACT =
+  /^- (?:the user asked: "[^"]*"$|todo list: |failing since call \d+: `|result of |files (?:edited|read|deleted): |changed on disk since )/
+const AROUND = { contextLimit: 20_000, folded: { outputs: 3, savedTokens: 4_000 } }
+
+for (const { id, tries, text } of CORPUS)
+  test(`${id}: the HUD and a compaction's facts keep their form when it tries to ${tries}`, () => {
+    const { messages } = hostileSession(text)
+    const { facts } = ledgerOf(messages)
+    // a part that cannot be read is left out, and a failure in it untold
+    expect(facts.skipped).toBe(0)
+    const signals = hostileSignals(text)
+    for (const slot of SLOTS) {
+      const options = { budgetTokens: slot === "tail" ? 90 : 250, sections: SECTIONS }
+      const { hud } = nextHud(messages, facts, signals, AROUND, slot, options, newHudState())
+      expect(hud && faultOfHud(hud.text)).toBeUndefined()
+      if (hud) expect(estimateTokens(hud.text)).toBeLessThanOrEqual(options.budgetTokens * 1.3)
+    }
+    // each section by itself: one that did not fit hides nothing
+    for (const section of sectionsOf(facts, signals, AROUND)) {
+      const alone = render([section], 100_000, 9, 3)
+      expect(alone && faultOfHud(alone.text)).toBeUndefined()
+    }
+    const [first, ...lines] = (brief(facts, signals, findingsOf(messages, createEnv(ROOT))) ?? "").split("\n")
+    expect(first).toStartWith("Facts about this session, collected from its tool calls by the plugin opencode-hud.")
+    for (const line of lines) {
+      expect(faultOfLine(line)).toBeUndefined()
+      expect(line).toMatch(FACT)
+      expect(line.length).toBeLessThan(12_000)
+    }
+  })

@@ -1,0 +1,85 @@
+// Pieces of the corpus mixed with any Unicode, cut anywhere: nothing that is cut or put together opens a tag, splits a
+// character or leaves an escape open.
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import fc from "fast-check"
+import { extract } from "../../../src/core/extract/extract.ts"
+import { outputWords } from "../../../src/core/fold/words.ts"
+import { render } from "../../../src/core/hud/render.ts"
+import { sectionsOf } from "../../../src/core/hud/sections.ts"
+import { withoutTurns } from "../../../src/core/markers.ts"
+import { cut, cutMiddle, line, oneLine } from "../../../src/core/text.ts"
+import { sized } from "../../support/size.ts"
+import { hostileSession, hostileSignals, ledgerOf } from "./channels.ts"
+import { CORPUS } from "./corpus/corpus.ts"
+import { TOKENS } from "./corpus/roles.ts"
+import { faultOfFold, faultOfHud, faultOfLine } from "./grammar.ts"
+
+// inputs of a megabyte on a busy machine
+setDefaultTimeout(120_000)
+
+const piece = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...CORPUS.map(({ text }) => text.slice(0, 300))) },
+  fc.string({ unit: "binary", maxLength: 8 }),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.constantFrom("<", "/", "hud", ">", "|", "[", "]", "&lt", ";", "%", "3c", " ", "\n", "\u001b", "\u0301", "\u200b"),
+  fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code)),
+)
+const hostile = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""))
+
+test("a line is one of ours, stays as it is when it is made one again, and is so at every length it is cut to", () => {
+  fc.assert(
+    fc.property(hostile, fc.integer({ min: 2, max: 400 }), (text, max) => {
+      const said = line(text)
+      expect(oneLine(said)).toBe(said)
+      for (const one of [said, oneLine(cut(said, max)), oneLine(cutMiddle(said, max)), line(cut(text, max))])
+        if (one !== "") expect(faultOfLine(one)).toBeUndefined()
+      // what is cut is no other line than what is cut and cleaned once more, but for half a character
+      expect(cut(said, max).isWellFormed()).toBe(true)
+      expect(faultOfLine(cut(said, max).trim() || "x")).toBeUndefined()
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("two fields that are put together make no tag that neither of them was", () => {
+  fc.assert(
+    fc.property(hostile, hostile, fc.constantFrom(" ", ", ", ": ", "", "/", " · "), (one, other, between) => {
+      const said = oneLine(`${line(one)}${between}${line(other)}`)
+      if (said !== "") expect(faultOfLine(said)).toBeUndefined()
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("a document that a model reads holds no mark of a template, and what it held else to the letter", () => {
+  const marks = Object.values(TOKENS)
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const said = withoutTurns(text)
+      expect(marks.filter((mark) => said.includes(mark))).toEqual([])
+      expect(said.replace(/[‹(#]/g, "").length).toBeLessThanOrEqual(text.length)
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("the HUD and a fold keep their form", () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const { facts } = ledgerOf(hostileSession(text).messages)
+      const hud = render(sectionsOf(facts, hostileSignals(text), { contextLimit: 20_000 }), 100_000, 9)
+      expect(hud && faultOfHud(hud.text)).toBeUndefined()
+      const source = {
+        tool: "grep",
+        kind: "search" as const,
+        input: { pattern: text },
+        output: text.toWellFormed(),
+        failed: false,
+      }
+      const decision = { standing: "matches" as never, tokens: 2_000 }
+      expect(faultOfFold(outputWords("r7", decision, source, extract(source)), "r7")).toBeUndefined()
+    }),
+    { numRuns: sized(100, 3_000) },
+  )
+})
