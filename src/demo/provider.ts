@@ -185,6 +185,7 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Repl
   const counted = { ...request.usage, output, ...reply.usage }
   request.usage = counted
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
+  if (reply.body !== undefined) return void response.end(reply.body)
   const id = String(request.index).padStart(4, "0")
   for (const event of encodeReply(request.wire, { ...reply, id, model: request.model, counted })) response.write(event)
   if (!reply.hang) response.end()

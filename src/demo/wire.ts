@@ -17,6 +17,8 @@ export type Reply = {
   /** answer with this HTTP status and `message` instead of a stream */
   status?: number
   message?: string
+  /** answer with status 200 and this for a stream */
+  body?: string
   /** send what there is of the answer, then nothing more until the client goes away */
   hang?: boolean
 }

@@ -4,6 +4,7 @@
 import { renew } from "../core/bounded.ts"
 import type { Digest, DigestSource } from "../core/digest.ts"
 import { extract } from "../core/extract/extract.ts"
+import { heldAgainst } from "../core/ground.ts"
 import type { Backend } from "./backends/backend.ts"
 import { createQueue, type Queue, type QueueOptions } from "./queue.ts"
 
@@ -19,13 +20,20 @@ export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "shelf" 
 /** Digests of each sort kept in memory, each a kilobyte or two at most. */
 const MOST = 500
 
+/** Its facts are cut from the output, and would keep all of it. */
+const own = (digest: Digest) => JSON.parse(JSON.stringify(digest)) as Digest
+
 export function createDigests({ backend, shelf, onTrouble, onChange }: DigestsOptions = {}): Digests {
   const extracted = new Map<string, Digest>()
   const written = new Map<string, Digest>()
+  /** as a store gave them, not held against an output yet */
+  const stored = new Map<string, Digest>()
   return {
     of(key, source) {
+      const found = stored.get(key)
+      if (found && stored.delete(key)) renew(written, key, own(heldAgainst(found, source, extract(source))), MOST)
       const byModel = written.get(key)
-      const digest = byModel ?? extracted.get(key) ?? extract(source)
+      const digest = byModel ?? extracted.get(key) ?? own(extract(source))
       renew(byModel ? written : extracted, key, digest, MOST)
       return digest
     },
@@ -37,8 +45,8 @@ export function createDigests({ backend, shelf, onTrouble, onChange }: DigestsOp
         onTrouble,
         onChange,
         extract,
-        isKnown: (key) => written.has(key),
-        onDigest: (key, digest) => renew(written, key, digest, MOST),
+        isKnown: (key) => written.has(key) || stored.has(key),
+        onDigest: (key, digest, isStored) => renew(isStored ? stored : written, key, own(digest), MOST),
       }),
   }
 }

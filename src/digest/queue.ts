@@ -36,8 +36,8 @@ export type QueueOptions = {
   extract(source: DigestSource): Digest
   /** whether a model's digest is known already */
   isKnown(key: string): boolean
-  /** told of every digest that a model wrote, now or long ago */
-  onDigest(key: string, digest: Digest): void
+  /** told of every digest that a model wrote, now or, where `isStored`, long ago */
+  onDigest(key: string, digest: Digest, isStored: boolean): void
   /** told of the first failure of each kind, in one sentence */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** told when something about the queue has changed that people are shown: its length, its work, its backend's state */
@@ -162,7 +162,7 @@ export function createQueue(options: QueueOptions): Queue {
     await lookup.answer((key, digest) => {
       waiting.remove(key)
       counters.fromCache++
-      onDigest(key, digest)
+      onDigest(key, digest, true)
     })
     const budgetTokens = budget()
     const job = budgetTokens > 0 ? waiting.take() : undefined
@@ -205,7 +205,7 @@ export function createQueue(options: QueueOptions): Queue {
         counters[outcome.kind]++
         if (outcome.kind === "refused") renew(spent, job.key, true, MOST_SPENT)
         else {
-          onDigest(job.key, outcome.digest)
+          onDigest(job.key, outcome.digest, false)
           shelf?.saveDigest(writer(), job.key, outcome.digest)
         }
       }

@@ -13,8 +13,8 @@ export type SessionAccount = {
   /** of the turns that are over, those of earlier processes included */
   earlier: Saving
   earlierRecalls: number
-  /** epoch ms; turns that began before it are of earlier processes */
-  begunMs: number
+  /** numbers of this process's turns, until those of earlier ones are added: the store may have them by then */
+  own: Set<number> | undefined
 }
 
 type Reported = {
@@ -28,7 +28,7 @@ type Reported = {
 }
 
 export function newSessionAccount(): SessionAccount {
-  return { earlier: noSaving(), earlierRecalls: 0, begunMs: Date.now() }
+  return { earlier: noSaving(), earlierRecalls: 0, own: new Set() }
 }
 
 /** A request is about to be prepared: what was sent before it was reported by now, or never will be. */
@@ -58,12 +58,16 @@ export function settle(account: SessionAccount, { id, counted }: { id: string; c
 export function closeTurn(account: SessionAccount, turn: TurnCount): void {
   account.earlier = addSaving(account.earlier, savingIn(turn))
   account.earlierRecalls += turn.recalls
+  if (account.own && account.own.size < MOST_OWN) account.own.add(turn.startedMs)
 }
+
+/** A store that is not open after so many turns never will be. */
+const MOST_OWN = 1000
 
 /** What earlier processes have left in the store; a store that opens late has turns of this one in it, counted already. */
 export function addEarlier(account: SessionAccount, turns: readonly Turn[]): void {
   for (const turn of turns) {
-    if (turn.startedAt >= account.begunMs) continue
+    if (account.own?.has(turn.turn)) continue
     account.earlierRecalls += turn.recalls
     account.earlier = addSaving(account.earlier, {
       calls: turn.inputCostWithout > 0 ? turn.calls : 0,
@@ -73,4 +77,5 @@ export function addEarlier(account: SessionAccount, turns: readonly Turn[]): voi
       usd: turn.savedUsd,
     })
   }
+  account.own = undefined
 }

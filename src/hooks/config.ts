@@ -1,7 +1,7 @@
 // config: OpenCode's configuration as it will run with. What it says of compaction tells when room must be made, and the
 // agent that may call nothing it was not given by name is given the tool that undoes a fold.
 
-import { record } from "../core/normalize.ts"
+import { record } from "../core/fields.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
 import type { HookContext } from "./context.ts"
 import type { Commit } from "./guard.ts"

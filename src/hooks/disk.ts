@@ -7,6 +7,8 @@ import type { Session } from "./sessions.ts"
 
 /** Files asked for at once, the newest: more than the HUD names. */
 const MOST = 40
+/** File systems round, and are up to so much ahead. */
+const SLACK_MS = 2000
 
 /** Starts the look and returns; the answers land in the session's signals. */
 export function checkDisk(directory: string, { ledger, signals }: Session): void {
@@ -15,7 +17,11 @@ export function checkDisk(directory: string, { ledger, signals }: Session): void
   for (const path of signals.modified.keys()) if (!wanted.has(path)) signals.modified.delete(path)
   for (const path of wanted)
     stat(isAbsolute(path) ? path : join(directory, path)).then(
-      ({ mtimeMs }) => void signals.modified.set(path, mtimeMs),
+      ({ mtimeMs }) => {
+        // a time that is still to come is another clock's, or this one was put back: it says nothing of before and after
+        if (mtimeMs <= Date.now() + SLACK_MS) signals.modified.set(path, mtimeMs)
+        else signals.modified.delete(path)
+      },
       // gone or never there: nothing to say of it
       () => void signals.modified.delete(path),
     )

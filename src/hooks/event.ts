@@ -1,8 +1,8 @@
 // event: what OpenCode announces and the message array does not hold. Called for every delta of every answer, so an
 // event that means nothing here must cost nothing.
 
+import { record, text } from "../core/fields.ts"
 import { readTodos } from "../core/ledger/entry.ts"
-import { record, text } from "../core/normalize.ts"
 import { redact } from "../core/redact.ts"
 import { cut, line } from "../core/text.ts"
 import { kindOf } from "../core/tools.ts"

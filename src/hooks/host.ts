@@ -1,7 +1,7 @@
 // What is asked of OpenCode's own server. It answers in its own time or not at all; nobody depends on it.
 
 import type { PluginInput } from "@opencode-ai/plugin"
-import { record, text } from "../core/normalize.ts"
+import { record, text } from "../core/fields.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
 
 const HELPERS = ["title", "summary", "compaction"]

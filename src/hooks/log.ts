@@ -3,7 +3,7 @@
 
 import type { PluginInput } from "@opencode-ai/plugin"
 import { redact } from "../core/redact.ts"
-import { cut } from "../core/text.ts"
+import { ACTIVE, cut } from "../core/text.ts"
 
 export type Level = "debug" | "info" | "warn" | "error"
 
@@ -27,7 +27,8 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
   const waiting: string[] = []
   let attended = false
   const once = (level: Level, message: string): boolean => {
-    const line = cut(redact(message), LONGEST)
+    // a line feed would begin a line that nobody wrote
+    const line = cut(redact(message.replace(ACTIVE, " ").replaceAll("\n", " ")), LONGEST)
     if (said.has(line) || said.size >= MOST) return false
     said.add(line)
     // OpenCode 1.18 leaves the service out of its log file, so the line has to name us itself
@@ -36,7 +37,7 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
   }
   const toast = () => {
     // one toast for all: a second one would take the first one's place
-    const message = cut(redact(waiting.splice(0).join("\n")), LONGEST_TOAST)
+    const message = cut(redact(waiting.splice(0).join("\n").replace(ACTIVE, " ")), LONGEST_TOAST)
     const body = { title: "opencode-hud", message, variant: "warning" as const, duration: TOAST_MS }
     if (message) send(() => client?.tui?.showToast({ body }))
   }

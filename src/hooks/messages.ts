@@ -3,9 +3,9 @@
 
 import { prepareCall } from "../core/call.ts"
 import { putBack } from "../core/copies.ts"
+import { record } from "../core/fields.ts"
 import type { HostMessage } from "../core/host.ts"
 import { isHudID, remove } from "../core/hud/place.ts"
-import { record } from "../core/normalize.ts"
 import { noticeTokens } from "../core/saving.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
 import { beginRequest } from "./account.ts"
@@ -38,8 +38,11 @@ export function onMessages(
     session.compacting = false
     return shortenTranscript(context, session, messages)
   }
+  const request = ++session.requests
   const restored = restore(context, session)
-  return restored ? restored.then(() => prepare(context, session, messages)) : prepare(context, session, messages)
+  if (!restored) return prepare(context, session, messages)
+  // what was waited for too long may come when the next request is on its way: then this one's array is of the past
+  return restored.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {

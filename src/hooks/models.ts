@@ -3,11 +3,11 @@
 
 import { renew } from "../core/bounded.ts"
 import type { Circumstances } from "../core/call.ts"
+import { record, text } from "../core/fields.ts"
 import { type Limits as AnswerLimits, HOST_LIMITS } from "../core/fold/pages.ts"
 import { type ModelRecord, type Tariff, tariffOf } from "../core/fold/tariff.ts"
 import { compactsAt, outputCapOf } from "../core/fold/threshold.ts"
 import type { ModelName } from "../core/hud/slots.ts"
-import { record, text } from "../core/normalize.ts"
 import { type Options, tariffOverride } from "../options.ts"
 import type { Session } from "./sessions.ts"
 

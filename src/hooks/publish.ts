@@ -1,6 +1,7 @@
 // The status files: what the panel shows of a session, written a moment after it has changed, off every hook's path. The
 // last word is written before the plugin goes.
 
+import { renew } from "../core/bounded.ts"
 import type { Options } from "../options.ts"
 import { forget, prune, readSwitches, statusFolder, writeStatus } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
@@ -24,13 +25,17 @@ export type Publisher = {
 const SOON_MS = 150
 /** Sessions that are shown a change of something common to all: those somebody may be looking at. */
 const MOST_WATCHED = 5
+/** Sessions whose status waits to be written; more come together only where the disk does not answer. */
+const MOST_DUE = 100
+/** Sessions remembered as having no status file any more. */
+const MOST_GONE = 200
 
 /** Where nothing is to be stored nothing is shown, what an earlier process has written least of all. */
 function unpublished(folder: string): Publisher {
   const gone = new Map<string, Promise<void>>()
   return {
     publish({ id }) {
-      if (!gone.has(id)) gone.set(id, forget(folder, id))
+      if (!gone.has(id)) renew(gone, id, forget(folder, id), MOST_GONE)
     },
     publishAll() {},
     switches: () => ALL_ON,
@@ -57,6 +62,7 @@ export function createPublisher(
   const written = new Map<string, string>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let writing: Promise<void> = Promise.resolve()
+  let queued = false
   let pruned = false
   let troubled = false
 
@@ -77,13 +83,17 @@ export function createPublisher(
   function writeDue(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    const sessions = [...due.values()]
-    due.clear()
+    if (queued) return writing
+    queued = true
     writing = writing.then(async () => {
+      // taken only now: while a slow disk holds up one round, all that comes to be due waits for one more
+      queued = false
+      const sessions = [...due.values()]
+      due.clear()
       for (const session of sessions) await write(session).catch(trouble)
       if (pruned) return
       pruned = true
-      await prune(folder, Date.now())
+      await prune(folder, Date.now(), new Set(written.keys()))
     })
     return writing
   }
@@ -95,7 +105,7 @@ export function createPublisher(
     recent.set(session.id, session)
     const [oldest] = recent.keys()
     if (recent.size > MOST_WATCHED && oldest !== undefined) recent.delete(oldest)
-    due.set(session.id, session)
+    renew(due, session.id, session, MOST_DUE)
     if (timer) return
     timer = setTimeout(() => void writeDue(), SOON_MS)
     timer.unref?.()

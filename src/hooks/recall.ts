@@ -3,6 +3,7 @@
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import { originalOf } from "../core/copies.ts"
+import { record } from "../core/fields.ts"
 import type { Fold } from "../core/fold/fold.ts"
 import { originalText } from "../core/fold/original.ts"
 import type { Limits } from "../core/fold/pages.ts"
@@ -15,7 +16,6 @@ import {
   readRequest,
 } from "../core/fold/recall.ts"
 import type { HostPart } from "../core/host.ts"
-import { record } from "../core/normalize.ts"
 import { RECALL_TOOL } from "../core/shows.ts"
 import { cut } from "../core/text.ts"
 import { isMessage } from "./messages.ts"

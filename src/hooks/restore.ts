@@ -1,10 +1,15 @@
 // A session resumed in a new process: what the message array cannot give back comes from the store, once.
 
 import { addFolds } from "../core/fold/folding.ts"
+import { isFoldText } from "../core/fold/words.ts"
+import { isHud } from "../core/hud/render.ts"
 import { readCarried } from "../core/ledger/carry.ts"
 import { addEarlier } from "./account.ts"
 import type { HookContext } from "./context.ts"
 import type { Session } from "./sessions.ts"
+
+/** Past any number that folding comes to; from a larger one on ids would repeat, or not be understood. */
+const HIGHEST = 1e14
 
 /**
  * Takes back the folds, the sticky slot's texts and what a compaction carried. Undefined when there is nothing to wait
@@ -21,11 +26,12 @@ export function restore(context: HookContext, session: Session): Promise<void> |
     const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
-    addFolds(session.folding, folds)
+    addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(session.account, turns)
-    session.folding.lastNumber = Math.max(session.folding.lastNumber, lastNumber)
+    session.folding.lastNumber = Math.max(session.folding.lastNumber, Math.min(lastNumber, HIGHEST))
     const anchors = store.loadAnchors().get(session.id)
-    if (anchors?.length && !session.hud.shown) session.hud = { ...session.hud, shown: true, anchors }
+    if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
+      session.hud = { ...session.hud, shown: true, anchors }
     const carried = store.loadCarried().get(session.id)
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })

@@ -16,6 +16,8 @@ export type Session = Conversation & {
   restored: boolean
   /** it is being looked for */
   restoring: boolean
+  /** requests that the messages hook was called for */
+  requests: number
   /** OpenCode is about to ask for a compaction: the next array is the summariser's */
   compacting: boolean
   /** the account of the turn that runs */
@@ -36,6 +38,11 @@ export type Sessions = {
 
 /** Sessions kept in memory; the least recently used goes first. Its facts come back from its messages. */
 const MOST = 100
+/**
+ * What they keep together, as `Ledger.size` counts it: some 50 MB. Beyond it sessions at rest go, since to read one of
+ * 20,000 tool parts anew takes a second.
+ */
+const MOST_KEPT = 100_000
 
 export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
@@ -44,15 +51,28 @@ export function createSessions(env: Env): Sessions {
     id,
     restored: false,
     restoring: false,
+    requests: 0,
     compacting: false,
     turn: newTurn(),
     shown: { outputs: 0, savedTokens: 0 },
     account: newSessionAccount(),
   })
+  function makeRoom(spared: string): void {
+    let kept = 0
+    for (const { ledger } of sessions.values()) kept += ledger.size
+    for (const [id, { ledger, turn }] of sessions) {
+      if (kept <= MOST_KEPT) return
+      if (id === spared || turn.startedMs > 0) continue
+      sessions.delete(id)
+      kept -= ledger.size
+    }
+  }
+
   return {
     get(id) {
       const session = sessions.get(id) ?? begin(id)
       renew(sessions, id, session, MOST)
+      makeRoom(id)
       return session
     },
     peek: (id) => sessions.get(id),

@@ -1,8 +1,8 @@
 // The account of one turn, from the user's message until idle: what its calls used and what the HUD added to them.
 
 import { renew } from "../core/bounded.ts"
+import { record, text } from "../core/fields.ts"
 import { readUsage, type Usage } from "../core/ledger/entry.ts"
-import { record, text } from "../core/normalize.ts"
 import { addSaving, noSaving, type Saving } from "../core/saving.ts"
 import type { Turn } from "../store/record.ts"
 

@@ -1,11 +1,11 @@
 // One open store file: pragmas, migrations, reading it once, writing batches. Synchronous, and throws what SQLite
 // throws; what to do about it is decided in `open.ts`.
-import { and, asc, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
+import { and, asc, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
 import * as z from "zod/mini"
 import type { Digest } from "../core/digest.ts"
 import { readDigest, writeDigest } from "./digest.ts"
 import { StoreError } from "./errors.ts"
-import { closeToOthers, newer, prepareFile, refuseNewer } from "./file.ts"
+import { closeToOthers, newer, prepareFile, refuseOthers } from "./file.ts"
 import type { FoldRow } from "./fold.ts"
 import { lastFoldNumber, loadFoldRows, saveFoldRows } from "./fold-table.ts"
 import { keptSessions } from "./memory.ts"
@@ -41,8 +41,8 @@ const anchorList = z.array(z.object({ after: z.string(), text: z.string() }))
 
 /** The inode is told as soon as it is known, since it is needed most when opening then fails. */
 export function connect(Database: ClientClass, path: string, onInode: (inode: number) => void): Connection {
-  refuseNewer(path)
   onInode(prepareFile(path))
+  refuseOthers(path)
   const client = new Database(path, { readwrite: true, create: true })
   try {
     client.exec(`PRAGMA busy_timeout = ${openPatienceMs}`)
@@ -129,8 +129,23 @@ function connectionOf(client: Client, path: string): Connection {
 
   function apply(write: Write): void {
     if (write.kind === "prune") {
-      db.delete(session).where(lt(session.touchedAt, write.before)).run()
-      db.delete(digest).where(lt(digest.usedAt, write.before)).run()
+      const { now, keptMs } = write
+      const { used } =
+        db
+          .select({ used: max(session.touchedAt) })
+          .from(session)
+          .get() ?? {}
+      db.delete(session)
+        .where(lt(session.touchedAt, oldest(used, now, keptMs)))
+        .run()
+      const { read } =
+        db
+          .select({ read: max(digest.usedAt) })
+          .from(digest)
+          .get() ?? {}
+      db.delete(digest)
+        .where(lt(digest.usedAt, oldest(read, now, keptMs)))
+        .run()
       const newest = db.select({ id: sql`rowid` }).from(digest).orderBy(desc(digest.usedAt)).limit(write.mostDigests)
       db.delete(digest).where(notInArray(sql`rowid`, newest)).run()
       return
@@ -222,6 +237,14 @@ function migrate(client: Client, path: string): void {
       client.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${schemaVersion}`)
     })
     .immediate()
+}
+
+/**
+ * What is older goes. Counted from the newest where that is earlier: a clock that is far ahead, or was far back when all of
+ * it was written, must not make everything old at once.
+ */
+function oldest(newest: number | null | undefined, now: number, keptMs: number): number {
+  return Math.min(now, newest ?? now) - keptMs
 }
 
 function parseJson(text: string): unknown {

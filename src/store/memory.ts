@@ -8,6 +8,8 @@ import type { Anchor, Carried, Turn, Write } from "./record.ts"
 export const keptSessions = 50
 const keptTurns = 500
 const keptDigests = 500
+/** of all sessions together, some 20 MB; beyond it the session saved to longest ago goes, which the file still has */
+const keptFolds = 25_000
 
 export type Memory = {
   readonly anchors: ReadonlyMap<string, readonly Anchor[]>
@@ -16,7 +18,7 @@ export type Memory = {
   digest(name: DigestName): Digest | undefined
   folds(sessionID: string): FoldRows
   apply(write: Write): void
-  /** Everything but turns as writes again, for a fresh file in place of a broken one. */
+  /** Everything as writes again, for a fresh file in place of a broken one. */
   writes(at: number): Write[]
 }
 
@@ -49,6 +51,7 @@ export function createMemory(): Memory {
       }
       case "folds":
         put(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows))
+        makeRoom(write.sessionID)
         return
       case "delete":
         for (const map of [anchors, carried, turns, folds]) map.delete(write.sessionID)
@@ -57,6 +60,17 @@ export function createMemory(): Memory {
         return
       default:
         write satisfies never
+    }
+  }
+
+  function makeRoom(spared: string): void {
+    let kept = 0
+    for (const rows of folds.values()) kept += rows.size
+    for (const [sessionID, rows] of folds) {
+      if (kept <= keptFolds) return
+      if (sessionID === spared) continue
+      folds.delete(sessionID)
+      kept -= rows.size
     }
   }
 
@@ -72,6 +86,9 @@ export function createMemory(): Memory {
       ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
       // Copies: the ones here go on changing while those wait.
       ...Array.from(folds, ([sessionID, rows]): Write => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
+      ...[...turns].flatMap(([sessionID, known]) =>
+        Array.from(known.values(), (turn): Write => ({ kind: "turn", sessionID, turn, at })),
+      ),
       ...Array.from(digests.values(), (one): Write => ({ kind: "digest", ...one, at })),
     ],
   }

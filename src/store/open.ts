@@ -4,7 +4,7 @@ import type { Digest } from "../core/digest.ts"
 import type { Fold } from "../core/fold/fold.ts"
 import { turnWrite, wellFormed } from "./clean.ts"
 import type { Connection } from "./connection.ts"
-import { reasonOf, StoreError, troubleOf } from "./errors.ts"
+import { reasonOf, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
 import { addRows, droppedRows, type FoldRows, inOrder, lastNumber, rowsOf } from "./fold.ts"
 import { createMemory } from "./memory.ts"
@@ -15,7 +15,7 @@ import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 export type { Anchor, Carried, Store, StoreCounters, StoreState, Turn } from "./record.ts"
 
 export type StoreOptions = {
-  /** the database file; default: `hud.db` in the plugin's data folder */
+  /** the database file, as the option `store.path` has it; default: `hud.db` in the plugin's data folder */
   path?: string
   /** one line for the log, at most once for each kind of trouble */
   onWarning(message: string): void
@@ -25,11 +25,13 @@ const dayMs = 24 * 60 * 60 * 1000
 const retentionMs = 90 * dayMs
 const mostDigests = 20_000
 const openPausesMs = [50, 100, 200, 400, 800]
+// Together well below the second that the request of a resumed session waits.
+const readPausesMs = [25, 50, 100, 200]
 const maxReplacements = 2
 
 /** Never rejects: what stands in the way of a file is in `state.reason`, and the store is memory. */
 export async function openStore({ path: given, onWarning, ...queue }: StoreOptions): Promise<Store> {
-  let path = given ?? ""
+  let path = ""
   const memory = createMemory()
   const warned = new Set<string>()
   let state: StoreState = { kind: "memory", reason: "not opened yet" }
@@ -81,6 +83,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     switch (trouble) {
       case "locked":
         return "retry"
+      case "full":
+        state = { kind: "memory", reason: reasonOf(error) }
+        warn("full", `what the store is to keep waits in memory until there is room: ${reasonOf(error)}`)
+        return "retry"
       case "other":
         return "skip"
       case "corrupt":
@@ -106,14 +112,19 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   const writer = createWriter({
     ...queue,
-    write: (batch, patienceMs) => connection?.write(batch, patienceMs),
+    write(batch, patienceMs) {
+      if (!connection) return
+      connection.write(batch, patienceMs)
+      // it may have been full
+      state = { kind: "sqlite", path }
+    },
     recover,
     onLost: (_, why) => warn("lost", `the store gave up a write: ${why}`),
   })
 
   async function start(): Promise<void> {
     // In here, since a relative path cannot be resolved in a working directory that is gone.
-    path ||= storePath()
+    path = storePath(process.env, undefined, given)
     for (let attempt = 0; ; attempt++) {
       try {
         open ??= await loadOpen(path, (value) => {
@@ -124,7 +135,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
         letGo()
         const trouble = troubleOf(error)
         const pauseMs = openPausesMs[attempt]
-        if (trouble === "locked" && pauseMs !== undefined) {
+        if (passes(trouble) && pauseMs !== undefined) {
           await new Promise((resolve) => setTimeout(resolve, pauseMs))
         } else if (trouble === "corrupt") replaceFile(error)
         else throw error
@@ -134,7 +145,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   try {
     await start()
-    save({ kind: "prune", before: Date.now() - retentionMs, mostDigests })
+    save({ kind: "prune", now: Date.now(), keptMs: retentionMs, mostDigests })
   } catch (error) {
     // No SQLite in this host is a fact about the host, not trouble with the store.
     if (error instanceof StoreError && error.code === "NO_SQLITE") state = { kind: "memory", reason: reasonOf(error) }
@@ -146,12 +157,18 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (connection) writer.add(write)
   }
 
-  function read<T>(what: string, query: (file: Connection) => T): T | undefined {
-    try {
-      return connection && query(connection)
-    } catch (error) {
-      warn(what, `the store's ${what} could not be read: ${reasonOf(error)}`)
-      return undefined
+  async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return connection && query(connection)
+      } catch (error) {
+        const pauseMs = passes(troubleOf(error)) ? readPausesMs[attempt] : undefined
+        if (pauseMs === undefined) {
+          warn(what, `the store's ${what} could not be read: ${reasonOf(error)}`)
+          return undefined
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
     }
   }
 
@@ -160,7 +177,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const known = new Map<number, Turn>()
     // A delete may be waiting.
     await writer.flush()
-    for (const turn of read("turns", (file) => file.turns(id)) ?? []) known.set(turn.turn, turn)
+    for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.turn, turn)
     for (const turn of memory.turns(id)) known.set(turn.turn, turn)
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
@@ -170,7 +187,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     // The caller may stand in a hook.
     await new Promise((resolve) => setImmediate(resolve))
     const known = new Map<string, Digest>()
-    const loaded = read("digests", (file) => file.digests(writer, keys))
+    const loaded = await read("digests", (file) => file.digests(writer, keys))
     skipped += loaded?.skipped ?? 0
     for (const { key, digest, usedAt } of loaded?.found ?? []) {
       known.set(key, digest)
@@ -191,7 +208,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = wellFormed(sessionID)
     await writer.flush()
-    const loaded = read("folds", (file) => file.folds(id))
+    const loaded = await read("folds", (file) => file.folds(id))
     skipped += loaded?.skipped ?? 0
     return inOrder(addRows(loaded?.rows ?? new Map(), memory.folds(id)))
   }
@@ -199,7 +216,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   async function lastFold(sessionID: string): Promise<number> {
     const id = wellFormed(sessionID)
     await writer.flush()
-    return Math.max(lastNumber(memory.folds(id)), read("folds", (file) => file.lastFold(id)) ?? 0)
+    const kept = await read("folds", (file) => file.lastFold(id))
+    return Math.max(lastNumber(memory.folds(id)), kept ?? 0)
   }
 
   return {
@@ -233,6 +251,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       letGo()
     },
   }
+}
+
+function passes(trouble: Trouble): boolean {
+  return trouble === "locked" || trouble === "full"
 }
 
 async function loadOpen(path: string, onInode: (inode: number) => void): Promise<() => Connection> {

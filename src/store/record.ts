@@ -40,7 +40,10 @@ export type Turn = {
   savedUsd: number
 }
 
-/** Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written. */
+/**
+ * Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written, and back
+ * when that was for want of room and there is some again.
+ */
 export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
 
 /** Writes waiting for the disk, writes given up because too many waited or one was refused, rows that did not parse. */
@@ -85,7 +88,7 @@ export type Store = {
   lastFold(sessionID: string): Promise<number>
   /** Forgets everything about the session. Digests are of no session, and stay. */
   deleteSession(sessionID: string): void
-  /** Writes what waits. Where the file is locked it resolves with the writes kept, to be retried later. */
+  /** Writes what waits. Where the file is locked or the disk full it resolves with the writes kept, to be retried later. */
   flush(): Promise<void>
   /** Flushes, for at most a second and a half, and lets go of the file. Idempotent; saves after it are ignored. */
   close(): Promise<void>
@@ -99,4 +102,4 @@ export type Write =
   | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
   | { kind: "folds"; sessionID: string; rows: FoldRows; at: number }
   | { kind: "delete"; sessionID: string }
-  | { kind: "prune"; before: number; mostDigests: number }
+  | { kind: "prune"; now: number; keptMs: number; mostDigests: number }

@@ -5,7 +5,7 @@ import { addRows } from "./fold.ts"
 import type { Write } from "./record.ts"
 
 /**
- * What to do after a failed batch: `retry` later with the queue kept (locked), `again` at once (a fresh file is in
+ * What to do after a failed batch: `retry` later with the queue kept (locked, full), `again` at once (a fresh file is in
  * place), `skip` what cannot be written (one by one), `stop` for good (memory from now on).
  */
 export type Recovery = "retry" | "again" | "skip" | "stop"
@@ -44,6 +44,8 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   let lost = 0
   let retries = 0
   let stopped = false
+  /** why the last batch is to be tried again */
+  let inTheWay = ""
   let timer: NodeJS.Timeout | undefined
   let tail: Promise<void> = Promise.resolve()
   let closing: Promise<void> | undefined
@@ -110,6 +112,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
         case "again":
           return true
         case "retry":
+          inTheWay = reasonOf(error)
           return false
         case "stop":
           stopped = true
@@ -148,7 +151,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
         if (await drain(closingPatienceMs)) return
         await new Promise((resolve) => setTimeout(resolve, closingPauseMs))
       }
-      if (queue.size > 0) lose(queue.size, "the store stayed locked")
+      if (queue.size > 0) lose(queue.size, inTheWay)
       queue.clear()
     })()
     return closing

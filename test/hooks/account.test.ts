@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { addEarlier, newSessionAccount } from "../../src/hooks/account.ts"
+import { addEarlier, closeTurn, newSessionAccount } from "../../src/hooks/account.ts"
+import { newTurn } from "../../src/hooks/turn.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { turnOf } from "../store/support.ts"
 import { read, usage } from "../support/session.ts"
@@ -79,8 +80,10 @@ test("a call that is announced once more after its turn is not counted in the ne
 
 test("a store that opens late has turns of this process in it, which are counted already", () => {
   const account = newSessionAccount()
-  const turn = turnOf({ startedAt: account.begunMs - 1, calls: 2, inputCostWithout: 10, savedTokens: 5 })
-  addEarlier(account, [turn, { ...turn, startedAt: account.begunMs }])
+  // by its number and not by the clock, which may have been put back since the earlier one
+  closeTurn(account, { ...newTurn(), startedMs: 1_000 })
+  const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
+  addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }])
   expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
 })
 

@@ -80,7 +80,7 @@ describe("locked by another process", () => {
     await holder.printed("locked")
     opened.store.saveTurn(turnOf())
     await opened.store.close()
-    expect(opened.warnings).toEqual(["the store gave up a write: the store stayed locked"])
+    expect(opened.warnings).toEqual(["the store gave up a write: database is locked"])
     expect(opened.store.counters.dropped).toBe(1)
     await holder.finish()
   })

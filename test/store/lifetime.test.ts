@@ -46,20 +46,20 @@ describe("growing older", () => {
     })
   }
 
-  test("opening deletes sessions untouched for 90 days, with all that is theirs", async () => {
+  test("opening deletes sessions untouched for 90 days before the newest, with all that is theirs", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await seed(path)
     const day = 24 * 60 * 60 * 1000
     const db = new Database(path)
     db.run("UPDATE session SET touched_at = ?", [Date.now() - 91 * day])
-    db.run("INSERT INTO session VALUES ('ses_2', ?)", [Date.now() - 89 * day])
+    db.run("INSERT INTO session VALUES ('ses_2', ?), ('ses_3', ?)", [Date.now() - 89 * day, Date.now()])
     db.close()
     {
       await using _ = await openAt(path)
     }
     const after = new Database(path, { readonly: true })
-    expect(after.query("SELECT id FROM session").values()).toEqual([["ses_2"]])
+    expect(after.query("SELECT id FROM session").values()).toEqual([["ses_2"], ["ses_3"]])
     expect(after.query("SELECT count(*) FROM anchors").values()).toEqual([[0]])
     after.close()
     expect(countTurns(path)).toBe(0)

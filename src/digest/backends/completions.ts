@@ -1,6 +1,7 @@
 // What is said to a server that speaks OpenAI's chat completions, and what its replies mean. No I/O.
 
 import * as z from "zod/mini"
+import { line } from "../../core/text.ts"
 import { BackendError, type Prompt } from "./backend.ts"
 import type { Reply } from "./exchange.ts"
 import type { Timings } from "./speed.ts"
@@ -94,7 +95,7 @@ export function readFirstModel(json: string): string | undefined | null {
 /** The server's own words about an error in brackets, "" when it says none. */
 export function saidIn(text: string): string {
   const words = /"(?:message|error)"\s*:\s*"((?:[^"\\]|\\.){1,200})/.exec(text)?.[1]
-  return words === undefined ? "" : ` (${words.replace(/\\./g, " ").replace(/\s+/g, " ")})`
+  return words === undefined ? "" : ` (${line(words.replace(/\\./g, " "))})`
 }
 
 const schemaFormat = (schema: Prompt["schema"]) => ({

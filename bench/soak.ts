@@ -1,0 +1,136 @@
+// What the plugin costs in the long run: 20,000 calls, fifty sessions at once, one session of 20,000 tool parts, outputs of
+// 10 MB. Prints what was measured beside its limit and ends with 1 when a limit is broken; with `--json` a line for each.
+// `bun bench/soak.ts [--json] [CALLS]`, 20,000 calls unless told otherwise: some four minutes.
+
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HostMessage } from "../src/core/host.ts"
+import { bash, SessionBuilder, tool, usage } from "../test/support/session.ts"
+import { DrivenSession, openDirectory } from "../test/trust/load/driver.ts"
+import { SHAPES } from "../test/trust/load/shapes.ts"
+import { median, soak } from "../test/trust/load/soak.ts"
+import { syntheticSession } from "./sessions.ts"
+
+type Case = { case: string; passed: boolean; figure: string }
+
+const CALLS = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 20_000)
+/** By now what is kept of the sessions has reached its bounds, or nearly. */
+const EARLY = Math.min(2_000, CALLS / 4)
+const PARTS = 20_000
+const SIZE = 10_000_000
+
+/** How much more the heap may hold at the end than at first, in MB; how much slower the last calls may be, as a factor. */
+const GROWTH = 20
+const SLOWER = 1.25
+/** The hook's longest waits, in ms: the first look at a session of 20,000 parts, each call after it; all of them block. */
+const FIRST = 5_000
+const NEXT = 150
+/** One output of 10 MB taken in or folded, and one page of it handed back, in ms. */
+const LARGE = 3_000
+
+const asJson = process.argv.includes("--json")
+const folder = mkdtempSync(join(tmpdir(), "hud-soak-"))
+// not the user's store, nor the user's model
+process.env.OPENCODE_HUD_DATA = folder
+let broken = false
+try {
+  for (const measure of [longRun, manySessions, longSession, largeOutputs]) for (const one of await measure()) show(one)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(broken ? 1 : 0)
+
+function show(one: Case): void {
+  broken ||= !one.passed
+  const text = asJson ? JSON.stringify(one) : `${one.passed ? "within" : "BROKEN"}  ${one.case}: ${one.figure}`
+  process.stdout.write(`${text}\n`)
+}
+
+async function longRun(): Promise<Case[]> {
+  const { calls, before, after, slower, medianMs, sessions } = await soak(CALLS, EARLY)
+  const [few, many] = [before.heap / 1e6, after.heap / 1e6]
+  const rss = [before.rss, after.rss].map((bytes) => (bytes / 1e6).toFixed(0)).join(" and ")
+  const heap = `${few.toFixed(1)} MB after ${EARLY} calls, ${many.toFixed(1)} MB after ${calls} (resident: ${rss} MB)`
+  const times = `${slower.toFixed(2)} times the first fifth's, the median call ${medianMs.toFixed(1)} ms`
+  return [
+    { case: `heap over ${calls} calls in ${sessions} sessions`, passed: many - few < GROWTH, figure: heap },
+    { case: "the hook's time in the last fifth of the calls", passed: slower < SLOWER, figure: times },
+  ]
+}
+
+async function manySessions(): Promise<Case[]> {
+  const times: number[] = []
+  const options = { digest: { backend: "extract" } }
+  const directories = await Promise.all(Array.from({ length: 5 }, (_, n) => openDirectory(options, `/home/dev/p${n}`)))
+  const sessions = directories.flatMap((directory, n) =>
+    Array.from({ length: 10 }, (_, at) => {
+      return new DrivenSession(directory, `ses_${n}_${at}`, `word${n}x${at}`, (_, __, ms) => void times.push(ms))
+    }),
+  )
+  await Promise.all(
+    sessions.map(async (session) => {
+      await session.create()
+      for (let turn = 0; turn < 5; turn++) await session.turn(20)
+    }),
+  )
+  const failed = directories.flatMap(({ logged }) => logged.filter((line) => /failed;|not done|gave up/.test(line)))
+  await Promise.all(directories.map((directory) => directory.dispose()))
+  const figure = `median ${median(times).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(0)} ms, ${failed.length} failed`
+  return [{ case: `${times.length} calls of 50 sessions at once`, passed: failed.length === 0, figure }]
+}
+
+async function longSession(): Promise<Case[]> {
+  const later = 40
+  const stored = syntheticSession(PARTS + 2 * later).map((message) => JSON.stringify(message))
+  const directory = await openDirectory({ digest: { backend: "extract" } })
+  const times: number[] = []
+  for (let call = 0; call <= later; call++) {
+    const messages = stored.slice(0, stored.length - later + call).map((text) => JSON.parse(text) as HostMessage)
+    times.push(await timed(() => directory.transform({}, { messages })))
+  }
+  await directory.dispose()
+  const [first = 0, ...next] = times
+  const figure = `${median(next).toFixed(1)} ms in the median, ${Math.max(...next).toFixed(0)} ms at most`
+  return [
+    {
+      case: `first call of a session of ${PARTS} tool parts`,
+      passed: first < FIRST,
+      figure: `${first.toFixed(0)} ms, once`,
+    },
+    { case: `each call after it, for ${later} calls`, passed: median(next) < NEXT, figure },
+  ]
+}
+
+async function largeOutputs(): Promise<Case[]> {
+  let slowest = { what: "", ms: 0 }
+  let page = { what: "", ms: 0 }
+  for (const [shape, shapeOf] of Object.entries(SHAPES)) {
+    const id = `ses_${shape.replaceAll(" ", "_")}`
+    const directory = await openDirectory({ digest: { backend: "extract" }, fold: { price: { read: 1, write: 1 } } })
+    const session = new SessionBuilder(id)
+      .user("look at the large output")
+      .assistant([bash("npm test", shapeOf(SIZE), 1)])
+    session.assistant([tool("docs_search", { query: "x" }, shapeOf(SIZE))])
+    for (let call = 0; call < 8; call++) {
+      session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
+      const messages = session.fresh()
+      const ms = await timed(() => directory.transform({}, { messages }))
+      if (ms > slowest.ms) slowest = { what: shape, ms }
+    }
+    const recalled = await timed(() => directory.recall(id, session.messages, { ids: "r1", page: 2 }))
+    if (recalled > page.ms) page = { what: shape, ms: recalled }
+    await directory.dispose()
+  }
+  const figureOf = ({ what, ms }: typeof page) => `${ms.toFixed(0)} ms at most (${what})`
+  return [
+    { case: "a call with outputs of 10 MB", passed: slowest.ms < LARGE, figure: figureOf(slowest) },
+    { case: "a page of an output of 10 MB", passed: page.ms < LARGE, figure: figureOf(page) },
+  ]
+}
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await action()
+  return performance.now() - started
+}

@@ -1,0 +1,3 @@
+// A plugin that cannot be imported.
+
+throw new Error("another plugin's fault")

@@ -1,0 +1,153 @@
+// The plugin as OpenCode hosts it: its hooks called by hand with what OpenCode would hand over, frozen where it is not the
+// plugin's to change, and what is wrong with what comes back put in words.
+
+import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import plugin from "../../src/plugin.ts"
+
+export const FOLDED = /^folded (r\d+) · /
+const HUD_ID = "msg_opencode_hud"
+
+/** A request as it would go out, after the hook. */
+export type Sent = { messages: HostMessage[]; hud: string | undefined; folds: Map<string, string> }
+
+export type Hosted = {
+  /** what no hook may do: reject, change what is not its own, send half of something */
+  readonly wrong: string[]
+  /** One model call: the messages hook, the system hook, the headers hook. */
+  request(messages: readonly HostMessage[]): Promise<Sent>
+  /** The array that is to be summarised, which goes out as it came or folded, without a HUD. */
+  compact(messages: readonly HostMessage[]): Promise<Sent>
+  event(type: string, properties: object): Promise<void>
+  recall(id: string, messages?: readonly HostMessage[]): Promise<string>
+  dispose(): Promise<void>
+}
+
+export type HostedOptions = {
+  options: object
+  /** what the plugin is given to call OpenCode by */
+  client: object
+  directory?: string
+  model?: object
+  sessionID?: string
+}
+
+const MODEL = {
+  id: "claude-sonnet-4-5",
+  providerID: "anthropic",
+  limit: { context: 200_000, output: 8_000 },
+  cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
+}
+
+/** Loads the plugin for one session. */
+export async function host({
+  options,
+  client,
+  directory = "/home/dev/shop",
+  model = MODEL,
+  sessionID = "ses_test",
+}: HostedOptions): Promise<Hosted> {
+  const wrong: string[] = []
+  const hooks = await plugin.server({ client, directory, worktree: directory } as never, options as never)
+  const call = async (name: string, ...args: unknown[]) => {
+    const hook = (hooks as Record<string, unknown>)[name] as ((...args: unknown[]) => Promise<void>) | undefined
+    try {
+      await hook?.(...args)
+    } catch (error) {
+      wrong.push(`${name} rejected: ${String(error)}`)
+    }
+  }
+  await call("config", { compaction: { auto: true } })
+  const transformed = async (given: readonly HostMessage[]): Promise<Sent> => {
+    const messages = frozen(given)
+    await call("experimental.chat.messages.transform", {}, { messages })
+    wrong.push(...wrongIn(given, messages))
+    return { messages, hud: hudIn(messages), folds: foldsIn(messages) }
+  }
+  return {
+    wrong,
+    async request(given) {
+      const sent = await transformed(given)
+      const output = { system: ["You are OpenCode."] }
+      await call("experimental.chat.system.transform", { sessionID, model }, output)
+      if (output.system.length !== 1 || !output.system[0]?.startsWith("You are OpenCode."))
+        wrong.push(`the system prompt became ${JSON.stringify(output.system)}`)
+      await call("chat.headers", { sessionID, agent: "build", model }, { headers: {} })
+      return sent
+    },
+    async compact(given) {
+      const output = { context: [] }
+      await call("experimental.session.compacting", { sessionID }, output)
+      const sent = await transformed(given)
+      if (sent.hud !== undefined) wrong.push("the summariser was sent a HUD")
+      return sent
+    },
+    event: (type, properties) => call("event", { event: { type, properties: { sessionID, ...properties } } }),
+    async recall(ids, messages) {
+      const tool = hooks.tool?.hud_recall as unknown as Recall
+      const answer = await tool.execute({ ids }, { sessionID, ...(messages ? { messages } : {}) }).catch((error) => {
+        wrong.push(`hud_recall rejected: ${String(error)}`)
+        return ""
+      })
+      return typeof answer === "string" ? answer : answer.output
+    },
+    dispose: () => call("dispose"),
+  }
+}
+
+type Recall = { execute(args: object, context: object): Promise<string | { output: string }> }
+
+/** The host's own objects cannot be written to; the arrays it hands over for changing can. */
+function frozen(messages: readonly HostMessage[]): HostMessage[] {
+  return messages.map((message) => {
+    const { info, parts } = structuredClone(message)
+    return { info: deepFrozen(info), parts: parts.map(deepFrozen) }
+  })
+}
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value
+  for (const inner of Object.values(value)) deepFrozen(inner)
+  return Object.freeze(value)
+}
+
+/** In words what of a request is neither as it came nor the plugin's own: a part lost, added, or half changed. */
+function wrongIn(given: readonly HostMessage[], sent: readonly HostMessage[]): string[] {
+  const huds = sent.filter(isHud)
+  const others = sent.filter((message) => !isHud(message))
+  const found: string[] = []
+  if (huds.length > 1) found.push(`${huds.length} HUDs`)
+  if (huds.length === 1 && sent.at(-1) !== huds[0]) found.push("the HUD is not the last message")
+  for (const { parts } of huds)
+    if (parts.length !== 1 || !/^<hud>\n[\s\S]+\n<\/hud>$/.test(parts[0]?.text ?? "")) found.push("half a HUD")
+  if (others.length !== given.length) found.push(`${given.length} messages became ${others.length}`)
+  for (const [at, { info, parts }] of given.entries()) {
+    const other = others[at]
+    if (!Bun.deepEquals(other?.info, info)) found.push(`message ${info.id} is another`)
+    if (other?.parts.length !== parts.length)
+      found.push(`${info.id} has ${other?.parts.length} parts of ${parts.length}`)
+    for (const [n, part] of parts.entries()) {
+      const now = other?.parts[n]
+      if (now && !Bun.deepEquals(now, part) && !isFoldOf(now, part)) found.push(`part ${part.id} is half changed`)
+    }
+  }
+  return found
+}
+
+/** Nothing but the output is another, and that is a line by which the original comes back. */
+function isFoldOf(now: HostPart, part: HostPart): boolean {
+  if (now.type !== "tool" || part.state?.status !== "completed" || !FOLDED.test(now.state?.output ?? "")) return false
+  return Bun.deepEquals({ ...now, state: { ...now.state, output: part.state.output } }, part)
+}
+
+function isHud({ info }: HostMessage): boolean {
+  return info.id?.startsWith(HUD_ID) === true
+}
+
+function hudIn(messages: readonly HostMessage[]): string | undefined {
+  return messages.find(isHud)?.parts[0]?.text
+}
+
+function foldsIn(messages: readonly HostMessage[]): Map<string, string> {
+  const parts = messages.flatMap(({ parts }) => parts).filter((part) => FOLDED.test(part.state?.output ?? ""))
+  return new Map(parts.map((part) => [part.id ?? "", part.state?.output ?? ""]))
+}

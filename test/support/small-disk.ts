@@ -1,0 +1,20 @@
+// A disk so small that it fills up: a file system in memory, which only root may mount, on Linux.
+
+import { execFileSync } from "node:child_process"
+
+/** Whether this process may; tried in a place of its own that goes with the try. */
+export function canMount(): boolean {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false
+  try {
+    execFileSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Mounted at a folder that is there, until disposed. */
+export function mountSmall(folder: string, megabytes: number): { [Symbol.dispose](): void } {
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "none", folder])
+  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]) }
+}

@@ -1,0 +1,189 @@
+// The real OpenCode, with a store or a database of its own that goes wrong in the middle of a turn: what it stores of the
+// session, and how it ends, is as without the plugin.
+
+import { Database } from "bun:sqlite"
+import { beforeAll, describe, expect, test } from "bun:test"
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { join } from "node:path"
+import { environmentFor } from "../../../src/demo/config.ts"
+import { hudsOf } from "../../../src/demo/request.ts"
+import { differences, outlineOf, type StoredMessage } from "../../../src/demo/stored.ts"
+import type { Reply } from "../../../src/demo/wire.ts"
+import { schemaVersion } from "../../../src/store/migrations/index.ts"
+import { openOpencode } from "../../../src/store/opencode.ts"
+import { FILES, look } from "../../support/folds.ts"
+import { sized } from "../../support/size.ts"
+import { canMount, mountSmall } from "../../support/small-disk.ts"
+import { openWorld, PATIENCE_MS, PLUGIN, say, use, type World } from "../../support/world.ts"
+
+/** With no cache to lose, an output is folded as soon as it may be. The deadline is for a machine that is busy. */
+const EAGER = [PLUGIN, { fold: { price: { read: 1, write: 1 } }, deadlineMs: 2_000 }] as const
+const LOCKED_MS = 1_500
+
+type Fault = {
+  name: string
+  /** makes the data folder something else before OpenCode starts; what it answers takes that back */
+  before?(data: string): () => void
+  /** when the model is asked for the nth time */
+  during(place: { data: string; database: string }): undefined | (() => void)
+  /** what the log must say */
+  says?: RegExp
+}
+
+const overwrite = (path: string, bytes: Buffer, at: number) => {
+  const file = openSync(path, "r+")
+  writeSync(file, bytes, 0, bytes.length, at)
+  closeSync(file)
+}
+
+const locked = (path: string) => {
+  const db = new Database(path)
+  db.exec("PRAGMA busy_timeout = 5000; BEGIN EXCLUSIVE")
+  return () => db.close()
+}
+
+const isSmall = canMount()
+
+const FAULTS: readonly Fault[] = [
+  {
+    name: "OpenCode's own database is locked by another process for a while",
+    during: ({ database }) => {
+      const release = locked(database)
+      const timer = setTimeout(release, LOCKED_MS)
+      return () => {
+        clearTimeout(timer)
+        release()
+      }
+    },
+  },
+  {
+    name: "the store's pages are overwritten",
+    during: ({ data }) => {
+      for (const name of ["hud.db", "hud.db-wal"].filter((one) => existsSync(join(data, one)))) {
+        const { size } = statSync(join(data, name))
+        if (size > 100) overwrite(join(data, name), Buffer.alloc(size - 100, 0xa5), 100)
+      }
+      return undefined
+    },
+  },
+  { name: "the store is locked by another process to the end", during: ({ data }) => locked(join(data, "hud.db")) },
+  {
+    name: "the store's folder is removed",
+    during: ({ data }) => {
+      rmSync(data, { recursive: true, force: true })
+      return undefined
+    },
+  },
+  {
+    name: "the store is migrated by a newer version",
+    during: ({ data }) => {
+      const db = new Database(join(data, "hud.db"))
+      db.exec(`PRAGMA busy_timeout = 5000; PRAGMA user_version = ${schemaVersion + 1}`)
+      db.close()
+      return undefined
+    },
+    says: /newer opencode-hud/,
+  },
+]
+
+const FULL_DISK: Fault = {
+  name: "the disk of the store fills up",
+  before(data) {
+    mkdirSync(data, { recursive: true })
+    const disk = mountSmall(data, 1)
+    return () => disk[Symbol.dispose]()
+  },
+  during({ data }) {
+    try {
+      writeFileSync(join(data, "ballast"), Buffer.alloc(2_000_000))
+    } catch {
+      // as much as there was room for is written
+    }
+    return undefined
+  },
+  says: /waits in memory until there is room|nothing to show in the panel/,
+}
+
+const MOST_LOOKS = 6
+const replies = (at: number): Reply => (at < MOST_LOOKS ? use(look(at + 1)) : say("Done."))
+
+let plain: Worked
+beforeAll(async () => {
+  plain = await work(undefined, null)
+}, 2 * PATIENCE_MS)
+
+type Worked = { outlines: string[][]; ends: object[]; log: string; huds: number; left: string[] }
+
+/** A turn with the fault in it, and another of the same session in a new process, when it is over. */
+async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Promise<Worked> {
+  const world = await openWorld({ plugin, files: FILES })
+  const data = join(world.host.root, "data", "opencode-hud")
+  const database = join(world.host.root, "data", "opencode", "opencode.db")
+  const takeBack = fault?.before?.(data)
+  let end: (() => void) | undefined
+  try {
+    let asked = 0
+    world.provider.play((request) => {
+      if (request.caller !== "main") return undefined
+      if (asked === 3) end = fault?.during({ data, database })
+      return replies(asked++)
+    })
+    const first = await world.host.run("Look at the logs")
+    end?.()
+    end = undefined
+    const outline = await outlineIn(world, first.session)
+    rmSync(join(data, "ballast"), { force: true })
+    world.provider.play([use(look(7)), say("Done.")])
+    const second = await world.host.run("And one more", { session: first.session })
+    const requests = world.provider.from("main", first.session)
+    return {
+      outlines: [outline, await outlineIn(world, first.session)],
+      ends: [first, second].map(({ exitCode, stderr }) => ({ exitCode, stderr })),
+      log: world.host.log(),
+      huds: requests.slice(-2).flatMap(hudsOf).length,
+      left: existsSync(data) ? readdirSync(data) : [],
+    }
+  } finally {
+    end?.()
+    takeBack?.()
+    await world.close()
+  }
+}
+
+async function outlineIn({ host }: World, session: string): Promise<string[]> {
+  const opened = await openOpencode({ env: environmentFor(host.root) })
+  try {
+    return outlineOf(opened.readSession(session).messages as unknown as StoredMessage[], host.root)
+  } finally {
+    opened.close()
+  }
+}
+
+describe("the session goes as without the plugin, and the next process has its HUD, when in the middle of a turn", () => {
+  const all = [...FAULTS, FULL_DISK]
+  for (const fault of all.slice(0, sized(1, all.length)))
+    test.skipIf(fault === FULL_DISK && !isSmall)(
+      fault === FULL_DISK && !isSmall ? `${fault.name} (skipped: only root may mount a small disk)` : fault.name,
+      async () => {
+        const faulty = await work(fault, EAGER)
+        expect(faulty.ends).toEqual(plain.ends)
+        for (const [at, outline] of faulty.outlines.entries())
+          expect(differences(plain.outlines[at] ?? [], outline)).toEqual([])
+        expect(faulty.huds).toBe(2)
+        const said = faulty.log.split("\n").filter((line) => line.includes("opencode-hud:"))
+        expect(said.filter((line) => /was not done|took longer|failed; OpenCode/.test(line))).toEqual([])
+        if (fault.says) expect(said.join("\n")).toMatch(fault.says)
+      },
+      3 * PATIENCE_MS,
+    )
+})

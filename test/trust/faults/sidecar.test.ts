@@ -1,0 +1,74 @@
+// A sidecar that fails at every moment of its life, in every way a process can: what was asked of it is rejected or
+// answered rightly, never by another's answer; the next one is answered; and no process is left.
+
+import { afterAll, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { SidecarError } from "../../../src/sidecar/errors.ts"
+import { childOf, never, openSidecar, specOf, writing } from "../../sidecar/host.ts"
+import { opencode, spawnChild, temporaryFolder, until } from "../../store/support.ts"
+import { sized } from "../../support/size.ts"
+import { MOMENTS, WAY_NAMES } from "./fixtures/failing-sidecar.ts"
+
+const folder = temporaryFolder()
+afterAll(() => folder[Symbol.dispose]())
+
+/** Short, but long enough for a runtime to start on a busy machine. */
+const TIMES = {
+  helloMs: 3_000,
+  loadMs: 1_500,
+  loadSilenceMs: 500,
+  silenceMs: 500,
+  writeMs: 700,
+  tickMs: 20,
+  stop: { termMs: 50, killMs: 50 },
+}
+
+const cases = MOMENTS.flatMap((moment) => WAY_NAMES.map((way) => ({ moment, way })))
+const every = sized(9, 1)
+
+describe.skipIf(process.platform === "win32")(
+  "what is asked is answered after all, and no process is left, when",
+  () => {
+    for (const [number, { moment, way }] of cases.entries())
+      if (number % every === 0)
+        test(`at ${moment} the sidecar ${way}`, async () => {
+          const marker = join(folder.path, `failed-${number}`)
+          const spec = specOf(join(import.meta.dir, "fixtures/failing-sidecar.ts"), moment, way, marker)
+          {
+            await using opened = openSidecar(spec, { times: TIMES })
+            const answers: unknown[] = []
+            for (let n = 0; n < 5 && answers.filter((one) => typeof one === "string").length < 3; n++) {
+              const answer = opened.sidecar.write(writing(`document ${n}`), never)
+              answers.push(
+                await answer.then(
+                  ({ text }) => text,
+                  (error: unknown) => error,
+                ),
+              )
+            }
+            const texts = answers.map((one) => (typeof one === "string" ? JSON.parse(one).text : one))
+            for (const [n, text] of texts.entries())
+              if (!(text instanceof SidecarError)) expect(text).toBe(`DOCUMENT ${n}`)
+            expect(texts.filter((text) => typeof text === "string")).toHaveLength(3)
+            expect(texts.length).toBeLessThan(5)
+          }
+          await until(() => childOf(spec) === undefined)
+        }, 30_000)
+  },
+)
+
+describe.skipIf(process.platform === "win32")("without a file descriptor to start it with", () => {
+  for (const [runtime, command, env] of [
+    ["bun", process.execPath, {}],
+    ["OpenCode's binary", opencode, { BUN_BE_BUN: "1" }],
+  ] as const)
+    test(`the host on ${runtime} goes on, is told, and has it once there are some again`, async () => {
+      const script = join(import.meta.dir, "fixtures/no-descriptors.ts")
+      using child = spawnChild(["sh", "-c", 'ulimit -n 80; exec "$0" "$@"', command, script], env)
+      const { code, stdout, stderr } = await child.finish()
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      const { without, within } = JSON.parse(stdout)
+      expect(without).toMatch(/^START_FAILED: .* could not be started: .*EMFILE/)
+      expect(JSON.parse(within)).toEqual({ text: "A" })
+    }, 20_000)
+})

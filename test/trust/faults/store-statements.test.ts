@@ -1,0 +1,100 @@
+// Every statement that the store gives to SQLite, failed in its turn, once or from there on, by each kind of trouble: the
+// session goes on, what was on the disk stays there, and what was not written then is written later or said to be lost.
+
+import { Database } from "bun:sqlite"
+import { afterAll, describe, expect, test } from "bun:test"
+import { readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryFolder } from "../../store/support.ts"
+import { everythingOn, type Played, playSession } from "../../support/one-session.ts"
+import { createSeam, wrapSqlite } from "../../support/seam.ts"
+import { sized } from "../../support/size.ts"
+import { expectRich, expectWhole } from "./invariants.ts"
+
+const TROUBLES = { BUSY: 5, NOMEM: 7, READONLY: 8, IOERR: 522, CORRUPT: 11, FULL: 13, ERROR: 1 } as const
+type Trouble = keyof typeof TROUBLES
+
+const folder = temporaryFolder()
+const data = process.env.OPENCODE_HUD_DATA
+process.env.OPENCODE_HUD_DATA = join(folder.path, "data")
+let before: Set<string> = new Set()
+let path = ""
+const seam = createSeam(() => {
+  before = rowsIn(path)
+})
+const unwrap = wrapSqlite(seam)
+afterAll(() => {
+  unwrap()
+  if (data === undefined) delete process.env.OPENCODE_HUD_DATA
+  else process.env.OPENCODE_HUD_DATA = data
+  folder[Symbol.dispose]()
+})
+
+let count = 0
+async function play(fault?: Parameters<typeof seam.begin>[0]): Promise<Played> {
+  const directory = join(folder.path, `${++count}`)
+  path = join(directory, "hud.db")
+  seam.begin(fault)
+  return playSession({ directory, options: everythingOn(directory), mend: seam.mend })
+}
+
+/** The keys of all rows, in the file and in those set aside. */
+function rowsIn(path: string): Set<string> {
+  const folder = join(path, "..")
+  const names = readdirSync(folder).filter((name) => /^hud\.db(\.corrupt-[^-]+)?$/.test(name))
+  return new Set(names.flatMap((name) => keysIn(join(folder, name))))
+}
+
+function keysIn(path: string): string[] {
+  const db = new Database(path, { readonly: true })
+  try {
+    const tables = { turn: "session_id || turn", fold: "session_id || part_id", carried: "session_id", session: "id" }
+    return Object.entries(tables).flatMap(([table, key]) =>
+      db
+        .query<{ key: string }, []>(`SELECT ${key} AS key FROM ${table}`)
+        .all()
+        .map((row) => `${table} ${row.key}`),
+    )
+  } catch {
+    // no table yet
+    return []
+  } finally {
+    db.close()
+  }
+}
+
+function errorOf(trouble: Trouble): Error {
+  const code = `SQLITE_${trouble}`
+  return Object.assign(new Error(`${code} of the test`), { name: "SQLiteError", code, errno: TROUBLES[trouble] })
+}
+
+const plain = await play()
+const operations = [...seam.passed]
+seam.mend()
+
+test("the session without a fault has folds, gets its originals back, and goes on in the next process", () =>
+  expectRich(plain))
+
+const cases = (Object.keys(TROUBLES) as Trouble[]).flatMap((trouble) =>
+  [false, true].flatMap((stays) => operations.map((operation, at) => ({ trouble, stays, operation, at: at + 1 }))),
+)
+/** Every so many, so that each day has each trouble at other statements. */
+const every = sized(31, 1)
+
+describe("the session goes on, and nothing is lost in silence, when", () => {
+  for (const { trouble, stays, operation, at } of cases.filter((_, n) => n % every === 0))
+    test(`statement ${at} (${operation}) fails with ${trouble}, ${stays ? "as all after it" : "once"}`, async () => {
+      before = new Set()
+      const fail = () => {
+        throw errorOf(trouble)
+      }
+      const played = await play({ at, stays, fail })
+      expect(seam.failed).toBeGreaterThan(0)
+      const said = expectWhole(played, plain)
+      const after = rowsIn(path)
+      expect([...before].filter((row) => !after.has(row))).toEqual([])
+      if (!stays && trouble === "BUSY") expect(said).toEqual([])
+      expect(played.processes[2].logged).toEqual([])
+      rmSync(join(path, ".."), { recursive: true })
+    }, 20_000)
+})

@@ -1,0 +1,119 @@
+// `opencode serve` as a program starts it that means to talk to it for long: on a port it keeps over a restart, with what
+// it printed, and a line that can be cut.
+
+import { spawn } from "node:child_process"
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { ownChild, stopChild } from "../../../src/demo/owned.ts"
+
+const READY_MS = 60_000
+
+export type Serving = {
+  url: string
+  port: number
+  /** stdout and stderr together */
+  printed(): string
+  stop(): Promise<void>
+}
+
+export type ServeOptions = {
+  opencode: string
+  directory: string
+  env: Readonly<Record<string, string>>
+  /** a free one when absent */
+  port?: number
+}
+
+/** Resolves when the server says that it listens; rejects with what it printed when it ends before. */
+export async function startServe({ opencode, directory, env, port: wanted }: ServeOptions): Promise<Serving> {
+  // OpenCode takes port 0 for "4096 if free", which two servers on one machine would fight over
+  const port = wanted ?? (await freePort())
+  const child = ownChild(
+    spawn(opencode, ["serve", "--port", String(port), "--hostname", "127.0.0.1"], {
+      cwd: directory,
+      env: { ...env, PWD: directory },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+    }),
+  )
+  let printed = ""
+  const ready = new Promise<void>((resolve, reject) => {
+    const fail = (what: string) => reject(new Error(`opencode serve ${what}; it printed: ${printed}`))
+    const timer = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS)
+    const hear = (chunk: Buffer) => {
+      printed += chunk.toString("utf8")
+      if (printed.includes("listening on")) {
+        clearTimeout(timer)
+        resolve()
+      }
+    }
+    child.stdout?.on("data", hear)
+    child.stderr?.on("data", hear)
+    child.once("error", reject)
+    child.once("exit", (code) => {
+      clearTimeout(timer)
+      fail(`ended with ${code}`)
+    })
+  })
+  try {
+    await ready
+  } catch (cause) {
+    await stopChild(child)
+    throw cause
+  }
+  return { url: `http://127.0.0.1:${port}`, port, printed: () => printed, stop: () => stopChild(child) }
+}
+
+export type Line = {
+  url: string
+  /** Drops every connection that is open; new ones are let through. */
+  cut(): void
+  close(): Promise<void>
+}
+
+/**
+ * A bad line to a server: it hands on the answer a few bytes at a time, so that letters and line ends are cut in two, and
+ * can be cut.
+ */
+export async function badLine(to: number, pieceBytes: number): Promise<Line> {
+  const open = new Set<Socket>()
+  const server: Server = createServer((near) => {
+    const far = connect(to, "127.0.0.1")
+    for (const socket of [near, far]) {
+      socket.setNoDelay(true)
+      open.add(socket)
+      socket.on("error", () => {})
+      socket.once("close", () => {
+        open.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far)
+    far.on("data", (chunk: Buffer) => {
+      for (let at = 0; at < chunk.length; at += pieceBytes) near.write(chunk.subarray(at, at + pieceBytes))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        cut()
+      }),
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
