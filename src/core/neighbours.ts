@@ -4,8 +4,8 @@
 /** The name of a message, behind its texts and its tool outputs: by it the agent tells DCP what to compress. */
 const MARK = /\n?<dcp-message-id>[mb]\d{1,6}<\/dcp-message-id>$/
 const LONGEST_MARK = 60
-/** Stands where an output was. */
-const REMOVED = "[Output removed to save context - information superseded or no longer needed]"
+/** Stands where an output was: that it was removed, and in whatever words why. */
+const REMOVED = /^\[Output removed\b[^\n\]]{0,160}\]$/
 /** Ids of parts that the user did not write: summaries and reminders. */
 const PART_ID = "prt_dcp_"
 
@@ -21,7 +21,7 @@ export function withoutMark(text: string): string {
 
 /** Whether an output, its mark aside, was taken out and is not there to be folded, counted or shown. */
 export function isRemoved(output: string): boolean {
-  return output === REMOVED
+  return REMOVED.test(output)
 }
 
 export function isForeign(partID: string | undefined): boolean {

@@ -15,7 +15,7 @@ const env: Env = {
   digest: () => ({ kind: "other", gist: "a log", facts: [], source: "extract" }) as never,
 }
 const LONG = "one line of a long log\n".repeat(400)
-const REMOVED = "[Output removed to save context - information superseded or no longer needed]"
+const REMOVED = "[Output removed: it is of no use any more]"
 const mark = (number: number) => `\n<dcp-message-id>m${String(number).padStart(4, "0")}</dcp-message-id>`
 
 /** The same command twice, as DCP hands them on: the same output, under another mark. */
