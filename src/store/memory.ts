@@ -82,13 +82,14 @@ export function createMemory(): Memory {
     folds: (sessionID) => folds.get(sessionID) ?? new Map(),
     apply,
     writes: (at) => [
+      // first, since a queue that is full gives up its oldest: an account can be done without, a fold cannot
+      ...[...turns].flatMap(([sessionID, known]) =>
+        Array.from(known.values(), (turn): Write => ({ kind: "turn", sessionID, turn, at })),
+      ),
       ...Array.from(anchors, ([sessionID, list]): Write => ({ kind: "anchors", sessionID, anchors: list, at })),
       ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
       // Copies: the ones here go on changing while those wait.
       ...Array.from(folds, ([sessionID, rows]): Write => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
-      ...[...turns].flatMap(([sessionID, known]) =>
-        Array.from(known.values(), (turn): Write => ({ kind: "turn", sessionID, turn, at })),
-      ),
       ...Array.from(digests.values(), (one): Write => ({ kind: "digest", ...one, at })),
     ],
   }
