@@ -29,9 +29,10 @@ export function makePrivateFolder(folder: string, isOwn = false): void {
 /**
  * Why a file or folder is not to be believed, in a sentence that says what to do; undefined when it is, and when it is not
  * there or cannot be looked at, which who opens it will be told. It has to belong to the user, or to root, and others must
- * not be able to write to it; nor, where it is a link, may the link be somebody else's.
+ * not be able to write to it; nor, where it is a link, may the link be somebody else's. `mayBeSticky`: a folder such as
+ * /tmp will do, since who asks looks at each file in it too.
  */
-export function sharedWith(path: string): string | undefined {
+export function sharedWith(path: string, mayBeSticky = true): string | undefined {
   // Windows has neither owners as numbers nor such modes: there the user's profile keeps others out
   if (process.getuid === undefined) return undefined
   const own = new Set([process.getuid(), 0])
@@ -40,9 +41,14 @@ export function sharedWith(path: string): string | undefined {
   if (!own.has(link.uid) || !own.has(found.uid))
     return `${path} belongs to another user, and so it is not used; ${ELSEWHERE}`
   const isSticky = found.isDirectory() && (found.mode & STICKY) !== 0
-  if ((found.mode & OTHERS_WRITE) !== 0 && !isSticky)
+  if ((found.mode & OTHERS_WRITE) !== 0 && !(isSticky && mayBeSticky))
     return `others can write to ${path}, and so it is not used; chmod go-w it, or ${ELSEWHERE}`
   return undefined
+}
+
+/** Whether the mere look at a path would make Windows log in at another machine, with the user's name and password's hash. */
+export function isRemote(path: string): boolean {
+  return /^[\\/]{2}/.test(path)
 }
 
 function lookAt(path: string, look: (path: string) => Stats): Stats | undefined {
@@ -53,14 +59,26 @@ function lookAt(path: string, look: (path: string) => Stats): Stats | undefined 
   }
 }
 
+export type WriteOptions = {
+  signal?: AbortSignal | undefined
+  /** Asked right before the file is moved in place; throws where nothing may be put. */
+  check?: (path: string) => Promise<void>
+}
+
 /**
  * Writes a file with mode 0600 aside and moves it in place, so that there is the old one or the new one. Aside under a name
- * that nobody can guess, and only where nothing is, so that no link is followed. Rejects when the disk does.
+ * that nobody can guess, and only where nothing is, so that no link is followed. Rejects when the disk does, with the
+ * signal's reason, and with what `check` throws.
  */
-export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
+export async function writePrivate(
+  path: string,
+  content: string | Uint8Array,
+  { signal, check }: WriteOptions = {},
+): Promise<void> {
   const fresh = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
   try {
-    await writeFile(fresh, content, { mode: 0o600, flag: "wx" })
+    await writeFile(fresh, content, { mode: 0o600, flag: "wx", ...(signal ? { signal } : {}) })
+    await check?.(path)
     await rename(fresh, path)
   } catch (error) {
     await rm(fresh, { force: true }).catch(() => {})

@@ -47,7 +47,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   cli: [
     ...["core", "store", "status", "demo", "report", "digest", "setup", "sidecar", "doctor", "protocol", "options.ts"],
-    ...["citty", "node:*", "package.json"],
+    ...["private-folder.ts", "citty", "node:*", "package.json"],
   ],
 }
 

@@ -1,8 +1,8 @@
-// A file that a command writes where it was told to: aside and then moved in place, so that what stands there is the old one
-// or the new one, and readable by its owner alone.
-import { randomUUID } from "node:crypto"
-import { rename, rm, stat, writeFile } from "node:fs/promises"
+// A file that a command writes where it was told to, whole or not at all and readable by its owner alone; and what is wrong
+// with the place, in words of the command line.
+import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { type WriteOptions, writePrivate } from "../private-folder.ts"
 import { UsageError } from "./terminal.ts"
 
 /** `option` named the path. Throws UsageError. */
@@ -19,17 +19,12 @@ export async function writeWhole(
   option: string,
   path: string,
   text: string,
-  check: (path: string) => Promise<void>,
+  check: NonNullable<WriteOptions["check"]>,
   signal?: AbortSignal,
 ): Promise<void> {
-  // a name that nobody has: what is removed below is our own
-  const aside = `${path}.${randomUUID()}.tmp`
   try {
-    await writeFile(aside, text, { mode: 0o600, flag: "wx", ...(signal ? { signal } : {}) })
-    await check(path)
-    await rename(aside, path)
+    await writePrivate(path, text, { check, signal })
   } catch (cause) {
-    await rm(aside, { force: true })
     if (signal?.aborted || cause instanceof UsageError) throw cause
     throw new UsageError(`${option}: ${path} cannot be written (${(cause as Error).message})`)
   }

@@ -10,7 +10,7 @@ import { megabytes } from "../setup/folder.ts"
 import { checkModelFile } from "../setup/gguf.ts"
 import { listedModel } from "../setup/models.ts"
 import { ENGINE } from "../setup/pinned.ts"
-import { chooseModel, type EngineRecord, type ModelRecord, type Places } from "../sidecar/installed.ts"
+import { chooseModel, type EngineRecord, type ModelRecord, type Places, sharedIn } from "../sidecar/installed.ts"
 import { hashFile } from "../sidecar/model-file.ts"
 import { type Check, fail, inShell, ok } from "./check.ts"
 
@@ -67,6 +67,8 @@ export async function checkEngine(places: Places, { engine }: Installed): Promis
     )
   }
   if (!(await isThere(places.main))) return broken(`${places.main} is missing`)
+  const shared = sharedIn(places)
+  if (shared !== undefined) return fail("engine", shared, `correct that, or move it away and run ${SETUP}`)
   for (const name of [ENGINE, ...engine.variants]) {
     const part = join(places.sidecar, "node_modules", ...name.split("/"))
     // setup goes by its stamp, and would find nothing to do

@@ -44,10 +44,29 @@ function isDenied(rules: unknown, tool: string): boolean {
   return matching.at(-1)?.action === "deny"
 }
 
-/** OpenCode's wildcards: a star stands for anything. */
+/**
+ * OpenCode's wildcards: a star stands for anything, a question mark for one character. No regular expression is made of
+ * them: a prompt can name a tool of thirty stars, over which one would go on for ever.
+ */
 export function matches(pattern: string, tool: string): boolean {
-  const literal = pattern.split("*").map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
-  return new RegExp(`^${literal.join(".*")}$`).test(tool)
+  // how far into the pattern the last star was, and what it was last tried to stand for ends before
+  let star = -1
+  let retry = 0
+  let at = 0
+  for (let read = 0; read < tool.length; ) {
+    if (pattern[at] === "*") {
+      star = at++
+      retry = read
+    } else if (pattern[at] === tool[read] || pattern[at] === "?") {
+      at++
+      read++
+    } else if (star >= 0) {
+      at = star + 1
+      read = ++retry
+    } else return false
+  }
+  while (pattern[at] === "*") at++
+  return at === pattern.length
 }
 
 /** A session's stored messages; undefined when OpenCode will not say. */

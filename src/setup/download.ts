@@ -28,6 +28,8 @@ const FIRST_PAUSE_MS = 500
 const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants
 const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
 const ANEW = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+/** How a file system says that it knows no such thing as waiting for the disk. */
+const UNSYNCED: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
 /** A connection that brings nothing for so long is as good as cut. */
 const SILENT_MS = 30_000
 
@@ -139,7 +141,7 @@ class Download {
       }
       // what a disk only finds out now, or never gets to before the power goes, must not be taken for whole
       await file.sync().catch(async (cause) => {
-        throw await this.unwritten(cause)
+        if (!UNSYNCED.has(systemCode(cause) ?? "")) throw await this.unwritten(cause)
       })
     } catch (cause) {
       signal?.throwIfAborted()

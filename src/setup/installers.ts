@@ -74,7 +74,9 @@ function withoutCredentials(env: Environment): Record<string, string> {
 /** Names that stand as `${NAME}` or `$NAME` in the settings below the home folder. */
 function namedInSettings(env: Environment): ReadonlySet<string> {
   const home = env.HOME ?? env.USERPROFILE
-  const files = home ? [".npmrc", ".bunfig.toml"].map((name) => join(home, name)) : []
+  const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
+    folder ? [".npmrc", ".bunfig.toml"].map((name) => join(folder, name)) : [],
+  )
   const all = [...files, ...[env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? []].flat()]
   return new Set(all.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
 }

@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises"
 import { basename } from "node:path"
 import type { GpuChoice } from "../protocol/messages.ts"
 import type { ModelRecord, Places } from "../sidecar/installed.ts"
-import { hashFile, stampOf } from "../sidecar/model-file.ts"
+import { changedSince, hashFile, stampOf } from "../sidecar/model-file.ts"
 import { type DownloadOptions, download } from "./download.ts"
 import { type EngineOptions, type EngineState, installEngine, isFinished } from "./engine.ts"
 import { checkModelFile } from "./gguf.ts"
@@ -40,7 +40,7 @@ export type Plan = {
   engine: EnginePlan
   /** undefined: none was wanted */
   model: ModelPlan | undefined
-  /** the model in use, when its file is not there any more */
+  /** the model in use, when its file is not there any more, or is another one, which the plugin does not load */
   missing?: ModelRecord
 }
 
@@ -63,7 +63,8 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
   if (model === false) return { machine, engine, model: undefined }
   const record = await modelInUse(places)
-  const isUsable = record && (await hasSize(record.path, record.sizeBytes))
+  const isUsable =
+    record && (await hasSize(record.path, record.sizeBytes)) && (await changedSince(record, signal)) === undefined
   const planned: ModelPlan =
     isUsable && model === undefined
       ? { kind: "kept", record }

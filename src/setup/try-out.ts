@@ -9,7 +9,7 @@ import { CONTEXT_TOKENS } from "../digest/backends/llama.ts"
 import type { Capabilities, GpuChoice } from "../protocol/messages.ts"
 import { SidecarError } from "../sidecar/errors.ts"
 import { findCommand } from "../sidecar/find.ts"
-import type { ModelRecord, Places } from "../sidecar/installed.ts"
+import { type ModelRecord, type Places, sharedIn } from "../sidecar/installed.ts"
 import { launchSpec } from "../sidecar/launch.ts"
 import { beginLife, LIFE_TIMES } from "../sidecar/life.ts"
 import { predictMs, tooSlow } from "../sidecar/speed.ts"
@@ -38,19 +38,21 @@ export type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment
 
 /** Rejects with TRIAL_FAILED, also for a model too slow to be used, or with the signal's reason. Leaves no process. */
 export async function tryOut(
-  { main }: Places,
+  places: Places,
   model: ModelRecord,
   { gpu, version, env = process.env, signal }: TryOutOptions,
 ): Promise<Trial> {
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
+  const shared = sharedIn(places)
+  if (shared !== undefined) throw failed(shared)
   const find = (name: string) => findCommand(name, env)
   const spec = launchSpec({
     // what the plugin will run it with, where it can be found
     runtime: find("opencode") ? "opencode" : "auto",
     execPath: process.execPath,
     hostIsBun: process.versions.bun !== undefined,
-    main,
+    main: places.main,
     env,
     platform: process.platform,
     find,

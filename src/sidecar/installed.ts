@@ -2,8 +2,9 @@
 // `models/` with the models it fetched, `model.json` naming the one in use. Setup writes these; the plugin only reads.
 
 import { readFile, realpath } from "node:fs/promises"
-import { basename, isAbsolute, join, sep } from "node:path"
+import { basename, dirname, isAbsolute, join, sep } from "node:path"
 import * as z from "zod/mini"
+import { isRemote, sharedWith } from "../private-folder.ts"
 
 /** `sidecar/installed.json`: written last, so that a folder without it is no finished installation. */
 const engineRecordSchema = z.object({
@@ -61,6 +62,15 @@ export async function readInstalled(
   return { engine, model }
 }
 
+/** Why nothing of what lies there is run: others have a say in it. Undefined when nobody has. */
+export function sharedIn({ sidecar, main }: Places): string | undefined {
+  return firstShared(dirname(sidecar), sidecar, main)
+}
+
+function firstShared(...paths: string[]): string | undefined {
+  return paths.map((path) => sharedWith(path, false)).find((why) => why !== undefined)
+}
+
 /** A model without a checksum is one that lies where only setup puts files, and only whole ones. */
 type ChosenModel = Pick<ModelRecord, "name" | "path"> & Partial<ModelRecord>
 
@@ -77,13 +87,20 @@ export async function chooseModel(
   if (named === undefined || named === inUse?.path)
     return inUse ?? { reason: "no model is chosen; run `npx opencode-hud setup`" }
   const refuse = (what: string) => ({ reason: `option digest.model: ${what}, got ${JSON.stringify(named)}` })
-  if (!isAbsolute(named)) return refuse("expected the absolute path of a GGUF file")
-  const [file, folder] = await Promise.all([named, places.models].map((path) => realpath(path).catch(() => "")))
-  if (file && folder && file.startsWith(folder + sep))
-    return { name: basename(named).replace(/\.gguf$/i, ""), path: file }
-  return refuse(
-    "expected a model that was fetched, or the one that `npx opencode-hud model use` has taken into use on this machine",
+  if (!isAbsolute(named) || isRemote(named)) return refuse("expected the absolute path of a GGUF file")
+  const [file = "", folder = ""] = await Promise.all(
+    [named, places.models].map((path) => realpath(path).catch(() => "")),
   )
+  // what a download has not finished ends otherwise
+  if (!folder || !file.startsWith(folder + sep) || !/\.gguf$/i.test(file))
+    return refuse(
+      "expected a model that was fetched, or the one that `npx opencode-hud model use` has taken into use on this machine",
+    )
+  // there is no checksum to hold it against
+  const shared = firstShared(folder, dirname(file), file)
+  return shared === undefined
+    ? { name: basename(named).replace(/\.gguf$/i, ""), path: file }
+    : { reason: `option digest.model: ${shared}` }
 }
 
 async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {

@@ -27,11 +27,12 @@ export async function feedFile(hash: Hash, path: string, { signal, onProgress }:
 
 /**
  * What changes when a file does: size, times and inode. Nobody but root can set the time of the last change of the inode,
- * so that bytes put in place with the old time of modification are noticed too. Undefined when there is no such file.
+ * so that bytes put in place with the old time of modification are noticed too. Not the device: its number is another
+ * each time that a network's or a container's file system is mounted. Undefined when there is no such file.
  */
 export async function stampOf(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined)
-  return found?.isFile() ? [found.size, found.mtimeNs, found.ctimeNs, found.ino, found.dev].join("-") : undefined
+  return found?.isFile() ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join("-") : undefined
 }
 
 /** Files whose checksum was right, by path, with their stamps: a gigabyte takes a second or more to hash. */

@@ -212,7 +212,11 @@ export function createSidecar(config: SidecarConfig): Sidecar {
       wrong = await config.check?.(closing.signal)
     } catch (cause) {
       if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
-      wrong = `the model could not be read (${cause instanceof Error ? cause.message : cause})`
+      // a disk that is away for a while, no descriptor to spare: it says nothing of the model
+      const why = `the model could not be read (${cause instanceof Error ? cause.message : cause})`
+      const failure = new SidecarError("START_FAILED", why, { cause })
+      judge(failure, false)
+      throw failure
     }
     if (wrong === undefined) return
     turnOff(wrong)

@@ -6,6 +6,8 @@ import { StoreError } from "./errors.ts"
 import { applicationID, schemaVersion } from "./migrations/index.ts"
 import { dataFolder, STORE_NAME } from "./paths.ts"
 
+const LOGS = ["-wal", "-shm", "-journal"]
+
 /**
  * Makes folder and file with modes 0700 and 0600 and answers the file's inode. Throws system errors, and where others
  * have a say in the folder or the file, or the file is a link.
@@ -16,10 +18,14 @@ export function prepareFile(path: string): number {
   const found = lstatSync(path, { throwIfNoEntry: false })
   // what it leads to would be written to, and set aside if it is no database
   if (found?.isSymbolicLink())
-    throw new StoreError("STORE_FOREIGN", `${path} is a symbolic link, and is not followed; remove it`)
+    throw new StoreError(
+      "STORE_FOREIGN",
+      `${path} is a symbolic link, and is not followed; put the file in its place, or set OPENCODE_HUD_DATA to its folder`,
+    )
   // opening a pipe would wait for who reads it
   if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is no file`)
-  const why = sharedWith(path)
+  // SQLite takes what a log holds for the file's newest pages, whoever put the log there
+  const why = ["", ...LOGS].map((suffix) => sharedWith(path + suffix)).find((one) => one !== undefined)
   if (why !== undefined) throw new StoreError("STORE_FOREIGN", why)
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
   closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600))

@@ -1,6 +1,7 @@
 // Where the plugin's store and OpenCode's database lie. Pure: the environment and the home folder are given.
 import { homedir, tmpdir } from "node:os"
 import { basename, isAbsolute, join, resolve } from "node:path"
+import { isRemote } from "../private-folder.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -14,12 +15,13 @@ export const STORE_NAME = "hud.db"
 
 /**
  * The store's file: the one that the option `store.path` names, else `hud.db` in the data folder. A name without a folder is
- * one in the data folder; else the path has to be absolute. Throws where it is neither, or does not end in `.db`: a project's
- * own opencode.json can set the option, and a file of another kind might be read by a program that acts on it.
+ * one in the data folder; else the path has to be absolute, and on this machine. Throws where it is neither, or does not end in
+ * `.db`: a project's own opencode.json can set the option, and a file of another kind might be read by a program that acts on it.
  */
 export function storePath(env: Environment = process.env, home = homeFolder(), named = STORE_NAME): string {
   const isName = basename(named) === named && !named.includes("\\")
-  if ((isName || isAbsolute(named)) && named.endsWith(".db")) return resolve(dataFolder(env, home), named)
+  if ((isName || (isAbsolute(named) && !isRemote(named))) && named.endsWith(".db"))
+    return resolve(dataFolder(env, home), named)
   const got = `got ${JSON.stringify(named)}`
   throw new Error(
     `option store.path: expected an absolute path, or a name in the data folder, that ends in .db; ${got}`,

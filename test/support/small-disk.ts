@@ -1,4 +1,5 @@
-// A disk so small that it fills up: a file system in memory, which only root may mount, on Linux.
+// A disk so small that it fills up, and that can be made read-only: a file system in memory, which only root may mount, on
+// Linux.
 
 import { execFileSync } from "node:child_process"
 
@@ -13,8 +14,11 @@ export function canMount(): boolean {
   }
 }
 
-/** Mounted at a folder that is there, until disposed. */
-export function mountSmall(folder: string, megabytes: number): { [Symbol.dispose](): void } {
+/** Mounted at a folder that is there, until disposed. `readOnly` is refused while a file is open for writing. */
+export function mountSmall(folder: string, megabytes: number): { readOnly(): void; [Symbol.dispose](): void } {
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "none", folder])
-  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]) }
+  return {
+    readOnly: () => void execFileSync("mount", ["-o", "remount,ro", folder], { stdio: "ignore" }),
+    [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]),
+  }
 }

@@ -4,12 +4,11 @@
 import { existsSync } from "node:fs"
 import manifest from "../../../package.json" with { type: "json" }
 import type { Options } from "../../options.ts"
-import { sharedWith } from "../../private-folder.ts"
 import type { Capabilities } from "../../protocol/messages.ts"
 import { PROTOCOL } from "../../protocol/version.ts"
 import { SidecarError, type SidecarErrorCode } from "../../sidecar/errors.ts"
 import { findCommand } from "../../sidecar/find.ts"
-import { chooseModel, placesIn, readInstalled } from "../../sidecar/installed.ts"
+import { chooseModel, placesIn, readInstalled, sharedIn } from "../../sidecar/installed.ts"
 import { launchSpec } from "../../sidecar/launch.ts"
 import { createLease } from "../../sidecar/lease.ts"
 import { wrongProtocol } from "../../sidecar/life.ts"
@@ -45,8 +44,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
   const installed = await readInstalled(places)
   if (!installed.engine) return missingEngine(places.engineRecord)
   if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
-  // what lies there is run
-  const shared = [dataFolder, places.sidecar, places.main].map(sharedWith).find((why) => why !== undefined)
+  const shared = sharedIn(places)
   if (shared !== undefined) return { off: shared }
   const model = await chooseModel(options.model, installed.model, places)
   if ("reason" in model) return { off: model.reason }

@@ -40,7 +40,7 @@ test("the session without a fault is a whole one", () => {
   expect(total).toBeGreaterThan(50)
 })
 
-const every = sized(7, 1)
+const every = sized(11, 1)
 
 describe.each(["once", "from there on"])("the session goes on when", (how) => {
   for (let at = 1; at <= total; at++)

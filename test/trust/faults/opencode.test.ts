@@ -96,23 +96,50 @@ const FAULTS: readonly Fault[] = [
   },
 ]
 
-const FULL_DISK: Fault = {
-  name: "the disk of the store fills up",
-  before(data) {
-    mkdirSync(data, { recursive: true })
-    const disk = mountSmall(data, 1)
-    return () => disk[Symbol.dispose]()
-  },
-  during({ data }) {
-    try {
-      writeFileSync(join(data, "ballast"), Buffer.alloc(2_000_000))
-    } catch {
-      // as much as there was room for is written
-    }
-    return undefined
-  },
-  says: /waits in memory until there is room|nothing to show in the panel/,
+/** A disk of its own in the place of the data folder; what it answers takes that back. */
+function ownDisk(data: string, megabytes: number) {
+  mkdirSync(data, { recursive: true })
+  return mountSmall(data, megabytes)
 }
+
+/** What takes a disk of its own. */
+const DISK_FAULTS: readonly Fault[] = [
+  {
+    name: "the disk of the store fills up",
+    before(data) {
+      const disk = ownDisk(data, 1)
+      return () => disk[Symbol.dispose]()
+    },
+    during({ data }) {
+      try {
+        writeFileSync(join(data, "ballast"), Buffer.alloc(2_000_000))
+      } catch {
+        // as much as there was room for is written
+      }
+      return () => rmSync(join(data, "ballast"), { force: true })
+    },
+    says: /waits in memory until there is room|nothing to show in the panel/,
+  },
+  {
+    name: "another file system, which is read-only, comes to lie over the store's folder",
+    during({ data }) {
+      const disk = ownDisk(data, 1)
+      disk.readOnly()
+      return () => disk[Symbol.dispose]()
+    },
+    says: /nothing to show in the panel/,
+  },
+  {
+    name: "the disk of the store has been read-only from the start",
+    before(data) {
+      const disk = ownDisk(data, 1)
+      disk.readOnly()
+      return () => disk[Symbol.dispose]()
+    },
+    during: () => undefined,
+    says: /memory only/,
+  },
+]
 
 const MOST_LOOKS = 6
 const replies = (at: number): Reply => (at < MOST_LOOKS ? use(look(at + 1)) : say("Done."))
@@ -142,7 +169,6 @@ async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Prom
     end?.()
     end = undefined
     const outline = await outlineIn(world, first.session)
-    rmSync(join(data, "ballast"), { force: true })
     world.provider.play([use(look(7)), say("Done.")])
     const second = await world.host.run("And one more", { session: first.session })
     const requests = world.provider.from("main", first.session)
@@ -170,10 +196,11 @@ async function outlineIn({ host }: World, session: string): Promise<string[]> {
 }
 
 describe("the session goes as without the plugin, and the next process has its HUD, when in the middle of a turn", () => {
-  const all = [...FAULTS, FULL_DISK]
-  for (const fault of all.slice(0, sized(1, all.length)))
-    test.skipIf(fault === FULL_DISK && !isSmall)(
-      fault === FULL_DISK && !isSmall ? `${fault.name} (skipped: only root may mount a small disk)` : fault.name,
+  const all = [...FAULTS, ...DISK_FAULTS]
+  for (const fault of all.slice(0, sized(1, all.length))) {
+    const skipped = DISK_FAULTS.includes(fault) && !isSmall
+    test.skipIf(skipped)(
+      skipped ? `${fault.name} (skipped: only root may mount a disk)` : fault.name,
       async () => {
         const faulty = await work(fault, EAGER)
         expect(faulty.ends).toEqual(plain.ends)
@@ -186,4 +213,5 @@ describe("the session goes as without the plugin, and the next process has its H
       },
       3 * PATIENCE_MS,
     )
+  }
 })

@@ -2,9 +2,10 @@
 // answered rightly, never by another's answer; the next one is answered; and no process is left.
 
 import { afterAll, describe, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { SidecarError } from "../../../src/sidecar/errors.ts"
-import { childOf, never, openSidecar, specOf, writing } from "../../sidecar/host.ts"
+import { childOf, children, never, openSidecar, specOf, writing } from "../../sidecar/host.ts"
 import { opencode, spawnChild, temporaryFolder, until } from "../../store/support.ts"
 import { sized } from "../../support/size.ts"
 import { MOMENTS, WAY_NAMES } from "./fixtures/failing-sidecar.ts"
@@ -56,6 +57,38 @@ describe.skipIf(process.platform === "win32")(
         }, 30_000)
   },
 )
+
+describe.skipIf(process.platform === "win32")("the plugin is put away at once, and no process is left, when", () => {
+  for (const [number, moment] of MOMENTS.entries())
+    test(`the sidecar stops dead at ${moment}`, async () => {
+      const marker = join(folder.path, `stopped-${number}`)
+      const spec = specOf(join(import.meta.dir, "fixtures/failing-sidecar.ts"), moment, "stops dead", marker)
+      // so long that nothing but the end of the plugin ends a wait
+      const times = { helloMs: LONG, loadMs: LONG, loadSilenceMs: LONG, silenceMs: LONG, writeMs: LONG }
+      await using opened = openSidecar(spec, { times: { ...TIMES, ...times } })
+      const asked = moment === "the second digest/write" ? ["first", "second"] : ["first"]
+      const answers = asked.map((text) =>
+        opened.sidecar.write(writing(text), never).then(
+          ({ text }) => JSON.parse(text).text,
+          (error: unknown) => (error instanceof SidecarError ? error.code : error),
+        ),
+      )
+      await until(() => existsSync(marker))
+      await until(() => stateOf(spec) === "T")
+      await opened.sidecar.close()
+      expect(childOf(spec)).toBeUndefined()
+      const expected = moment === "idle" ? ["FIRST"] : asked.map((_, n) => (n < asked.length - 1 ? "FIRST" : "CLOSED"))
+      expect(await Promise.all(answers)).toEqual(expected)
+    }, 30_000)
+})
+
+const LONG = 25_000
+
+/** Of its process: `T` when it is stopped. */
+function stateOf(spec: ReturnType<typeof specOf>): string | undefined {
+  const pid = childOf(spec)
+  return children().find((child) => child.pid === pid)?.state[0]
+}
 
 describe.skipIf(process.platform === "win32")("without a file descriptor to start it with", () => {
   for (const [runtime, command, env] of [

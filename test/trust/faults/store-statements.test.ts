@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite"
 import { afterAll, describe, expect, test } from "bun:test"
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { schemaVersion } from "../../../src/store/migrations/index.ts"
 import { temporaryFolder } from "../../store/support.ts"
 import { everythingOn, type Played, playSession } from "../../support/one-session.ts"
 import { createSeam, wrapSqlite } from "../../support/seam.ts"
@@ -71,6 +72,7 @@ function errorOf(trouble: Trouble): Error {
 const plain = await play()
 const operations = [...seam.passed]
 seam.mend()
+const plainRows = rowsIn(path).size
 
 test("the session without a fault has folds, gets its originals back, and goes on in the next process", () =>
   expectRich(plain))
@@ -79,7 +81,7 @@ const cases = (Object.keys(TROUBLES) as Trouble[]).flatMap((trouble) =>
   [false, true].flatMap((stays) => operations.map((operation, at) => ({ trouble, stays, operation, at: at + 1 }))),
 )
 /** Every so many, so that each day has each trouble at other statements. */
-const every = sized(31, 1)
+const every = sized(43, 1)
 
 describe("the session goes on, and nothing is lost in silence, when", () => {
   for (const { trouble, stays, operation, at } of cases.filter((_, n) => n % every === 0))
@@ -94,7 +96,45 @@ describe("the session goes on, and nothing is lost in silence, when", () => {
       const after = rowsIn(path)
       expect([...before].filter((row) => !after.has(row))).toEqual([])
       if (!stays && trouble === "BUSY") expect(said).toEqual([])
+      // what passes costs nothing that was to be kept
+      if (!stays && (trouble === "BUSY" || trouble === "FULL")) expect(after.size).toBe(plainRows)
       expect(played.processes[2].logged).toEqual([])
       rmSync(join(path, ".."), { recursive: true })
     }, 20_000)
 })
+
+describe("the session goes on in memory, the file is left as it is, and both are said, when", () => {
+  const steps = operations.map((operation, at) => ({ operation, at: at + 1 }))
+  for (const { operation, at } of steps.filter((_, n) => n % every === 0))
+    test(`a newer version migrates the store at statement ${at} (${operation})`, async () => {
+      let migrated: string[] | undefined
+      const fail = () => {
+        migrated = migrate(path)
+        throw errorOf("BUSY")
+      }
+      const played = await play({ at, stays: false, fail })
+      expect(seam.failed).toBe(1)
+      const said = expectWhole(played, plain)
+      // where the plugin was writing it could not be migrated
+      if (!migrated) return expect(said).toEqual([])
+      expect([...rowsIn(path)].sort()).toEqual(migrated)
+      for (const { logged } of played.processes.slice(1))
+        expect(logged).toEqual([expect.stringContaining("newer opencode-hud")])
+      rmSync(join(path, ".."), { recursive: true })
+    }, 20_000)
+})
+
+/** As another process does it; answers what is in the store from then on, and undefined where it is being written to. */
+function migrate(path: string): string[] | undefined {
+  const db = new Database(path)
+  try {
+    // by a way that the seam does not stand in
+    db.run(`PRAGMA user_version = ${schemaVersion + 1}`)
+  } catch {
+    return undefined
+  } finally {
+    db.close()
+  }
+  seam.mend()
+  return [...rowsIn(path)].sort()
+}

@@ -19,8 +19,12 @@ describe("the installer of the engine", () => {
     const script = 'require("node:fs").writeFileSync("seen.json", JSON.stringify(process.env))'
     const reference = "$" + "{ARTIFACTORY_TOKEN}"
     writeFileSync(join(folder.path, ".npmrc"), `//registry.example/:_authToken=${reference}\n`)
+    const config = join(folder.path, "config")
+    mkdirSync(config)
+    writeFileSync(join(config, ".bunfig.toml"), '[install.scopes]\nmine = { token = "$SCOPE_TOKEN" }\n')
     const env = {
-      ...polluted([...CREDENTIALS, ...INSTALLER_SETTINGS, "ARTIFACTORY_TOKEN", "OTHER_TOKEN"]),
+      ...polluted([...CREDENTIALS, ...INSTALLER_SETTINGS, "ARTIFACTORY_TOKEN", "SCOPE_TOKEN", "OTHER_TOKEN"]),
+      XDG_CONFIG_HOME: config,
       ...{ PATH: process.env.PATH, HOME: folder.path, VOLTA_HOME: "/volta", HTTPS_PROXY: proxy },
       SERVICE: "https://me:pw@service.example/",
     }
@@ -39,7 +43,8 @@ describe("the installer of the engine", () => {
     expect(seen[name]).toBe(name === "HTTPS_PROXY" ? proxy : `${PLANTED}-${name}`)
   })
 
-  test("keeps the one token that the user's .npmrc names, and what is no secret", () => {
+  test("keeps the tokens that the user's .npmrc and .bunfig.toml name, and what is no secret", () => {
+    expect(seen.SCOPE_TOKEN).toBe(`${PLANTED}-SCOPE_TOKEN`)
     expect(seen).toMatchObject({ ARTIFACTORY_TOKEN: `${PLANTED}-ARTIFACTORY_TOKEN`, VOLTA_HOME: "/volta" })
     expect([seen.OTHER_TOKEN, seen.SERVICE]).toEqual([undefined, undefined] as never[])
   })

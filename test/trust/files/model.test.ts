@@ -22,7 +22,7 @@ import { type Backend, BackendError } from "../../../src/digest/backends/backend
 import { openLlama } from "../../../src/digest/backends/llama.ts"
 import { checkModel } from "../../../src/doctor/digests.ts"
 import { optionsSchema } from "../../../src/options.ts"
-import { carryOutModel } from "../../../src/setup/plan.ts"
+import { carryOutModel, planSetup } from "../../../src/setup/plan.ts"
 import { takeIntoUse } from "../../../src/setup/shelf.ts"
 import { placesIn, readInstalled } from "../../../src/sidecar/installed.ts"
 import { errorOf, fixtures, never, writing } from "../../sidecar/host.ts"
@@ -144,6 +144,31 @@ describe("a model in use that is now", () => {
     expect(starts(planted)).toBe(1)
   })
 
+  test.skipIf(process.platform !== "linux")("that cannot be read for once is loaded the next time", async () => {
+    const { stamp, ...record } = JSON.parse(readFileSync(planted.modelRecord, "utf8"))
+    expect(stamp).toBeString()
+    // its bytes are looked at, and cannot be: root reads whatever the mode, but no folder
+    renameSync(model, `${model}.away`)
+    symlinkSync("/proc/self/mem", model)
+    writeFileSync(planted.modelRecord, JSON.stringify(record))
+    expect((await write())?.message).toMatch(/the model could not be read/)
+    expect(starts(planted)).toBe(0)
+    rmSync(model)
+    renameSync(`${model}.away`, model)
+    expect(await (backend as Backend).write(writing("a log"), never)).toBeDefined()
+    expect(starts(planted)).toBe(1)
+  })
+
+  test("changed since is not what setup keeps, for the plugin would not load it", async () => {
+    const plan = async () => {
+      const plan = await planSetup({ env: {}, places: planted, main: planted.main, model: undefined })
+      return [plan.model?.kind, plan.missing?.path]
+    }
+    expect(await plan()).toEqual(["kept", undefined])
+    writeFileSync(model, other())
+    expect(await plan()).toEqual(["hub", model])
+  })
+
   test("changed while the engine rests is not loaded by its next start", async () => {
     expect(await write()).toBeUndefined()
     const opened = backend as Backend
@@ -185,6 +210,12 @@ describe("digest.model, which a project may have set,", () => {
       inProject("evil.gguf")
       return join(inModels("owner", join(folder.path, "project")), "evil.gguf")
     },
+    "what a download has not finished": () => {
+      mkdirSync(join(planted.models, "owner/repo"), { recursive: true })
+      const part = join(planted.models, "owner/repo/a.gguf.0123456789ab.part")
+      copyFileSync(model, part)
+      return part
+    },
     "a file that is not there": () => join(planted.models, "none.gguf"),
     "a device": () => "/dev/zero",
     "the models folder itself": () => planted.models,
@@ -200,6 +231,14 @@ describe("digest.model, which a project may have set,", () => {
     expect(check).toMatchObject({ level: "fail", found: (opened as { off: string }).off })
     expect(starts(planted)).toBe(0)
   })
+
+  test.each(["//evil.example/share/any.gguf", "\\\\evil.example\\share\\any.gguf"])(
+    "cannot be another machine's file, %s, and is not even looked for, since Windows would log in there",
+    async (named) => {
+      const off = expect.stringMatching(/^option digest\.model: expected the absolute path of a GGUF file/)
+      expect(await open({ model: named })).toEqual({ off })
+    },
+  )
 
   test("can be the model in use, and is held against its checksum", async () => {
     const opened = (await open({ model })) as Backend

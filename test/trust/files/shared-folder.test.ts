@@ -14,12 +14,13 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { openLlama } from "../../../src/digest/backends/llama.ts"
+import { checkEngine } from "../../../src/doctor/digests.ts"
 import { checkStore } from "../../../src/doctor/store.ts"
 import { optionsSchema } from "../../../src/options.ts"
 import { makePrivateFolder, sharedWith } from "../../../src/private-folder.ts"
 import { holding } from "../../../src/setup/hold.ts"
 import { takeIntoUse } from "../../../src/setup/shelf.ts"
-import { placesIn } from "../../../src/sidecar/installed.ts"
+import { placesIn, readInstalled } from "../../../src/sidecar/installed.ts"
 import { createLease } from "../../../src/sidecar/lease.ts"
 import { statusFolder, writeStatus, writeSwitches } from "../../../src/status/files.ts"
 import { openAt, spawnChild, temporaryFolder } from "../../store/support.ts"
@@ -125,7 +126,31 @@ describe.skipIf(!posix)("what is run", () => {
     chmodSync(planted[which], 0o777)
     const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
     expect(backend).toEqual({ off: expect.stringMatching(/^others can write to .*sidecar/) })
+    const installed = await readInstalled(planted)
+    const check = await checkEngine(planted, installed)
+    expect(check).toMatchObject({ level: "fail", found: expect.stringMatching(/^others can write to .*sidecar/) })
   })
+
+  test("is not run from a folder such as /tmp, where anybody could have put the record of a model", async () => {
+    const planted = plantSidecar(folder.path, { program: join(folder.path, "evil.ts"), model: "any.gguf" })
+    chmodSync(data, 0o1777)
+    const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
+    expect(backend).toEqual({ off: expect.stringMatching(/^others can write to /) })
+  })
+
+  test.each(["models", "models/owner", "models/owner/any.gguf"])(
+    "is given no model without a checksum that others can put in place, by writing to %s",
+    async (open) => {
+      const planted = plantSidecar(folder.path, { program: join(folder.path, "any.ts"), model: "/other.gguf" })
+      const model = join(planted.models, "owner/any.gguf")
+      mkdirSync(join(planted.models, "owner"), { recursive: true })
+      writeFileSync(model, "GGUF")
+      chmodSync(join(data, open), 0o777)
+      const options = optionsSchema.parse({ digest: { backend: "llama", model } }).digest
+      const backend = await openLlama({ dataFolder: planted.folder, options, report: () => {} })
+      expect(backend).toEqual({ off: expect.stringMatching(/^option digest\.model: others can write to /) })
+    },
+  )
 })
 
 describe.skipIf(!posix)("a folder of the user's own", () => {
@@ -188,16 +213,16 @@ await store.close()
     expect([opened.store.state.kind, modeOf(join(data, "hud.db"))]).toEqual(["sqlite", "600"])
   })
 
-  test.skipIf(!isRoot)(
-    `and a file of another user's in it is left alone${isRoot ? "" : " (skipped: not root)"}`,
-    async () => {
+  test.skipIf(!isRoot).each(["", "-wal", "-shm", "-journal"])(
+    `and another user's file in it that is called as the store is, with "%s" at the end, is left alone${isRoot ? "" : " (skipped: not root)"}`,
+    async (end) => {
       chmodSync(data, 0o1777)
-      const path = join(data, "hud.db")
+      const path = join(data, `hud.db${end}`)
       writeFileSync(path, "", { mode: 0o644 })
       chownSync(path, STRANGER, STRANGER)
-      await using opened = await openAt(path)
+      await using opened = await openAt(join(data, "hud.db"))
       expect(opened.store.state).toEqual({ kind: "memory", reason: expect.stringContaining("belongs to another user") })
-      expect(modeOf(path)).toBe("644")
+      expect([modeOf(path), readdirSync(data)]).toEqual(["644", [`hud.db${end}`]])
     },
   )
 })

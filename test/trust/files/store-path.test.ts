@@ -145,6 +145,7 @@ test.each([
 
 test.each([
   ...["../hud.db", "a/../../hud.db", "./hud.db", "sub/hud.db", "..", ".", "..\\hud.db", "~/hud.db", "a/b.db/"],
+  ...["//evil.example/share/hud.db", "\\\\evil.example\\share\\hud.db", "\\\\?\\C:\\hud.db"],
   ...["hud", "hud.db.sh", "/home/u/.bashrc", "/home/u/.config/fish/conf.d/x.fish", "/etc/cron.d/x", ":memory:"],
   ...["file:hud", "hud.db?mode=memory", "/x.db\n", "hud.db\u0000.txt", ".git/hooks/post-checkout", "C:\\hud"],
 ])("%j is refused in a sentence", (named) => {

@@ -14,13 +14,16 @@ import { type Account, accountOf, type Rules } from "./account.ts"
 import { connect, type HttpClient } from "./http-client.ts"
 import { type Serving, startServe } from "./server.ts"
 
+/** A busy machine is no reason for a warning. */
+const PATIENT = { deadlineMs: 2_000 }
+
 /** Who runs beside the client: nobody, the plugin as it is installed, the plugin with all it has and nothing to wait for. */
 export const VARIANTS = {
   "without the plugin": null,
-  "with the plugin": PLUGIN,
+  "with the plugin": [PLUGIN, PATIENT],
   "with folds and a sidecar": [
     PLUGIN,
-    { fold: { price: { read: 1, write: 1 } }, digest: { backend: "llama" }, deadlineMs: 2_000 },
+    { fold: { price: { read: 1, write: 1 } }, digest: { backend: "llama" }, ...PATIENT },
   ],
 } as const
 

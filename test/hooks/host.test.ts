@@ -1,0 +1,57 @@
+// OpenCode's wildcards, by which agents and prompts are denied tools: whoever writes a prompt writes them.
+
+import { expect, test } from "bun:test"
+import { matches } from "../../src/hooks/host.ts"
+import { load, worked } from "./loaded.ts"
+
+test.each([
+  ["hud_recall", true],
+  ["*", true],
+  ["hud_*", true],
+  ["*recall", true],
+  ["hud*recall*", true],
+  ["*_*_*", false],
+  ["**hud**recall**", true],
+  ["h*d_r*l", true],
+  ["hud_recal?", true],
+  ["?".repeat(10), true],
+  ["?".repeat(11), false],
+  ["*?".repeat(10), true],
+  ["*?".repeat(11), false],
+  ["", false],
+  ["hud_recal", false],
+  ["hud_recalls", false],
+  ["hud.recall", false],
+  ["(hud_recall|x)", false],
+  ["[h]ud_recall", false],
+  ["\ud800*", false],
+])("%j matches hud_recall: %p", (pattern, isSo) => {
+  expect(matches(pattern, "hud_recall")).toBe(isSo)
+})
+
+const HOSTILE = {
+  "stars over which a regular expression goes on for ever": `${"*".repeat(60)}z`,
+  "stars between letters, as many": `${"*l".repeat(60)}z`,
+  "a million stars": `${"*".repeat(1_000_000)}z`,
+  "what is no regular expression": "[(\\",
+  "half a character": "\ud800",
+  "a property of every object": "__proto__",
+}
+
+test.each(Object.entries(HOSTILE))(
+  "a prompt that denies %s gets its HUD",
+  async (_, name) => {
+    const hooks = await load()
+    try {
+      const session = worked("ses_hostile")
+      const info = session.messages[0]?.info as { tools?: object }
+      info.tools = JSON.parse(`{${JSON.stringify(name)}: false}`)
+      const sent = await hooks.transform(session.fresh())
+      expect(sent.at(-1)?.parts[0]?.text).toStartWith("<hud>")
+      expect(hooks.logged).toEqual([])
+    } finally {
+      await hooks.dispose()
+    }
+  },
+  5_000,
+)
