@@ -2,11 +2,11 @@
 // as such. In quoted text they are broken at their first sign, `<` as `‹` and `[` as `(`; all the rest stays as it is.
 
 /** What is `<`: with its compatibility forms, and as other languages write it. */
-const SIGN = String.raw`(?:[<≮\uff1c\ufe64]|&(?:lt|#0{0,6}60|#x0{0,6}3c);?|%(?:25){0,3}3c|\\(?:u003c|u\{0{0,4}3c\}|x3c|0?74))`
+const SIGN = String.raw`(?:[<≮\uff1c\ufe64]|[&\uff06](?:amp;){0,3}(?:lt|#0{0,6}60|#x0{0,6}3c);?|%(?:25){0,3}3c|\\(?:u003c|u\{0{0,4}3c\}|x3c|0?74))`
 /** What only looks like it. */
-const ALIKE = String.raw`[\u2039\u2329\u27e8\u3008\u276c\u276e\u2770\u227a\u1438\u02c2\u29fc\u2991\u{1d236}]`
+const ALIKE = String.raw`[\u2039\u2329\u27e8\u3008\u276c\u276e\u2770\u227a\u1438\u02c2\u29fc\u2991\u300a\u27ea\u226a\u22d6\u2aa1\u{1d236}]`
 const SLASH = "[/\uff0f\u2044\u2215\u29f8\u2571]"
-const BAR = "[|\uff5c\u01c0\u2223\u2502\u2758\uffe8]"
+const BAR = "[|\u00a6\uff5c\u01c0\u2223\u2502\u2758\uffe8]"
 /** Writing in which brackets that look like `<` stand around titles. */
 const ASIAN = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]`
 const WORDS = String.raw`hud|(?:system|user|assistant|developer|tool|human|im_start|im_end)\b`

@@ -2,6 +2,7 @@
 // names spans of the text; this file shows the finders the text as a reader sees it, and takes out what they name.
 
 import { findAssigned } from "./redact/assigned.ts"
+import { findCommands } from "./redact/commands.ts"
 import { findHeaders } from "./redact/headers.ts"
 import { findKeys } from "./redact/keys.ts"
 import { findPublished } from "./redact/published.ts"
@@ -9,7 +10,7 @@ import { type Find, MARK } from "./redact/span.ts"
 import { findTokens } from "./redact/tokens.ts"
 import { findUrls } from "./redact/urls.ts"
 
-const FINDERS: readonly Find[] = [findKeys, findPublished, findTokens, findUrls, findHeaders, findAssigned]
+const FINDERS: readonly Find[] = [findKeys, findPublished, findTokens, findUrls, findHeaders, findCommands, findAssigned]
 
 /** Escape sequences, and characters that print nothing: one inside a secret must not hide it. */
 const HIDDEN =
@@ -58,8 +59,12 @@ function redactOnce(text: string): string {
   return shown + text.slice(done)
 }
 
+/** A break as strings of programs have it, where its letter would be taken for the next word's first. */
+const ESCAPED_BREAK = /\\[nrt]/g
+
 /** The text without what prints nothing, and where each of its characters stands in the original. */
-function seen(text: string): { plain: string; places: Uint32Array | undefined } {
+function seen(original: string): { plain: string; places: Uint32Array | undefined } {
+  const text = original.includes("\\") ? original.replace(ESCAPED_BREAK, "\\ ") : original
   if (text.search(HIDDEN) < 0) return { plain: text, places: undefined }
   const places = new Uint32Array(text.length)
   let plain = ""

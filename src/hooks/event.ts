@@ -48,7 +48,9 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
-      permissions.set(id, cut(redact(line([text(properties.permission) ?? "", ...patterns].join(" "))), 100))
+      const asked = redact(line([text(properties.permission) ?? "", ...patterns].join(" ")))
+      // of a name that shows as nothing nothing is left
+      permissions.set(id, cut(asked, 100) || "a tool")
       return
     }
     case "permission.replied":

@@ -1,33 +1,17 @@
-// Secrets by where they stand in a request or a command rather than by a name of theirs: authorization, cookies, and the
-// flags of programs that take a password behind one letter.
+// Secrets by where they stand rather than by a name of theirs: authorization, cookies, statements, lines of password files.
 
-import { type Find, MARK } from "./span.ts"
-import { isName, isPlaceholder, valueAt } from "./value.ts"
+import { isJumbled } from "./random.ts"
+import type { Find } from "./span.ts"
+import { isName, takeFrom } from "./value.ts"
 
 /** What follows an authorization's scheme. */
 const SCHEME =
-  /\b(?:bearer|basic|digest|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
+  /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
   /\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
+/** Of a digest what was made with the password: all else was said in the open. */
+const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
-/** -u of curl and its like, with a colon between user and password. */
-const USER = /[ \t](?:-u|-U|--user|--proxy-user)[ \t=]*["']?[^\s:"']{0,100}:((?!\d{1,5}(?:\s|$))[^\s"']{1,200})/dg
-/** Programs that take a password behind a letter, and what stands before it. */
-const LETTERS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
-  [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
-  [
-    /\b(?:sshpass|mongo\w*|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
-    /[ \t]-p[ \t]*(?=[^\s:=-])/g,
-  ],
-  [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
-  [/\bldap\w+\b/, /[ \t]-w[ \t]*/g],
-  [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
-  [/\b(?:openssl|keytool)\b/, /\bpass:/g],
-  [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
-  [/\bchpasswd\b/, /["'][\w.-]{1,60}:/g],
-  [/\bsudo[ \t]+-S\b/, /\becho[ \t]+(?:-n[ \t]+)?/g],
-  [/\bhtpasswd\b/, /[ \t]-\w{0,5}b\w{0,5}[ \t]+\S{1,200}[ \t]+\S{1,100}[ \t]+/g],
-]
 const MASK = /::add-mask::(\S{1,1000})/dg
 /** host:port:database:user:password, a line of PostgreSQL's password file. */
 const PGPASS =
@@ -35,34 +19,48 @@ const PGPASS =
 /** machine, login, password, a line of curl's and git's password file. */
 const NETRC = /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}password[ \t]+(\S{1,200})/dg
 
-/** What the lines of those files and commands have, in the quickest form: most texts are looked at no closer. */
-const TELLING_COMMAND = /[ \t]-{1,2}\w{0,5}[apwUPSbu]|pass:|chpasswd/
-const TELLING_PGPASS = /:(?:\d{4,5}|\*):/
-const TELLING_HEADER = /auth|bearer|basic|digest|negotiate|apikey|token|cookie|mask|login/i
+/** SQL's statements, and a cmdlet of PowerShell. Without quotes "identified by" is prose, but in capitals. */
+const STATEMENT =
+  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
+const STATEMENT_BARE = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
+/** A line of a browser's or curl's cookie file. */
+const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{8,4000})/dg
+/** The words that a wallet is made from again. */
+const MNEMONIC =
+  /\b(?:mnemonic|seed(?:[ _-]?phrase)?|recovery[ _-]phrase)["']?[ \t]*(?:[:=]|is)[ \t]*\\{0,8}["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})/dgi
+/** The four by four letters that Google gives a program. */
+const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})\b/dgi
+/** Secrets that calls to sign with have in their second place. */
+const SIGNED =
+  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+
+/** Each behind what is in all that it finds, in the quickest form: most texts are looked at no closer. */
+const PATTERNS: readonly (readonly [telling: RegExp, pattern: RegExp])[] = [
+  [/:(?:\d{4,5}|\*):/, PGPASS],
+  [/cookie/i, COOKIE],
+  [/digest/i, DIGEST],
+  [/add-mask/, MASK],
+  [/login/, NETRC],
+  [/identified|SecureString/i, STATEMENT],
+  [/IDENTIFIED/, STATEMENT_BARE],
+  [/\t(?:TRUE|FALSE)\t/, COOKIE_FILE],
+  [/mnemonic|seed|recovery/i, MNEMONIC],
+  [/pass/i, APP_PASSWORD],
+  [/jwt\.|hmac/i, SIGNED],
+]
+
+const WITH_SCHEMES: typeof PATTERNS = [
+  [/authorization/i, AUTHORIZATION],
+  [/bearer|basic|negotiate|apikey|token/i, SCHEME],
+]
 
 export const findHeaders: Find = (text, report) => {
-  const take = (span: readonly [number, number] | undefined) => {
-    if (!span) return
-    const value = text.slice(...span)
-    if (!value.includes(MARK) && !isPlaceholder(value)) report(...span)
-  }
-  const takeAll = (pattern: RegExp) => {
-    for (const { indices } of text.matchAll(pattern)) take(indices?.[1])
-  }
-  if (TELLING_PGPASS.test(text)) takeAll(PGPASS)
-  if (TELLING_HEADER.test(text)) {
-    for (const pattern of [AUTHORIZATION, COOKIE, MASK, NETRC]) takeAll(pattern)
-    // as a word of prose it is followed by words, by names of files and by versions
-    for (const { indices, 1: value = "" } of text.matchAll(SCHEME))
-      if (/\d|[=+_~]/.test(value) && (value.length >= 12 || !isName(value))) take(indices?.[1])
-  }
-  if (!TELLING_COMMAND.test(text)) return
-  if (/\b(?:curl|wget|https?|xh|lftp|ab)\b/.test(text)) takeAll(USER)
-  for (const [program, flag] of LETTERS) {
-    if (!program.test(text)) continue
-    for (const { index, 0: before } of text.matchAll(flag)) {
-      const value = valueAt(text, index + before.length)
-      if (value) take([value.from, value.to])
-    }
-  }
+  const take = takeFrom(text, report)
+  for (const [telling, pattern] of PATTERNS)
+    if (telling.test(text)) for (const { indices } of text.matchAll(pattern)) take(indices?.[1])
+  // in prose and in programs these are followed by words, by names of files and by versions
+  for (const [telling, pattern] of WITH_SCHEMES)
+    if (telling.test(text))
+      for (const { indices, 1: value = "" } of text.matchAll(pattern))
+        if ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) take(indices?.[1])
 }

@@ -11,7 +11,7 @@ const LONGEST = 20_000
 /** Of a row that is told from a word, in characters. */
 const SHORTEST = 12
 /** What lies between the rows: white space, escaped breaks, the marks and numbers that tools put before lines, quotes. */
-const BETWEEN = /(?:\s|\\[nrt]|[|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
+const BETWEEN = /(?:[\s\\]|[|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
 const ROW = /(?:[A-Za-z0-9+/]|\\\/){1,20000}={0,2}/y
 /** Base64 by itself: a long run, or one that is padded. Hashes and public keys say what they are. */
 const RUN = /(?<![\w+/-])(?:[\w+/-]{40,}={0,2}|[A-Za-z0-9+/]{16,}={1,2}(?![\w=]))/g
@@ -21,9 +21,10 @@ const LONG = 40
 const FOLDERS = /^(?:[A-Za-z][a-z_-]{1,24}\/)+/
 /** A shorter one that is all of its line. */
 const ALONE = /^[ \t]*(?:\d{1,6}[:|→]?[ \t]{0,9})?([A-Za-z0-9+/]{20,39})[ \t]*$/dgm
-const BREAK = /^["',]{0,2}\s*?(?:\n|\\n)/
+const BREAK = /^["',]{0,2}\s*?(?:\n|\\)/
 const HASH = /^sha\d{1,3}-/
-const PUBLIC = /(?:sha\d{1,3}[:=]|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4})$/i
+const PUBLIC =
+  /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4})$/i
 
 export const findKeys: Find = (text, report) => {
   if (text.includes("PRIVATE KEY") || text.includes("PuTTY") || text.includes("Private-")) findBlocks(text, report)
@@ -101,11 +102,11 @@ function afterRows(text: string, at: number): number {
 /** Where the rows begin that end before `at`, not before `least`. */
 function beforeRows(text: string, at: number, least: number): number {
   let from = at
-  const rows = text.slice(Math.max(least, at - LONGEST), at).split(/(\s+|\\[nr])/)
+  const rows = text.slice(Math.max(least, at - LONGEST), at).split(/([\s\\]+)/)
   for (let here = at, left = rows.length - 1; left >= 0; left--) {
     const row = rows[left] ?? ""
     here -= row.length
-    if (row.trim() === "" || /^(?:\\[nr]|[|>"'+]|Line|\d{1,6}[:|→]?)$/.test(row)) continue
+    if (/^(?:[\s\\]*|[|>"'+]|Line|\d{1,6}[:|→]?)$/.test(row)) continue
     const isLong = row.length >= SHORTEST && /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !hasWords(row)
     if (!isLong && !(from === at && isLastRow(row))) break
     from = here

@@ -9,14 +9,14 @@ export type Kind = "password" | "secret" | "weak"
 
 /** Where a name may be: what every such name has in it. */
 export const NAMES =
-  /pass|pwd|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|passwort|kennwort|contraseña|пароль|密码|密碼|パスワード/gi
+  /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|passwort|kennwort|contraseña|пароль|密码|密碼|パスワード/gi
 
 const PASSWORD =
-  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|userpass(?:word)?|\w*(?:password|passwd|passphrase)\d?|kennwort|contraseña|пароль|密码|密碼|パスワード|pin|mnemonic)$/i
+  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|kennwort|contraseña|пароль|密码|密碼|パスワード|pin|mnemonic)$/i
 const SECRET =
   /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken))\d?$/i
 const WEAK =
-  /^(?:auth|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
+  /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** What makes a key a secret one. */
 const KEYS = new Set(
   "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa".split(
@@ -36,9 +36,14 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, least: 
   while (from > least && hitFrom - from < LONGEST && isNameChar(text.charCodeAt(from - 1))) from--
   let to = hitTo
   while (to < text.length && to - hitTo < LONGEST && isNameChar(text.charCodeAt(to))) to++
+  // of `%22password%22` neither
+  if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
   // the dashes of a flag are none of its name
   while (from < hitFrom && /[-.]/.test(text[from] ?? "")) from++
   while (to > hitTo && /[-.]/.test(text[to - 1] ?? "")) to--
+  // `API key`, as people write it
+  if (/^keys?$/i.test(text.slice(from, to)))
+    from -= /(?<![\w-])[A-Za-z]{3,12} $/.exec(text.slice(Math.max(least, from - 14), from))?.[0].length ?? 0
   return { from, to }
 }
 

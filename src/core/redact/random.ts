@@ -8,6 +8,7 @@ const LEAST_ENTROPY = 3.5
 const LEAST_HEX_ENTROPY = 3
 const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
 const HEX = /^[0-9a-f]+$/i
+const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
 /** Words as code and prose have them; a row of random letters has few of them. */
 const WORDS = /[A-Za-z][a-z]{3,}|[A-Z]{4,}/g
 const VOWEL = /[aeiouy]/i
@@ -30,13 +31,13 @@ export function entropyOf(value: string): number {
 
 /** For a value of 10 characters and more beside a name that may be a secret's: not words, not an id, not a path. */
 export function isRandom(value: string): boolean {
-  if (value.length < 10 || !/[A-Za-z]/.test(value) || UUID.test(value)) return false
+  if (value.length < 10 || !/[A-Za-z]/.test(value) || UUID.test(value) || CONSTANT.test(value)) return false
   if (!/\d/.test(value) && !(value.length >= 16 && isJumbled(value))) return false
   if (HEX.test(value)) return value.length >= 16 && entropyOf(value) >= LEAST_HEX_ENTROPY
   const words = value.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0
-  // ten characters have no more than 3.32 bits each
+  // ten characters have no more than 3.32 bits each, and seldom as many
   return (
-    words < value.length * MOST_WORDS && entropyOf(value) >= Math.min(LEAST_ENTROPY, 0.95 * Math.log2(value.length))
+    words < value.length * MOST_WORDS && entropyOf(value) >= Math.min(LEAST_ENTROPY, 0.85 * Math.log2(value.length))
   )
 }
 

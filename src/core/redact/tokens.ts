@@ -34,7 +34,7 @@ const FORMATS: readonly (readonly [begin: string, body: string, least: number])[
   ["NRAK-", "[A-Z0-9]", 20],
   ["dt0c01\\.", "[A-Z0-9.]", 24],
   ["sq0(?:csp|atp)-", WORD, 20],
-  ["sbp_", "[a-f0-9]", 30],
+  ["(?:sbp|sqp|squ)_", "[a-f0-9]", 30],
   ["fm[12]_", "[\\w+/=,]", 40], // Fly
   ["r8_", "[A-Za-z0-9]", 30], // Replicate
   ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
@@ -57,11 +57,15 @@ const SPELT = [
   "SK[0-9a-f]{32}", // Twilio
   // a JWT; its first part alone says nothing
   "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w.-]*)?",
-  "eyJ[\\w-]{40,}",
+  "eyJ[\\w-]{24,}",
+  "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", // Resend
+  "p8e-[a-z0-9]{32}", // Adobe
+  "(?:sdk|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", // LaunchDarkly
+  "\\$(?:[156y]|2[abxy]|apr1|argon2\\w{1,2}|scrypt|pbkdf2[\\w-]{0,12})\\$[\\w./$=,+-]{20,}", // what a password is kept as
 ]
 
 const TOKENS = new RegExp(
-  `(?<![A-Za-z0-9])(?:${[
+  `(?:(?<![A-Za-z0-9])|(?<=%[0-9A-F]{2}))(?:${[
     ...FORMATS.map(([begin, body, least]) => `${begin}(?:${body}{${least},})`),
     ...SPELT,
     // cut off: some of a token that a longer text went on with
@@ -71,7 +75,7 @@ const TOKENS = new RegExp(
 )
 /** Characters that every one of them has one of, in the first four or so: most lines have no token. */
 const TELLING =
-  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
+  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|sq[pu]_|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
 
 export const findTokens: Find = (text, report) => {
   if (TELLING.test(text)) findAnyTokens(text, report)

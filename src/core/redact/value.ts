@@ -1,6 +1,8 @@
 // What stands behind a name: where the value begins and ends, how it is written, and what stands there without being a
 // value at all.
 
+import { type Find, MARK } from "./span.ts"
+
 export type Value = {
   from: number
   to: number
@@ -10,8 +12,8 @@ export type Value = {
 
 /** Longest value that is looked for the end of. */
 const LONGEST = 4_000
-const OPENING = /(?:[bBfFrRuU]{1,2}(?=["']))?(\\{0,8})(["'`]{1,3})/y
-const BARE = /[^\s"'`<>]{1,4000}/y
+const OPENING = /(?:[bBfFrRuUN]{1,2}(?=["']))?(\\{0,8})(["'`]{1,3})/y
+const BARE = /[^\s"'`<>‹]{1,4000}/y
 
 /** The value that begins at `at`; undefined when there is none on this line. Goes to the end of a line that was cut. */
 export function valueAt(text: string, at: number, stop?: RegExp): Value | undefined {
@@ -21,7 +23,7 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
     const [whole, slashes = "", quotes = ""] = opening
     const from = at + whole.length
     // two quotes are an empty value, three open a text of several lines
-    if (quotes.length === 2) return undefined
+    if (quotes.length === 2 || isClosing(text, from)) return undefined
     const to = closing(text, from, slashes.length, quotes)
     return from < to ? { from, to, quoted: true } : undefined
   }
@@ -33,6 +35,11 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
   // `sk-...` in an example
   if (value.length < 8 && bare.startsWith("...", value.length)) return undefined
   return { from: at, to: at + value.length, quoted: false }
+}
+
+/** Whether the quote before `from` ends a text rather than begins one: `"bad key: " + error`. */
+function isClosing(text: string, from: number): boolean {
+  return /^(?:[ \t]+[+,&|.)]|[),;](?:\s|$))/.test(text.slice(from, from + 20))
 }
 
 /** Where the quoted text ends: at the same quote behind as many backslashes, else with the line. */
@@ -69,7 +76,9 @@ const PLACEHOLDER = new RegExp(
     "\\$+[A-Za-z_]\\w*(?:[.:\\[][\\w.\\]'\":>-]*)?",
     "\\$\\d?",
     "%[A-Za-z_]\\w*%",
-    "%\\(?\\w*\\)?[sdvqr]",
+    "[\\w-]{0,20}=?(?:%\\(?\\w*\\)?[sdvqrx])+",
+    "#[0-9a-f]{3,8}",
+    "\\w{0,8}\\.{3}",
     "@[A-Za-z_.]+@?",
     "#?\\{\\{?.*",
     "<.*",
@@ -91,13 +100,22 @@ const PLACEHOLDER = new RegExp(
   "i",
 )
 
+/** Reports spans that hold a value, and neither a placeholder nor what was taken out already. */
+export function takeFrom(text: string, report: Parameters<Find>[1]) {
+  return (span: readonly [number, number] | undefined): void => {
+    if (!span) return
+    const value = text.slice(...span)
+    if (!value.includes(MARK) && !isPlaceholder(value)) report(...span)
+  }
+}
+
 export function isPlaceholder(value: string): boolean {
   return value.length > 0 && value.length < 400 ? PLACEHOLDER.test(value) : false
 }
 
 /** What code says in a value's place: a call, a member, a type, an operator. */
 const CODE =
-  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\|)/
+  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
 export function isCode(value: string): boolean {
   return CODE.test(value)

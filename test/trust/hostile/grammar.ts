@@ -8,8 +8,8 @@ const OPENING = [
   /<\p{M}*[\p{L}/!?|\uff5c]/u,
   /<\s*\/|[<\uff1c\ufe64]\s*\/?\s*hud/i,
   /<\s*(?:system|user|assistant|human)\b/i,
-  /[\uff1c\ufe64\u2329\u27e8\u3008\u276c\u276e\u2770]\s*[\uff0f/]/,
-  /(?:&(?:lt|#0*60|#x0*3c);?|%(?:25)*3c|\\(?:u003c|x3c|u\{3c\}))\s*\/?\s*hud/i,
+  /[\uff1c\ufe64\u2329\u27e8\u3008\u276c\u276e\u2770\u300a\u27ea\u226a]\s*[\uff0f/]/,
+  /(?:[&\uff06](?:amp;)*(?:lt|#0*60|#x0*3c);?|%(?:25)*3c|\\(?:u003c|x3c|u\{3c\}))\s*\/?\s*hud/i,
   /\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|\[\||\]~!?b[[\]]/,
 ]
 
