@@ -10,7 +10,15 @@ import { type Find, MARK } from "./redact/span.ts"
 import { findTokens } from "./redact/tokens.ts"
 import { findUrls } from "./redact/urls.ts"
 
-const FINDERS: readonly Find[] = [findKeys, findPublished, findTokens, findUrls, findHeaders, findCommands, findAssigned]
+const FINDERS: readonly Find[] = [
+  findKeys,
+  findPublished,
+  findTokens,
+  findUrls,
+  findHeaders,
+  findCommands,
+  findAssigned,
+]
 
 /** Escape sequences, and characters that print nothing: one inside a secret must not hide it. */
 const HIDDEN =

@@ -106,7 +106,6 @@ export function hooksOf(does: string): Hooks {
   const system = SYSTEMS[does]
   if (system) return { "experimental.chat.system.transform": async (_, output) => system(output.system, output) }
   if (does === "rejects in server()") fail()
-  if (does === "has hooks that are none") return { event: "nonsense", "chat.params": 7 } as unknown as Hooks
   if (does === "answers nonsense from every hook")
     return Object.fromEntries(HOOKS.map((hook) => [hook, async () => ({ messages: 7, nonsense: true })]))
   const [, how, hook = ""] = /^(throws|rejects) in (.+)$/.exec(does) ?? []

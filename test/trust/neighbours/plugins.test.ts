@@ -25,7 +25,6 @@ const NEIGHBOURS = [
   "puts another array in the array's place",
   "rejects in event",
   "rejects in server()",
-  "has hooks that are none",
   "answers nonsense from every hook",
   "throws in config",
   "rejects in chat.message",
