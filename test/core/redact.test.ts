@@ -170,6 +170,7 @@ describe("a value is taken out whole, and nothing beside it", () => {
     ["DB_PASSWORD=correcthorse", "DB_PASSWORD=[redacted]"],
     ["DB_PASSWORD='correct horse 9'", "DB_PASSWORD='[redacted]'"],
     ["  password: hunter2!", "  password: [redacted]"],
+    ["Authorization: Bearer correct-horse-battery", "Authorization: Bearer [redacted]"],
     ['"apiKey": "aZ3kd92ks0dk", "b": 1', '"apiKey": "[redacted]", "b": 1'],
     [String.raw`{\"password\":\"hunter2 x\",\"a\":1}`, String.raw`{\"password\":\"[redacted]\",\"a\":1}`],
     ['password = "a\\"b9c-d"', 'password = "[redacted]"'],

@@ -9,6 +9,9 @@ const SCHEME =
   /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
   /\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
+/** A header with its scheme is no prose: what follows is taken, but a single word of letters. */
+const HEADER =
+  /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
 /** Of a digest what was made with the password: all else was said in the open. */
 const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
@@ -37,6 +40,7 @@ const SIGNED =
 /** Each behind what is in all that it finds, in the quickest form: most texts are looked at no closer. */
 const PATTERNS: readonly (readonly [telling: RegExp, pattern: RegExp])[] = [
   [/:(?:\d{4,5}|\*):/, PGPASS],
+  [/authorization/i, HEADER],
   [/cookie/i, COOKIE],
   [/digest/i, DIGEST],
   [/add-mask/, MASK],
