@@ -143,8 +143,12 @@ export async function startSidecar(
     new LineReader(child.stdout, (line) => noise.push(line)),
     new LineWriter(child.stdin),
   )
+  // Bun 1.4 at rest does not get to what a pipe's reader has put off by setImmediate, as vscode-jsonrpc does, until
+  // something else happens: a reply that is there waits half a second, on a busy machine many
+  const awake = setInterval(() => {}, 20)
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.on("exit", (code, signal) => {
+      clearInterval(awake)
       running.delete(child)
       // else what is pending waits for ever
       connection.dispose()
