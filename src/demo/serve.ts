@@ -58,7 +58,6 @@ export type Client = {
 /** Starts a server and waits until it answers. Rejects when it cannot be started, with what it printed. */
 export async function startServer(opencode: string, directory: string, env: Record<string, string>): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
-    // OpenCode takes port 0 for "4096 if free", which two servers on one machine would fight over.
     const port = await freePort()
     const child = ownChild(
       spawn(opencode, ["serve", "--port", String(port), "--hostname", "127.0.0.1"], {
@@ -172,7 +171,8 @@ function modelOf(model: string): { providerID: string; modelID: string } {
   return { providerID: model.slice(0, slash), modelID: model.slice(slash + 1) }
 }
 
-function freePort(): Promise<number> {
+/** OpenCode takes port 0 for "4096 if free", which two servers on one machine would fight over. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once("error", reject).listen(0, "127.0.0.1", () => {
@@ -182,7 +182,8 @@ function freePort(): Promise<number> {
   })
 }
 
-function ready(child: ChildProcess): Promise<void> {
+/** Resolves when `opencode serve` says that it listens; rejects with what it printed when it ends before, or does not. */
+export function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = ""
     const fail = (reason: string) => reject(new Error(`opencode serve ${reason}; it printed: ${printed.trim()}`))

@@ -4,8 +4,7 @@
 import { spawn } from "node:child_process"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { ownChild, stopChild } from "../../../src/demo/owned.ts"
-
-const READY_MS = 60_000
+import { freePort, ready } from "../../../src/demo/serve.ts"
 
 export type Serving = {
   url: string
@@ -25,7 +24,6 @@ export type ServeOptions = {
 
 /** Resolves when the server says that it listens; rejects with what it printed when it ends before. */
 export async function startServe({ opencode, directory, env, port: wanted }: ServeOptions): Promise<Serving> {
-  // OpenCode takes port 0 for "4096 if free", which two servers on one machine would fight over
   const port = wanted ?? (await freePort())
   const child = ownChild(
     spawn(opencode, ["serve", "--port", String(port), "--hostname", "127.0.0.1"], {
@@ -36,26 +34,12 @@ export async function startServe({ opencode, directory, env, port: wanted }: Ser
     }),
   )
   let printed = ""
-  const ready = new Promise<void>((resolve, reject) => {
-    const fail = (what: string) => reject(new Error(`opencode serve ${what}; it printed: ${printed}`))
-    const timer = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS)
-    const hear = (chunk: Buffer) => {
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => {
       printed += chunk.toString("utf8")
-      if (printed.includes("listening on")) {
-        clearTimeout(timer)
-        resolve()
-      }
-    }
-    child.stdout?.on("data", hear)
-    child.stderr?.on("data", hear)
-    child.once("error", reject)
-    child.once("exit", (code) => {
-      clearTimeout(timer)
-      fail(`ended with ${code}`)
     })
-  })
   try {
-    await ready
+    await ready(child)
   } catch (cause) {
     await stopChild(child)
     throw cause
@@ -106,14 +90,4 @@ export async function badLine(to: number, pieceBytes: number): Promise<Line> {
         cut()
       }),
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
