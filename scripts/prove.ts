@@ -1,5 +1,5 @@
 // Runs every class of docs/reliability.md at full size, one after the other, and writes what came of it into the document's
-// table. Arguments name classes, and then nothing is written: `npm run prove -- faults load`.
+// tables. Arguments name classes, and then only their rows are written anew: `npm run prove -- faults load`.
 
 import { readFile, writeFile } from "node:fs/promises"
 import { availableParallelism } from "node:os"
@@ -24,10 +24,10 @@ if (unknown.length) {
 
 const proofs: Proof[] = []
 for (const one of CLASSES) if (!given.length || given.includes(one.name)) proofs.push(await prove(one))
-const page = tableOf(proofs)
+const document = await readFile(DOCUMENT, "utf8")
+const page = pageOf(proofs, given.length ? linesOf(document) : new Map())
 process.stdout.write(`\n${page}`)
-if (!given.length)
-  await writeFile(DOCUMENT, fill(DOCUMENT, await readFile(DOCUMENT, "utf8"), "proofs", "npm run prove", page))
+await writeFile(DOCUMENT, fill(DOCUMENT, document, "proofs", "npm run prove", page))
 process.exitCode = proofs.every(({ row, died }) => row.passed === row.cases && row.cases > 0 && !died) ? 0 : 1
 
 type Proof = { row: Row; figures: Case[]; died: boolean }
@@ -51,20 +51,30 @@ async function measure(program: readonly string[]): Promise<Case[]> {
   return lines.map((line) => caseSchema.parse(JSON.parse(line)))
 }
 
-function tableOf(proofs: readonly Proof[]): string {
-  const rows = proofs.map(
-    ({ row: { name, proves, cases, passed, skipped, seconds } }) =>
-      `| ${name} | ${proves} | ${cases} | ${passed} | ${skipped || ""} | ${duration(seconds)} |\n`,
-  )
+/** The lines of the document's tables, by their first cell. */
+function linesOf(document: string): Map<string, string> {
+  return new Map([...document.matchAll(/^\| ([^|]+) \|.*\n/gm)].map(([line, name = ""]) => [name, line]))
+}
+
+/** Of classes that were not run the lines stay that `known` has. */
+function pageOf(proofs: readonly Proof[], known: ReadonlyMap<string, string>): string {
+  const rows = CLASSES.map(({ name }) => {
+    const proof = proofs.find(({ row }) => row.name === name)
+    return proof ? lineOf(proof.row) : (known.get(name) ?? "")
+  })
   const figures = proofs.flatMap(({ figures }) =>
     figures.map((one) => `| ${one.case} | ${one.figure} | ${one.passed ? "yes" : "**no**"} |\n`),
   )
-  const measured = figures.length
-    ? `\n| measured | figure | within its limit |\n| --- | --- | --- |\n${figures.join("")}`
-    : ""
-  const where = `On ${process.platform}, ${process.arch}, ${availableParallelism()} processors.\n\n`
+  const notRows = ["class", "measured", "---", ...CLASSES.map(({ name }) => name)]
+  const measured = figures.length ? figures : [...known].flatMap(([name, line]) => (notRows.includes(name) ? [] : line))
   const head = "| class | what holds | cases | passed | skipped | took |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
-  return `${where}${head}${rows.join("")}${measured}`
+  const second = "\n| measured | figure | within its limit |\n| --- | --- | --- |\n"
+  const where = `On ${process.platform}, ${process.arch}, ${availableParallelism()} processors.\n\n`
+  return `${where}${head}${rows.join("")}${measured.length ? second + measured.join("") : ""}`
+}
+
+function lineOf({ name, proves, cases, passed, skipped, seconds }: Row): string {
+  return `| ${name} | ${proves} | ${cases} | ${passed} | ${skipped || ""} | ${duration(seconds)} |\n`
 }
 
 function duration(seconds: number): string {
