@@ -124,7 +124,8 @@ const terminal = process.platform === "linux" && hasCommand("script")
 const why = terminal ? "" : " (skipped: it needs Linux and the command `script`)"
 
 describe.skipIf(!terminal)(`no sidecar is left of the TUI${why}`, () => {
-  const PROMPT = "Look at the routes, all of them"
+  // the process is found by it, and another run of these tests may have one of its own
+  const PROMPT = `Look at the routes, all of them, ${process.pid}`
   const tui = () => start("script", ["-qfec", `${findOpencode()} --prompt '${PROMPT}'`, "/dev/null"], { TERM: "xterm" })
   const opencode = () => running(PROMPT).find(({ command }) => !/^(script|sh|bash)\b/.test(command))?.pid
 
