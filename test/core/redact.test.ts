@@ -60,7 +60,7 @@ const HARMLESS = [
   "for (const [key, value] of Object.entries(env)) {",
   "public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz8yYl0Nqv1f3gH9kPqLmZx7TtQbW2sR4uV6yXcEaBd dev@host",
   "https://localhost:3000/@vite/client",
-  "https://registry.npmjs.org/@types/node",
+  "https://packages.example.com/@types/node",
   "git@github.com:user/repo.git",
   "https://github.com/user/repo/commit/3f786850e387550fdab836ed7e6dc881de23001b",
   "tokenizer: tiktoken",

@@ -45,20 +45,20 @@ test("the name in a spec is the package's, whatever follows it", () => {
   ])
 })
 
-/** A home with config files, read from `home/work/project/deep`; the repository is `project`. */
+/** A home with config files, read from `home/code/project/deep`; the repository is `project`. */
 async function configOf(files: Record<string, unknown>, env: Record<string, string> = {}) {
   const folder = temporaryFolder()
   const at = (path: string) => join(folder.path, path)
   for (const [path, content] of Object.entries({
-    "work/project/.git/HEAD": "",
-    "work/project/deep/file": "",
+    "code/project/.git/HEAD": "",
+    "code/project/deep/file": "",
     ...files,
   })) {
     mkdirSync(dirname(at(path)), { recursive: true })
     writeFileSync(at(path), typeof content === "string" ? content : JSON.stringify(content))
   }
   const all = { ...env, ...(env.OPENCODE_CONFIG_DIR ? { OPENCODE_CONFIG_DIR: at(env.OPENCODE_CONFIG_DIR) } : {}) }
-  const config = await readConfig(all, folder.path, at("work/project/deep"))
+  const config = await readConfig(all, folder.path, at("code/project/deep"))
   // a file of the machine's own may be there
   const server = config.server.filter(({ path }) => path.startsWith(folder.path) || path.startsWith("$"))
   const listing = await readListing({ ...config, server }, all, folder.path)
@@ -77,15 +77,15 @@ describe("the config files of a folder", () => {
       ".config/opencode/config.json",
       ".config/opencode/opencode.jsonc",
       "named.json",
-      "work/project/opencode.json",
-      "work/project/deep/opencode.json",
-      "work/project/deep/opencode.jsonc",
-      "work/project/deep/.opencode/opencode.json",
-      "work/project/.opencode/opencode.jsonc",
+      "code/project/opencode.json",
+      "code/project/deep/opencode.json",
+      "code/project/deep/opencode.jsonc",
+      "code/project/deep/.opencode/opencode.json",
+      "code/project/.opencode/opencode.jsonc",
       ".opencode/opencode.json",
       "dir/opencode.json",
     ]
-    const others = ["work/opencode.json", "opencode.json", ".config/opencode/other.json"]
+    const others = ["code/opencode.json", "opencode.json", ".config/opencode/other.json"]
     using found = await configOf(Object.fromEntries([...others, ...names].map((name) => [name, {}])), {
       OPENCODE_CONFIG: "../../../named.json",
       OPENCODE_CONFIG_DIR: "dir",
@@ -109,9 +109,9 @@ describe("the config files of a folder", () => {
     const names = [
       ".config/opencode/tui.json",
       "named.json",
-      "work/project/tui.json",
-      "work/project/deep/tui.jsonc",
-      "work/project/.opencode/tui.json",
+      "code/project/tui.json",
+      "code/project/deep/tui.jsonc",
+      "code/project/.opencode/tui.json",
     ]
     using found = await configOf(Object.fromEntries(names.map((name) => [name, {}])), {
       OPENCODE_TUI_CONFIG: "../../../named.json",
@@ -122,8 +122,8 @@ describe("the config files of a folder", () => {
   test("are those outside the project alone when OpenCode is told so", async () => {
     const files = {
       ".config/opencode/opencode.json": {},
-      "work/project/opencode.json": {},
-      "work/project/.opencode/tui.json": {},
+      "code/project/opencode.json": {},
+      "code/project/.opencode/tui.json": {},
     }
     using found = await configOf(files, { OPENCODE_DISABLE_PROJECT_CONFIG: "1" })
     expect(found.paths([...found.config.server, ...found.config.tui])).toEqual([".config/opencode/opencode.json"])
@@ -132,7 +132,7 @@ describe("the config files of a folder", () => {
   test("that are no JSON are told without a word of what stands in them", async () => {
     const secret = "hunter2hunter2"
     using found = await configOf({
-      "work/project/opencode.json": `{"apiKey": "${secret}" "model": 1}`,
+      "code/project/opencode.json": `{"apiKey": "${secret}" "model": 1}`,
       ".config/opencode/opencode.json": "[]",
       ".config/opencode/config.json": "\n",
     })
@@ -157,14 +157,14 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
     test(name, async () => {
       using found = await configOf(
         content === undefined
-          ? { "work/project/opencode.json/file": "" }
-          : { "work/project/opencode.json": content, "work/project/opencode.jsonc": "" },
+          ? { "code/project/opencode.json/file": "" }
+          : { "code/project/opencode.json": content, "code/project/opencode.jsonc": "" },
       )
       const [file] = found.config.server
       expect(file?.problem ?? "").toStartWith(problem ?? "")
       expect(file?.problem === undefined).toBe(problem === undefined)
       const own = ["config", "data", "cache", "state"].map((name) => [`XDG_${name.toUpperCase()}_HOME`, found.at(name)])
-      const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("work/project"), opencode]
+      const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("code/project"), opencode]
       const env = { ...Object.fromEntries(own), HOME: found.at("home"), OPENCODE_DISABLE_MODELS_FETCH: "1" }
       using child = spawnChild(there, env)
       const { code } = await child.finish()
@@ -175,9 +175,9 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
   test("what a config refers to is taken from there, but for what is commented out", async () => {
     using found = await configOf(
       {
-        "work/project/opencode.json":
+        "code/project/opencode.json":
           '{\n// {file:./none}\n"a": "{env:KEY}", "b": "{file:./b.txt}", "c": "{file:~/c.txt}", "d": "{env:NONE}" }',
-        "work/project/b.txt": 'two\n"lines"\n',
+        "code/project/b.txt": 'two\n"lines"\n',
         "c.txt": "home",
       },
       { KEY: "one" },
@@ -215,9 +215,9 @@ describe("the plugin in a list", () => {
     const cache = (name: string) => `.cache/opencode/packages/${name}/node_modules/opencode-hud/package.json`
     using found = await configOf({
       [cache("opencode-hud@latest")]: { name: "opencode-hud", version: "1.0.0" },
-      "work/project/mine/package.json": { name: "opencode-hud", version: "2.0.0" },
+      "code/project/mine/package.json": { name: "opencode-hud", version: "2.0.0" },
       ".config/opencode/opencode.json": { plugin: ["opencode-hud"] },
-      "work/project/opencode.json": { plugin: ["./mine"] },
+      "code/project/opencode.json": { plugin: ["./mine"] },
     })
     expect(found.listing.ours.map(({ version }) => version)).toEqual(["1.0.0", "2.0.0"])
   })

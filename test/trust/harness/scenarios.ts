@@ -2,6 +2,7 @@
 // played in the same order on every stage, since a server remembers what it was allowed.
 
 import type { ModelRequest } from "../../../src/demo/request.ts"
+import type { Reply, ToolCall } from "../../../src/demo/wire.ts"
 import { foldsIn, look, recall, recallID } from "../../support/folds.ts"
 import { bash, edit, OPENAI, read, say, todo, use } from "../../support/world.ts"
 import type { Next, Stage } from "./stage.ts"
@@ -126,42 +127,13 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     return [session]
   },
 
-  "a request that the provider refuses with 400, and the next prompt": async (stage) => {
-    const session = await stage.client.create("Refused")
-    stage.play(
-      { main: [use(read("alpha.txt")), { status: 400, message: "this model is out of order" }, say("Back.")] },
-      session,
-    )
-    const from = stage.client.events.length
-    await stage.client.turn(session, "Look at alpha")
-    await idles(stage, session, 2, from)
-    await stage.client.turn(session, "Once more")
-    return [session]
-  },
-
-  "a rate limit, 429, that passes": async (stage) => {
-    const session = await stage.client.create("Limited")
-    stage.play({ main: [use(read("alpha.txt")), { status: 429, message: "slow down" }, say("Done.")] }, session)
-    await stage.client.turn(session, "Look at alpha")
-    return [session]
-  },
-
-  "a server error, 500, that passes": async (stage) => {
-    const session = await stage.client.create("Broken")
-    stage.play({ main: [use(bash("sh check")), { status: 500, message: "internal" }, say("Done.")] }, session)
-    await stage.client.turn(session, "Check it")
-    return [session]
-  },
-
-  "an answer that is no answer": async (stage) => {
-    const session = await stage.client.create("Garbage")
-    stage.play({ main: [use(read("alpha.txt")), { body: 'data: {"choices": [{]}\n\n<html>' }, say("Back.")] }, session)
-    const from = stage.client.events.length
-    await stage.client.turn(session, "Look at alpha")
-    await idles(stage, session, 2, from)
-    await stage.client.turn(session, "Once more")
-    return [session]
-  },
+  "a request that the provider refuses with 400, and the next prompt": failing("Refused", {
+    status: 400,
+    message: "this model is out of order",
+  }),
+  "an answer that is no answer": failing("Garbage", { body: 'data: {"choices": [{]}\n\n<html>' }),
+  "a rate limit, 429, that passes": passing("Limited", read("alpha.txt"), { status: 429, message: "slow down" }),
+  "a server error, 500, that passes": passing("Broken", bash("sh check"), { status: 500, message: "internal" }),
 
   "a subagent": async (stage) => {
     const session = await stage.client.create("Parent")
@@ -224,6 +196,29 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await client.turn(id, "Go on here")
     return [session, id]
   },
+}
+
+/** A turn that the provider ends, and the next prompt. */
+function failing(title: string, broken: Reply): Scenario {
+  return async (stage) => {
+    const session = await stage.client.create(title)
+    stage.play({ main: [use(read("alpha.txt")), broken, say("Back.")] }, session)
+    const from = stage.client.events.length
+    await stage.client.turn(session, "Look at alpha")
+    await idles(stage, session, 2, from)
+    await stage.client.turn(session, "Once more")
+    return [session]
+  }
+}
+
+/** A turn in which the provider refuses once what OpenCode then asks again. */
+function passing(title: string, call: ToolCall, refusal: Reply): Scenario {
+  return async (stage) => {
+    const session = await stage.client.create(title)
+    stage.play({ main: [use(call), refusal, say("Done.")] }, session)
+    await stage.client.turn(session, "Look at it")
+    return [session]
+  }
 }
 
 /** After an error or an abort OpenCode says idle twice; a prompt between the two makes a race of it. */
