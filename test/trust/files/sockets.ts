@@ -4,8 +4,17 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 
 const LISTEN = "0A"
 
-/** As `tcp 4096`, by the port, or `unix /run/it`, by the name. */
+/** As `tcp 4096`, by the port, or `unix /run/it`, by the name. A process that has ended meanwhile listens on nothing. */
 export function listening(pid: number): string[] {
+  try {
+    return listeningNow(pid)
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return []
+    throw error
+  }
+}
+
+function listeningNow(pid: number): string[] {
   const own = new Set(socketsOf(pid))
   const rows = (name: string) => readFileSync(`/proc/${pid}/net/${name}`, "utf8").trim().split("\n").slice(1)
   const inet = ["tcp", "tcp6", "udp", "udp6"].flatMap((name) =>
