@@ -4,6 +4,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { type MarkedCache, newMarkedCache } from "./marked-cache.ts"
 import {
   type Body,
   type Caller,
@@ -51,11 +52,12 @@ export async function startProvider(script: Script = []): Promise<Provider> {
   const scripts = new Map<string, Script>([["", queue(script)]])
   /** canonical text of the last request by session and caller, for the cached share */
   const last = new Map<string, string>()
+  const cache = newMarkedCache()
 
   const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
     const wire = wireOf(incoming.url ?? "")
     if (!wire) return void response.writeHead(404).end()
-    const request = await receive(incoming, wire, requests.length, last)
+    const request = await receive(incoming, wire, requests.length, last, cache)
     requests.push(request)
     response.on("close", () => {
       request.aborted = !response.writableEnded
@@ -113,7 +115,13 @@ function wireOf(path: string): Wire | undefined {
   return undefined
 }
 
-async function receive(incoming: IncomingMessage, wire: Wire, index: number, last: Map<string, string>) {
+async function receive(
+  incoming: IncomingMessage,
+  wire: Wire,
+  index: number,
+  last: Map<string, string>,
+  cache: MarkedCache,
+) {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   const raw = Buffer.concat(chunks).toString("utf8")
@@ -133,7 +141,7 @@ async function receive(incoming: IncomingMessage, wire: Wire, index: number, las
     headers,
     body,
     raw,
-    usage: count(text, last.get(key) ?? "", wire),
+    usage: wire === "anthropic" ? cache.count(body, tokensIn) : count(text, last.get(key) ?? ""),
     aborted: false,
   }
   last.set(key, text)
@@ -147,13 +155,14 @@ function callerOf(body: Body, headers: Record<string, string>): Caller {
   return headers["x-parent-session-id"] ? "child" : "main"
 }
 
-/** Numbers as a provider with a prompt cache would report them: what equals the start of the last request is cached. */
-function count(text: string, before: string, wire: Wire): Usage {
-  const total = Math.ceil(text.length / CHARS_PER_TOKEN)
+/** Numbers as OpenAI would report them: what equals the start of the last request is cached, by itself and for nothing. */
+function count(text: string, before: string): Usage {
   const shared = Math.floor(commonPrefix(text, before) / CHARS_PER_TOKEN / CACHE_BLOCK_TOKENS) * CACHE_BLOCK_TOKENS
-  // Only Anthropic reports, and bills, what it wrote to the cache.
-  const written = wire === "anthropic" ? Math.floor((total - shared) / CACHE_BLOCK_TOKENS) * CACHE_BLOCK_TOKENS : 0
-  return { input: total - shared - written, output: 0, cacheRead: shared, cacheWrite: written }
+  return { input: tokensIn(text) - shared, output: 0, cacheRead: shared, cacheWrite: 0 }
+}
+
+function tokensIn(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN)
 }
 
 function queue(script: Script): Script {

@@ -121,7 +121,8 @@ function ownText(content: unknown): string {
     .join("\n")
 }
 
-function withoutMarks(value: unknown): unknown {
+/** A body or a part of it without cache marks. */
+export function withoutMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMarks)
   if (!isRecord(value)) return value
   const entries = Object.entries(value).filter(([key]) => key !== "cache_control")
