@@ -2,18 +2,21 @@
 // `replay` run over a stored session.
 
 import type { ToolEvent } from "./event.ts"
+import { type Account, knownTariff, newAccount, settleCall } from "./fold/account.ts"
 import { planApply } from "./fold/apply.ts"
 import type { Fold } from "./fold/fold.ts"
 import { type Folding, newFolding } from "./fold/folding.ts"
 import { type FoldCircumstances, prepareFolds } from "./fold/prepare.ts"
+import type { Tariff } from "./fold/tariff.ts"
 import type { HostMessage } from "./host.ts"
-import { type HudOptions, type HudState, newHudState, nextHud } from "./hud/hud.ts"
+import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "./hud/hud.ts"
 import { isHudID, remove } from "./hud/place.ts"
 import type { Hud } from "./hud/render.ts"
 import { type Slot, slotFor } from "./hud/slots.ts"
 import { createLedger, type Ledger } from "./ledger/ledger.ts"
 import { noSignals, type Signals } from "./ledger/signals.ts"
 import type { Env } from "./normalize.ts"
+import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "./prompt-cache.ts"
 
 /** What is remembered of a session from call to call. */
 export type Conversation = {
@@ -21,6 +24,8 @@ export type Conversation = {
   signals: Signals
   hud: HudState
   folding: Folding
+  /** the last request, once there was one in this process */
+  sent?: SentRequest
 }
 
 export type Circumstances = FoldCircumstances & {
@@ -53,6 +58,9 @@ export type Call = {
   commit(): void
 }
 
+const PAUSED = "it is paused for this session"
+const DEAR = "with it the provider would not find the last request in its cache"
+
 export function newConversation(env: Env): Conversation {
   return { ledger: createLedger(env, isHudID), signals: noSignals(), hud: newHudState(), folding: newFolding() }
 }
@@ -68,11 +76,33 @@ export function prepareCall(
   options: CallOptions,
   env: Env,
 ): Call {
-  const { signals } = conversation
-  const { facts } = conversation.ledger
-  const plan = options.fold.enabled ? prepareFolds(messages, conversation, around, options, env) : undefined
-  const { folded = [], digested = [], applied = planApply(messages, new Map()) } = plan ?? {}
+  const { signals, folding } = conversation
+  const { facts, entries } = conversation.ledger
   const slot = slotFor(options.hud.slot, around.model)
+  const model = around.model ? `${around.model.providerID}/${around.model.modelID}` : ""
+  const account = settledAccount(conversation, model, around.tariff)
+  const tariff = knownTariff(around.tariff, account)
+  const wire = wireOf(entries, folding.folds, conversation.hud.anchors)
+  const sent = conversation.sent ?? (folding.folds.size > 0 ? sentBefore(entries, wire) : undefined)
+  const cachedWith = (mark: HudMark) => cachedPrefix(wire, sent, mark, tariff, model, around.nowMs)
+  const bare = cachedWith("none")
+  const isTail =
+    slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(facts, signals, conversation.hud)
+  const withTail = isTail ? cachedWith("tail") : bare
+  // a HUD takes one of the two marks, and it is not worth what the other alone does not find
+  const isDear = withTail.tokens < bare.tokens
+  const cached = isDear ? bare : withTail
+  const plan = options.fold.enabled
+    ? prepareFolds(
+        messages,
+        conversation,
+        { wire, cached, sentEntries: sent?.messages, account, tariff },
+        around,
+        options,
+        env,
+      )
+    : undefined
+  const { folded = [], digested = [], applied = planApply(messages, new Map()) } = plan ?? {}
   const hud = options.hud.enabled
     ? nextHud(
         messages,
@@ -81,7 +111,7 @@ export function prepareCall(
         {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: { outputs: applied.outputs, savedTokens: applied.savedTokens },
-          ...(around.hudPaused ? { paused: true } : {}),
+          ...(around.hudPaused ? { held: PAUSED } : isDear ? { held: DEAR } : {}),
         },
         slot,
         options.hud,
@@ -103,6 +133,25 @@ export function prepareCall(
         hud.commit()
         conversation.hud = hud.state
       } else remove(messages)
+      const mark = !hud?.hud ? "none" : slot === "tail" ? "tail" : slot === "tool" ? "inside" : "none"
+      const added = hud?.state.anchors ?? []
+      conversation.sent = sentRequest(
+        { wire: wireOf(entries, folding.folds, added), messages: entries.length },
+        sent,
+        plan?.changed ?? Number.POSITIVE_INFINITY,
+        mark,
+        tariff,
+        model,
+        around.nowMs,
+      )
     },
   }
+}
+
+/** The account once the last call's report is in it. What one provider's cache held says nothing of another's. */
+function settledAccount({ ledger, folding, sent }: Conversation, model: string, tariff: Tariff): Account {
+  const { entries, facts } = ledger
+  const before = sent && sent.model !== model ? newAccount() : folding.account
+  const usage = entries.findLast(({ call }) => call)?.usage
+  return usage ? settleCall(before, facts.calls, usage, facts.ratio, tariff) : before
 }

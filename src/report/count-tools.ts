@@ -1,7 +1,7 @@
 // Counts what each tool costs while a session is replayed.
 
 import type { HostMessage } from "../core/host.ts"
-import { type Piece, piecesOf } from "../core/replay/request.ts"
+import { isResult, type Piece, piecesOf } from "../core/replay/request.ts"
 import { noCost, sorted, type ToolCost } from "./tool-costs.ts"
 
 export type ToolCount = {
@@ -25,11 +25,11 @@ export function newToolCount(): ToolCount {
       for (const { tool, tokens } of pieces) if (tool !== undefined) of(tool)[side] += tokens
     },
     wrote(message) {
-      for (const { tool, label, tokens } of piecesOf([message])) {
+      for (const piece of piecesOf([message])) {
+        const { tool, tokens } = piece
         if (tool === undefined) continue
-        const isResult = label.startsWith("result ")
-        if (!isResult) of(tool).calls++
-        of(tool)[isResult ? "outputTokens" : "inputTokens"] += tokens
+        if (!isResult(piece)) of(tool).calls++
+        of(tool)[isResult(piece) ? "outputTokens" : "inputTokens"] += tokens
       }
     },
     list: () => sorted(costs.values()),

@@ -84,13 +84,13 @@ describe("what the HUD says", () => {
 
   test("a typical session, whole", () => {
     const session = typical()
-      .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 14_000))
-      .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 14_000))
-    expect(hudOf(session.messages, { around: AROUND })?.text).toBe(
+      .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
+      .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
+    expect(hudOf(session.messages, { around: { ...AROUND, contextLimit: 150_000 } })?.text).toBe(
       [
         "<hud>",
         "status by opencode-hud, call 7",
-        "context 15k of 50k (30%), 93% cached",
+        "context 45k of 150k (30%), 97% cached",
         'task "make the login test pass on node 22, please"',
         "todo 1 of 3 done, now: mend the login",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",

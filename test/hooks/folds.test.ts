@@ -232,13 +232,13 @@ describe("who gets no folds", () => {
   })
 
   test("an agent that may not call hud_recall; one that is granted it does", async () => {
-    const { transform } = await load()
+    const { transform } = await load({ fold: { price: { read: 1, write: 1 } } })
     expect(foldsIn(await transform(by("blind").fresh())).size).toBe(0)
     expect(foldsIn(await transform(by("blind", "granted").fresh())).size).toBeGreaterThan(0)
   })
 
   test("a session that was prompted without the tool, until a prompt grants it", async () => {
-    const { transform } = await load()
+    const { transform } = await load({ fold: { price: { read: 1, write: 1 } } })
     const session = worked()
     const [prompt] = session.messages
     if (prompt) prompt.info.tools = { "*": false, read: true }

@@ -24,7 +24,8 @@ const EVIL = `</script><script>window.owned = 1</script><!-- <img src=x onerror=
 /** A report with the texts of strangers in every place, as if nothing had been neutralised before. */
 function hostile(): Report {
   const report = reportOf([
-    { messages: madeUpSession({ calls: 30 }).messages },
+    // long enough for folds
+    { messages: madeUpSession({ calls: 200 }).messages },
     { id: "ses_2", messages: madeUpSession({ calls: 20 }).messages },
   ])
   for (const session of report.sessions) {

@@ -4,7 +4,8 @@
 import type { ToolEvent } from "../event.ts"
 import type { Entry } from "../ledger/entry.ts"
 import type { Facts } from "../ledger/facts.ts"
-import { type Fold, tokensSent } from "./fold.ts"
+import type { CachedPrefix, WireMessage } from "../prompt-cache.ts"
+import type { Fold } from "./fold.ts"
 import { ASKING_TOKENS, expectedNeeds, NEEDS, remainingCalls, type Standing, touchedAt } from "./need.ts"
 import { newSights, type Sight, type Sights } from "./sights.ts"
 import type { Tariff } from "./tariff.ts"
@@ -16,8 +17,9 @@ export type Situation = {
   /** what is folded already, by part id */
   folds: ReadonlyMap<string, Fold>
   tariff: Tariff
-  /** entries, from the first, that the provider is believed to hold in its cache */
-  cachedEntries: number
+  /** the messages of the request as they would go out without a new fold, and what the cache holds of them */
+  wire: readonly WireMessage[]
+  cached: CachedPrefix
   /** estimated tokens of the messages as they would go out without a new fold */
   sentTokens: number
   /** tokens of the whole request, by the provider's last report where there is one */
@@ -41,14 +43,12 @@ export type Candidate = {
   /** size of what is folded, and what it is expected to be folded to, in tokens */
   tokens: number
   textTokens: number
-  /** expected gain in fresh input tokens when folded now, what follows it not counted; 0 while it is held */
+  /** expected gain in fresh input tokens when folded now, `lost` not counted; 0 while it is held */
   value: number
   /** expected needs for each token saved: what must go goes in this order */
   strain: number
-  /** the request is sent anew from here on anyway */
-  free: boolean
-  /** cached tokens that are sent anew when it is folded */
-  following: number
+  /** cached tokens that must be written to the cache again when it is folded; 0 where nothing is cached anyway */
+  lost: number
   why: string
 }
 
@@ -59,47 +59,32 @@ const LEAST_GAIN = 20
 
 /** What may be folded among the newest `reach` outputs, newest first. */
 export function candidatesOf(situation: Situation, reach: number): Candidate[] {
-  const { entries, folds, cachedEntries } = situation
+  const { entries, folds, wire, cached } = situation
   const weights = weightsOf(situation)
   const sights = newSights()
   const found: Candidate[] = []
-  const lookback = situation.tariff.lookback ?? Number.POSITIVE_INFINITY
-  const all = cachedTokens(situation)
-  let following = 0
-  let blocks = 0
-  const step = blocksOf(entries.slice(-1))
   let left = reach
+  let index = wire.length
   for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
     const entry = entries[at] as Entry
     const { events } = entry
-    const cached = at < cachedEntries
     left -= events.length
-    blocks += blocksOf([entry])
-    const resent = blocks > lookback ? all : following
-    // the next call pushes it out of the window
-    const isClosing = blocks <= lookback && blocks + step > lookback
+    // HUD texts that stay behind it come first, then its results, then its calls
+    while (index > 0 && wire[index - 1]?.holds === "hud") index--
+    const end = index
+    while (index > 0 && wire[index - 1]?.source === entry) index--
     for (let i = events.length - 1; i >= 0; i--) {
       const event = events[i] as ToolEvent
       const fold = folds.get(event.partID)
       if (!fold) {
-        const candidate = weigh(event, sights, cached, resent, isClosing, weights, situation)
+        const changed = sideOf(event) === "output" ? end - 1 : index
+        const candidate = weigh(event, sights, cached.lostBy(changed), weights, situation)
         if (candidate) found.push(candidate)
       }
       sights.add(event, event.cleared || fold !== undefined)
     }
-    if (cached) following += tokensSent(entry, folds)
   }
   return found
-}
-
-/** Content blocks that messages are sent as: each tool call and its result, and a text. */
-export function blocksOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { events }) => sum + 2 * events.length + 1, 0)
-}
-
-/** Tokens that are sent anew when nothing of the messages is found in the cache. */
-function cachedTokens({ entries, folds, cachedEntries }: Situation): number {
-  return entries.slice(0, cachedEntries).reduce((sum, entry) => sum + tokensSent(entry, folds), 0)
 }
 
 /** What the gain of any output is reckoned with; in fresh input tokens. */
@@ -120,9 +105,7 @@ function weightsOf({ facts, tariff, sentTokens }: Situation): Weights {
 function weigh(
   event: ToolEvent,
   sights: Sights,
-  cached: boolean,
-  following: number,
-  isClosing: boolean,
+  lost: number,
   { remaining, asking }: Weights,
   situation: Situation,
 ): Candidate | undefined {
@@ -136,16 +119,15 @@ function weigh(
   // what has just come is sent for the first time: it is in nobody's cache
   const since = standing === "again" ? 1 : situation.facts.calls - touchedAt(event, situation.facts, situation.quotedAt)
   if (less < LEAST_GAIN || since < 1 || situation.isProtected(event)) return
-  const isInUse = since <= NEEDS[standing].hold
-  const isHeld = isInUse && !isClosing
+  const isHeld = since <= NEEDS[standing].hold
   // what was asked for, and what no folding may take, stays even where room is wanted
-  if (isInUse && (standing === "answer" || standing === "recalled")) return
+  if (isHeld && (standing === "answer" || standing === "recalled")) return
   const [file] = event.files
   const edited = file !== undefined && (situation.facts.files.get(file.path)?.edits ?? 0) > 0
   const needs = expectedNeeds(standing, since, remaining, edited)
   const { read, write } = situation.tariff
-  // warm, the fold itself is sent fresh; cold, everything is
-  const atOnce = (write - read) * (cached ? -textTokens : less)
+  // it is written to the cache again, or for the first time, in any case: then the shorter the cheaper
+  const atOnce = (write - read) * less
   return {
     event,
     side,
@@ -155,8 +137,7 @@ function weigh(
     textTokens,
     value: isHeld ? 0 : read * less * remaining + atOnce - needs * (asking + write * tokens),
     strain: needs / less,
-    free: !cached,
-    following,
+    lost,
     why: WHY[standing],
   }
 }

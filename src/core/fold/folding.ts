@@ -13,9 +13,6 @@ import type { Fold } from "./fold.ts"
 import type { Decision } from "./plan.ts"
 import { inputWords, outputWords } from "./words.ts"
 
-/** The last request: its messages' ids, when it went out (epoch ms) and to which model, as `provider/model`. */
-export type Sent = { ids: readonly string[]; atMs: number; model: string }
-
 export type Folding = {
   /** by part id; those of messages that a compaction or a revert took away stay, for recall */
   folds: Map<string, Fold>
@@ -23,7 +20,6 @@ export type Folding = {
   byID: Map<string, Fold>
   /** number of the newest recall id */
   lastNumber: number
-  sent?: Sent
   /** the call in which an output was last quoted, by part id */
   quotedAt: Map<string, number>
   /** ids of parts that a fold would not make shorter: a plan that went on reckoning with them would fold too little */

@@ -56,12 +56,9 @@ export function expectedNeeds(standing: Standing, calls: number, remaining: numb
   return NEEDS[standing].rate * (edited ? EDITED : 1) * Math.log((since + remaining) / since)
 }
 
-/**
- * Calls a session is expected to go on for, having made `calls`: the longer it lasted, the longer it will last. Kept
- * below what recorded sessions show, since a fold that does not pay off is paid at once.
- */
+/** Calls a session is expected to go on for, having made `calls`: the longer it lasted, the longer it will last. */
 export function remainingCalls(calls: number): number {
-  return 8 + 0.25 * calls
+  return 0.4 * calls
 }
 
 /** The call in which an output, or the file it shows, was last used. `quotedAt`: the calls of quotes, by part id. */

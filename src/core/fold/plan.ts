@@ -12,6 +12,12 @@ export type Decision = Pick<Candidate, "event" | "side" | "standing" | "by" | "t
   because: string
 }
 
+/**
+ * What a cut must gain at least beyond what it loses, in fresh input tokens, so that folds come seldom and many at once:
+ * docs/decisions/029.
+ */
+const MARGIN = 20_000
+
 /** Share of the size at which OpenCode compacts from which room is made, and the share it is made down to. */
 const PRESSURE = 0.8
 const RELIEVED = 0.6
@@ -28,9 +34,9 @@ const REACH = 1500
 
 /** The outputs to fold from this call on, oldest first. */
 export function planFolds(situation: Situation): Decision[] {
-  const { compactsAt = Number.POSITIVE_INFINITY, contextTokens, cachedEntries } = situation
+  const { compactsAt = Number.POSITIVE_INFINITY, contextTokens, cached } = situation
   const pressing = contextTokens >= compactsAt * PRESSURE
-  const candidates = candidatesOf(situation, pressing || cachedEntries === 0 ? Number.POSITIVE_INFINITY : REACH)
+  const candidates = candidatesOf(situation, pressing || cached.messages === 0 ? Number.POSITIVE_INFINITY : REACH)
   const chosen = situation.stopped ? [] : worthwhile(candidates.filter(isCharged(situation)), situation)
   const more = pressing ? underPressure(candidates, chosen, situation) : []
   // from the newest back they were found, so that within a call the order is to be turned round
@@ -39,39 +45,39 @@ export function planFolds(situation: Situation): Decision[] {
 
 /** Where requests are billed and not tokens, a warm prefix costs nothing: there is only room to gain, when it is wanted. */
 function isCharged({ tariff }: Situation): (candidate: Candidate) => boolean {
-  return ({ free, standing }) => tariff.billing !== "requests" || free || standing === "again"
+  return ({ lost, standing }) => tariff.billing !== "requests" || lost === 0 || standing === "again"
 }
 
 /**
- * All those up to the cut where the sum of what they gain exceeds most what it costs to send anew what follows the
- * oldest of them: once the prefix is broken there, the others behind it fold at no further cost.
+ * All those up to the cut where the sum of what they gain exceeds most what is lost of the cache: once the prefix is broken
+ * there, the others behind it fold at no further cost.
  */
-function worthwhile(candidates: readonly Candidate[], { tariff, facts, cachedEntries }: Situation): Decision[] {
-  const anew = tariff.write - tariff.read
-  const most = cachedEntries ? MOST : MOST_COLD
+function worthwhile(candidates: readonly Candidate[], { tariff, facts, cached }: Situation): Decision[] {
+  const again = tariff.write - tariff.read
+  const most = cached.messages ? MOST : MOST_COLD
   const gaining = candidates.filter(({ value }) => value > 0)
-  let chosen = upToBestCut(gaining, anew)
+  let chosen = upToBestCut(gaining, again)
   // fewer gain less: whether they still pay for the cut is another question
-  if (chosen.length > most) chosen = upToBestCut(dearest(chosen, most), anew)
-  const cost = Math.round(anew * (chosen.at(-1)?.following ?? 0))
+  if (chosen.length > most) chosen = upToBestCut(dearest(chosen, most), again)
+  const cost = Math.round(again * (chosen.at(-1)?.lost ?? 0))
   const calls = Math.round(remainingCalls(facts.calls))
   return chosen.map((candidate) => {
     const less = `${candidate.tokens - candidate.textTokens} tokens less on each of about ${calls} calls to come`
     if (candidate.standing === "again") return { ...candidate, reason: "free", because: candidate.why }
-    if (candidate.free)
+    if (candidate.lost === 0)
       return { ...candidate, reason: "free", because: `nothing of this is in the cache; ${candidate.why}` }
-    const paid = cost ? `for ${cost} sent anew once with what else is folded here` : "with nothing cached after it"
-    return { ...candidate, reason: cost ? "pays" : "free", because: `${candidate.why}; ${less}, ${paid}` }
+    const paid = `for ${cost} sent anew once with what else is folded here`
+    return { ...candidate, reason: "pays", because: `${candidate.why}; ${less}, ${paid}` }
   })
 }
 
-function upToBestCut(gaining: readonly Candidate[], anew: number): readonly Candidate[] {
+function upToBestCut(gaining: readonly Candidate[], again: number): readonly Candidate[] {
   let sum = 0
   let best = 0
   let count = 0
-  gaining.forEach(({ value, following }, i) => {
+  gaining.forEach(({ value, lost }, i) => {
     sum += value
-    const gain = sum - anew * following
+    const gain = lost > 0 ? sum - again * lost - MARGIN : sum
     if (gain <= best) return
     best = gain
     count = i + 1

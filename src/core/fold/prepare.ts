@@ -1,4 +1,4 @@
-// The folds of one call: what is decided anew, what stays as it is, and what the next report is to be held against.
+// The folds of one call: what is decided now, what stays as it is, and what the next report is to be held against.
 
 import type { ToolEvent } from "../event.ts"
 import type { HostMessage } from "../host.ts"
@@ -6,11 +6,10 @@ import { contextNow } from "../hud/sections.ts"
 import type { ModelName } from "../hud/slots.ts"
 import type { Ledger } from "../ledger/ledger.ts"
 import { digestKey, type Env } from "../normalize.ts"
-import { knownTariff, newAccount, requestTokens, settleCall } from "./account.ts"
+import type { CachedPrefix, WireMessage } from "../prompt-cache.ts"
+import { type Account, requestTokens } from "./account.ts"
 import { type Applied, both, planApply } from "./apply.ts"
-import { cachedEntries } from "./cached.ts"
-import { blocksOf } from "./candidates.ts"
-import { type Fold, tokensSent } from "./fold.ts"
+import type { Fold } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, refuse } from "./folding.ts"
 import { planFolds } from "./plan.ts"
 import { quotedParts } from "./quotes.ts"
@@ -27,12 +26,24 @@ export type FoldCircumstances = {
   foldingPaused?: boolean
 }
 
+/** The request as it would go out without a new fold, and what is known of its price. */
+export type Unplanned = {
+  wire: readonly WireMessage[]
+  cached: CachedPrefix
+  /** messages of the last request, as entries of the ledger; none before the first */
+  sentEntries: number | undefined
+  account: Account
+  tariff: Tariff
+}
+
 export type FoldPlan = {
   /** decided for this call */
   folded: readonly Fold[]
   /** keys of the digests that stand in them: a better one comes too late for this session */
   digested: readonly string[]
   applied: Applied
+  /** index of the first message of the wire that goes out otherwise than before; infinite when none does */
+  changed: number
   /** Remembers what was sent, once it is. */
   remember(hudTokens: number): void
 }
@@ -40,30 +51,24 @@ export type FoldPlan = {
 export function prepareFolds(
   messages: readonly HostMessage[],
   { ledger, folding }: { ledger: Ledger; folding: Folding },
+  { wire, cached, sentEntries, account, tariff }: Unplanned,
   around: FoldCircumstances,
   options: { isProtected(event: ToolEvent): boolean },
   env: Env,
 ): FoldPlan {
   const { facts, entries } = ledger
-  const model = around.model ? `${around.model.providerID}/${around.model.modelID}` : ""
-  const last = entries.findLast(({ call }) => call)
-  // what one provider's cache held says nothing of another's
-  const before = folding.sent && folding.sent.model !== model ? newAccount() : folding.account
-  const account = last?.usage ? settleCall(before, facts.calls, last.usage, facts.ratio, around.tariff) : before
-  const tariff = knownTariff(around.tariff, account)
   const standing = planApply(messages, folding.folds)
-  const quotedAt = quotes(messages, ledger, folding)
+  const quotedAt = quotes(messages, ledger, folding, sentEntries)
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const sentTokens = unfolded - standing.savedTokens
   const contextTokens = requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens)
-  const isCached = contextTokens >= tariff.minimumTokens
-  const cached = isCached ? cachedEntries(entries, folding, tariff, model, around.nowMs) : 0
   const decisions = planFolds({
     entries,
     facts,
     folds: folding.folds,
     tariff,
-    cachedEntries: cached,
+    wire,
+    cached,
     sentTokens,
     contextTokens,
     ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
@@ -75,44 +80,43 @@ export function prepareFolds(
   const applied = folded.length
     ? both(standing, planApply(messages, new Map(folded.map((fold) => [fold.partID, fold]))))
     : standing
+  const changed = firstChanged(wire, folded)
   return {
     folded,
     digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
     applied,
+    changed,
     remember(hudTokens) {
-      const changed = new Set(folded.map(({ messageID }) => messageID))
-      const broken = changed.size ? entries.findIndex(({ id }) => changed.has(id)) : -1
       addFolds(folding, folded)
       for (const { event } of decisions) if (!folding.folds.has(event.partID)) refuse(folding, event.partID)
-      // a fold so far back that the prefix before it is not looked for was reckoned as all sent anew
-      const isFound = blocksOf(entries.slice(broken)) <= (tariff.lookback ?? Number.POSITIVE_INFINITY)
-      const from = broken < 0 ? cached : isFound ? Math.min(cached, broken) : 0
-      const freshTokens = hudTokens + tokensFrom(ledger, folding, from)
+      const sent = unfolded - applied.savedTokens
+      const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))
       folding.quotedAt = quotedAt
       folding.account = {
         ...account,
-        expected: {
-          call: facts.calls + 1,
-          sentTokens: unfolded - applied.savedTokens,
-          freshTokens,
-          folded: applied.outputs,
-        },
+        expected: { call: facts.calls + 1, sentTokens: sent, freshTokens, folded: applied.outputs },
       }
-      folding.sent = { ids: entries.map(({ id }) => id), atMs: around.nowMs, model }
     },
   }
 }
 
-/** Estimated tokens of the entries from one on, as they go out. */
-function tokensFrom({ entries }: Ledger, { folds }: Folding, from: number): number {
-  return entries.slice(from).reduce((sum, entry) => sum + tokensSent(entry, folds), 0)
+function firstChanged(wire: readonly WireMessage[], folded: readonly Fold[]): number {
+  if (folded.length === 0) return Number.POSITIVE_INFINITY
+  const changed = new Set(folded.map(({ messageID, side }) => `${messageID} ${side === "output" ? "results" : "said"}`))
+  const index = wire.findIndex(({ source, holds }) => "id" in source && changed.has(`${source.id} ${holds}`))
+  return index < 0 ? Number.POSITIVE_INFINITY : index
 }
 
 /** Quotes remembered; what was quoted long before was touched long ago. */
 const MOST_QUOTED = 200
 
-function quotes(messages: readonly HostMessage[], { facts, entries }: Ledger, folding: Folding): Map<string, number> {
-  const first = entries[folding.sent?.ids.length ?? entries.length]
+function quotes(
+  messages: readonly HostMessage[],
+  { facts, entries }: Ledger,
+  folding: Folding,
+  sentEntries: number | undefined,
+): Map<string, number> {
+  const first = entries[sentEntries ?? entries.length]
   const from = first ? messages.findLastIndex(({ info }) => info.id === first.id) : -1
   if (from < 0) return folding.quotedAt
   const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))

@@ -62,9 +62,9 @@ export function nextHud(
   const call = facts.calls + 1
   const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
   const budgetTokens = budget(facts, around, options.budgetTokens)
-  if (around.paused) return paused(messages, slot, state)
+  if (around.held !== undefined) return held(messages, slot, around.held, state)
   if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, signals, state)
-  const wanted = state.shown || hasNews(facts, signals)
+  const wanted = wantsHud(facts, signals, state)
   // one that was there and has nothing left to say stays, as its frame
   const hud = wanted ? (render(sections, budgetTokens, call) ?? (state.shown ? frame(call) : undefined)) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
@@ -73,9 +73,14 @@ export function nextHud(
 }
 
 /** None for now. What a sticky slot has sent stays: to take it out would send anew all that follows it. */
-function paused(messages: HostMessage[], slot: Slot, state: HudState): HudCall {
+function held(messages: HostMessage[], slot: Slot, reason: string, state: HudState): HudCall {
   const commit = slot === "sticky" ? planSticky(messages, state.anchors) : planTail(messages, undefined)
-  return { hud: undefined, reason: "it is paused for this session", commit, state }
+  return { hud: undefined, reason, commit, state }
+}
+
+/** Whether the next call carries a HUD, unless nothing fits its budget: once there was one, each call does. */
+export function wantsHud(facts: Facts, signals: Signals, { shown }: HudState): boolean {
+  return shown || hasNews(facts, signals)
 }
 
 /**
@@ -108,8 +113,8 @@ function hasNews(facts: Facts, signals: Signals): boolean {
 }
 
 /** In a small context the HUD is small: its price should stay a small part of the call's. */
-const SMALLEST = 100
-const TOKENS_PER_HUD_TOKEN = 300
+const SMALLEST = 50
+const TOKENS_PER_HUD_TOKEN = 500
 
 /** Half right after a compaction and near the limit, where every token brings the next compaction closer. */
 function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: number): number {

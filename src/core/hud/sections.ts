@@ -28,8 +28,8 @@ export type Surroundings = {
   contextLimit?: number
   /** outputs that go out folded with this request, and the tokens that leaves out */
   folded?: { outputs: number; savedTokens: number }
-  /** the user wants none for now */
-  paused?: boolean
+  /** why there is none this time, whatever there would be to say */
+  held?: string
 }
 
 /** A repeat is worth a word while it is recent. */

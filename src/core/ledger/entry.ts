@@ -40,6 +40,8 @@ export type Entry = {
   usage?: Usage
   /** estimated tokens of what a provider sees of this message */
   tokens: number
+  /** content blocks that a provider sees of it: a text, a thought, a call, a result and a file are one each */
+  blocks: number
   /** parts left out because their type or shape is unknown */
   skipped: number
 }
@@ -136,6 +138,7 @@ export function readEntry(
     events: [],
     changed: [],
     tokens: 0,
+    blocks: 0,
     skipped: 0,
   }
   const agent = text(info.agent)
@@ -168,6 +171,7 @@ export function readEntry(
     }
   }
   entry.tokens = tokensOfLength(length)
+  entry.blocks = isLeftOut(message) ? 0 : parts.reduce((sum, part) => sum + blocksOf(part), 0)
   const request = entry.compaction ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request
   return entry
@@ -228,6 +232,22 @@ function lengthOf(part: HostPart): number {
   let length = body.length + 40
   for (const value of Object.values(record(state?.input) ?? {})) length += argumentLength(value)
   return length
+}
+
+/** OpenCode does not send what a call wrote that failed, unless the user stopped it in the middle of something. */
+function isLeftOut({ info, parts }: HostMessage): boolean {
+  if (info.role !== "assistant" || !info.error) return false
+  const isAborted = record(info.error)?.name === "MessageAbortedError"
+  return !isAborted || parts.every((part) => part?.type === "step-start" || part?.type === "reasoning")
+}
+
+/** Content blocks a provider sees of a part. A text file and a folder that the user attached go out as texts. */
+function blocksOf(part: HostPart): number {
+  if (part.type === "tool") return stateOf(part) ? 2 : 0
+  if (part.type === "text") return part.ignored || !part.text ? 0 : 1
+  if (part.type === "reasoning") return part.text ? 1 : 0
+  if (part.type === "file") return /^(?:text\/plain|application\/x-directory)$/.test(text(part.mime) ?? "") ? 0 : 1
+  return part.type === "compaction" || part.type === "subtask" ? 1 : 0
 }
 
 function argumentLength(value: unknown): number {

@@ -2,6 +2,7 @@
 // one before.
 
 import type { Tariff } from "../fold/tariff.ts"
+import { isInReach, MARKED_MESSAGES } from "../prompt-cache.ts"
 import { tokensOfLength } from "../tokens.ts"
 import type { Price } from "./pricing.ts"
 import { type Piece, sumTokens } from "./request.ts"
@@ -23,28 +24,34 @@ export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
 
 export type Bill = {
   readonly spent: Spent
-  /** Adds a request; answers what it costs. */
-  add(pieces: readonly Piece[], price: Price, nowMs: number): Charge
+  /** Adds a request, its messages as the provider gets them; answers what it costs. */
+  add(messages: readonly (readonly Piece[])[], price: Price, nowMs: number): Charge
 }
+
+/** A request, and after how many of its pieces the provider has an entry in its cache. */
+type Billed = { pieces: readonly Piece[]; ends: readonly number[]; nowMs: number; name: string }
 
 export function newBill(): Bill {
   const spent: Spent = { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
-  let last: { pieces: readonly Piece[]; nowMs: number; name: string } | undefined
+  let last: Billed | undefined
   return {
     spent,
-    add(pieces, { name, tariff, usdPerToken }, nowMs) {
+    add(messages, { name, tariff, usdPerToken }, nowMs) {
+      const pieces = messages.flat()
       // each model has a cache of its own
-      const isWarm = last?.name === name && nowMs - last.nowMs < tariff.lifetimeMs
+      const before = last?.name === name && nowMs - last.nowMs < tariff.lifetimeMs ? last : undefined
       const tokens = sumTokens(pieces)
+      const marks = marksOf(messages)
       // with the system prompt and the tools before them, even the first messages are above any provider's minimum
-      const cachedTokens = isWarm && last ? commonTokens(last.pieces, pieces, tariff) : 0
+      const cachedTokens = before ? foundTokens(before, pieces, marks, tariff) : 0
       const cost = cachedTokens * tariff.read + (tokens - cachedTokens) * tariff.write
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
       spent.cost += cost
       addUsd(spent, cost, usdPerToken)
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
-      last = { pieces, nowMs, name }
+      const kept = before ? before.ends.filter((end) => end <= commonPieces(before.pieces, pieces)) : []
+      last = { pieces, ends: [...kept, ...marks], nowMs, name }
       return { tokens, cachedTokens, cost }
     },
   }
@@ -56,23 +63,32 @@ export function addUsd(spent: { usd?: number }, cost: number, usdPerToken: numbe
   else if (spent.usd !== undefined) spent.usd += cost * usdPerToken
 }
 
-/** Tokens of what two requests begin with alike. */
-function commonTokens(before: readonly Piece[], now: readonly Piece[], { write, lookback }: Tariff): number {
-  let at = 0
-  while (at < before.length && at < now.length && isSame(before[at], now[at])) at++
-  if (lookback !== undefined && now.length - markedBefore(now, at) > lookback) at = leading(now)
-  const same = sumTokens(now, at)
-  const one = before[at]
-  const other = now[at]
+/** Tokens of the request that the provider finds in its cache. */
+function foundTokens(before: Billed, now: readonly Piece[], marks: readonly number[], tariff: Tariff): number {
+  const { write, lookback } = tariff
+  const common = commonPieces(before.pieces, now)
+  if (lookback !== undefined) {
+    const found = before.ends.filter((end) => end <= common && isInReach(end, marks, lookback))
+    return sumTokens(now, Math.max(leading(now.slice(0, common)), ...found))
+  }
+  const same = sumTokens(now, common)
+  const one = before.pieces[common]
+  const other = now[common]
   // where writing is dearer, whole blocks are marked to be kept; other providers find out by themselves, token by token
   return write > 1 || !one || !other || one.label !== other.label ? same : same + commonStart(one.body, other.body)
 }
 
-/** Where an earlier request may have marked the end of what is the same: behind a result or what the user said. */
-function markedBefore(pieces: readonly Piece[], at: number): number {
-  let end = at
-  while (end > 0 && !/^(?:result|user)\b/.test(pieces[end - 1]?.label ?? "")) end--
-  return end
+function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
+  let at = 0
+  while (at < before.length && at < now.length && isSame(before[at], now[at])) at++
+  return at
+}
+
+/** After how many pieces the request carries a mark. */
+function marksOf(messages: readonly (readonly Piece[])[]): number[] {
+  const ends: number[] = []
+  for (const message of messages) ends.push((ends.at(-1) ?? 0) + message.length)
+  return ends.slice(-MARKED_MESSAGES)
 }
 
 /** System prompt and tools have marks of their own. */

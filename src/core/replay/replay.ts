@@ -16,7 +16,7 @@ import { type CompactionKind, type Compactions, watchCompactions } from "./compa
 import { countFolds, type FoldCount } from "./fold-count.ts"
 import { type Price, pricingOf, type Recorded } from "./pricing.ts"
 import { newRecalls, recallCost } from "./recalls.ts"
-import { type Piece, piece, piecesOf, sumTokens } from "./request.ts"
+import { messagesOf, type Piece, piece, sumTokens } from "./request.ts"
 
 export type Replay = {
   calls: number
@@ -98,11 +98,11 @@ export function replaySession(
     const { wrote, number, nowMs, price, context, array } = again
     if (!wrote) break
     tariffs.set(price.tariff.row, price.tariff)
-    const piecesWithout = piecesOf(array)
-    const chargeWithout = without.add(piecesWithout, price, nowMs)
+    const messagesWithout = messagesOf(array)
+    const chargeWithout = without.add(messagesWithout, price, nowMs)
     const call = again.send()
-    const piecesWith = piecesOf(array)
-    const chargeWith = withPlugin.add([...notice, ...piecesWith], price, nowMs)
+    const messagesWith = messagesOf(array)
+    const chargeWith = withPlugin.add([notice, ...messagesWith], price, nowMs)
     hud.noticeTokens += sumTokens(notice)
     if (call?.hud) {
       hud.calls++
@@ -125,7 +125,7 @@ export function replaySession(
       ...{ number, calls, nowMs, wrote, price, call, compaction },
       without: chargeWithout,
       with: chargeWith,
-      pieces: { without: piecesWithout, with: piecesWith },
+      pieces: { without: messagesWithout.flat(), with: messagesWith.flat() },
       recallCost: askedCost,
     })
   }

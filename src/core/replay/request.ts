@@ -23,9 +23,20 @@ const known = new WeakMap<HostPart, readonly Piece[]>()
 const inputs = new WeakMap<object, string>()
 
 export function piecesOf(messages: readonly HostMessage[]): Piece[] {
-  return messages.flatMap(({ info, parts }) =>
-    parts.flatMap((part) => (part ? piecesOfPart(info.role ?? "", part) : [])),
-  )
+  return messagesOf(messages).flat()
+}
+
+/** The same, message by message as the provider gets them: what the agent said and called is one, the results another. */
+export function messagesOf(messages: readonly HostMessage[]): Piece[][] {
+  return messages.flatMap(({ info, parts }) => {
+    const pieces = parts.flatMap((part) => (part ? piecesOfPart(info.role ?? "", part) : []))
+    const said = pieces.filter((piece) => !isResult(piece))
+    return [said, pieces.filter(isResult)].filter((message) => message.length > 0)
+  })
+}
+
+export function isResult({ label }: Piece): boolean {
+  return label.startsWith("result ")
 }
 
 export function piece(label: string, body: string): Piece {

@@ -9,6 +9,7 @@ import { type Decision, planFolds } from "../../../src/core/fold/plan.ts"
 import type { Tariff } from "../../../src/core/fold/tariff.ts"
 import type { HostPart } from "../../../src/core/host.ts"
 import { createLedger } from "../../../src/core/ledger/ledger.ts"
+import { cachedPrefix, wireOf } from "../../../src/core/prompt-cache.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../../support/session.ts"
 import { TARIFF } from "../../support/tariff.ts"
@@ -20,13 +21,20 @@ function decide(session: SessionBuilder, situation: Partial<Situation> & { isCol
   const ledger = createLedger(createEnv(ROOT), () => false)
   ledger.update(session.messages)
   const { entries, facts } = ledger
-  const sentTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
+  const { isCold, tariff = TARIFF, folds = new Map() } = situation
+  const wire = wireOf(entries, folds, [])
+  const sentTokens = wire.reduce((sum, { tokens }) => sum + tokens, 0)
+  const last = wireOf(entries.slice(0, -1), folds, [])
+  // every call before was a request with a mark at its end
+  const ends = last.flatMap(({ source }, at) => (last[at + 1]?.source === source ? [] : [at + 1]))
+  const sent = isCold ? undefined : { wire: last, messages: entries.length - 1, ends, atMs: 0, model: "m" }
   return planFolds({
     entries,
     facts,
-    folds: new Map(),
-    tariff: TARIFF,
-    cachedEntries: situation.isCold ? 0 : entries.length - 1,
+    folds,
+    tariff,
+    wire,
+    cached: cachedPrefix(wire, sent, "tail", tariff, "m", 0),
     sentTokens,
     contextTokens: sentTokens,
     quotedAt: new Map(),
@@ -106,7 +114,7 @@ describe("free", () => {
 
 describe("pays", () => {
   test("what much of and little follows, with what it saves and what it costs in words", () => {
-    const session = idle(begun().assistant([list("auth", 20_000)]), 6)
+    const session = idle(begun().assistant([list("auth", 60_000)]), 20)
     const [decision, ...others] = decide(session)
     expect(others).toEqual([])
     expect(decision?.reason).toBe("pays")
@@ -145,40 +153,46 @@ describe("pays", () => {
     const alone = begun().assistant([run()]).assistant([kept()])
     expect(decide(idle(alone, 8), { isProtected })).toEqual([])
     const session = begun()
-      .assistant([list("auth", 60_000)])
+      .assistant([list("auth", 90_000)])
       .assistant([run()])
       .assistant([kept()])
-    expect(named(decide(idle(session, 8), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
+    expect(named(decide(idle(session, 14), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
+  })
+
+  test("nothing that gains little, be it ever so cheap", () => {
+    const small = idle(begun().assistant([list("auth", 2_000)]), 40)
+    expect(decide(small)).toEqual([])
+    const large = idle(begun().assistant([list("auth", 40_000)]), 40)
+    expect(named(decide(large))).toEqual(["ls -l auth @1"])
   })
 })
 
-describe("where a provider looks for a cached prefix near the end only", () => {
-  const window = (lookback: number) => ({ tariff: { ...TARIFF, lookback } })
-  const bulk = () => idle(begun().assistant([tool("todowrite", { q: "x" }, lines("plan", 40_000))]), 30)
+describe("where a provider finds entries near a mark only", () => {
+  const found = (lookback: number) => ({ tariff: { ...TARIFF, lookback } })
+  const bulk = () => idle(begun().assistant([tool("todowrite", { q: "x" }, lines("plan", 90_000))]), 60)
 
-  test("an output within that window is folded for what follows it", () => {
+  test("an output behind an entry that is found is folded for what follows that", () => {
     const session = bulk()
-      .assistant([bash("node late.js", lines("step", 3_000))])
+      .assistant([bash("node late.js", lines("step", 20_000))])
       .assistant([small()])
-    expect(named(decide(session, window(20)))).toEqual(["node late.js @32"])
+    expect(named(decide(session, found(20)))).toEqual(["node late.js @62"])
   })
 
-  test("one further back costs all that is cached, and stays", () => {
-    const session = idle(bulk().assistant([list("late", 3_000)]), 10)
-    expect(named(decide(session))).toEqual(["ls -l late @32"])
-    expect(decide(session, window(20))).toEqual([])
+  test("one further back loses all that is cached, and stays", () => {
+    const session = idle(bulk().assistant([list("late", 20_000)]), 10)
+    expect(named(decide(session))).toEqual(["ls -l late @62"])
+    expect(decide(session, found(20))).toEqual([])
   })
 
-  test("a file that was just read is decided on before the window closes", () => {
-    const session = bulk()
-      .assistant([read("a.ts", lines("code", 30_000))])
-      .assistant([small(), small()])
-    expect(decide(session, window(40))).toEqual([])
-    expect(named(decide(session, window(10)))).toEqual(["read a.ts @32"])
+  test("all that is done with is folded where the newest step has more blocks than are looked at: nothing is found", () => {
+    const session = idle(begun().assistant([list("auth", 1_000)]), 60)
+    expect(decide(session, found(20))).toEqual([])
+    session.assistant(Array.from({ length: 12 }, small))
+    expect(decide(session, found(20)).map(({ reason }) => reason)).toEqual(["free"])
   })
 })
 
-test("what is never folded stays where the window closes and room is wanted", () => {
+test("what is never folded stays where nothing is found and room is wanted", () => {
   const session = begun()
     .assistant([
       tool("task", { prompt: "x" }, lines("answer", 30_000)),

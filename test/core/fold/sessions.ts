@@ -151,7 +151,8 @@ function createAgent() {
         case "glob":
           return tool("glob", { pattern: `**/*${which}` }, lines(`${ROOT}/src/some/folder`, 50))
         case "run":
-          return bash(`npm test ${which}`, `${lines("  ok", 80)}\nTests: 80 passed, 80 total`)
+          // large enough for a fold of it to pay for itself
+          return bash(`npm test ${which}`, `${lines("  ok", 3000)}\nTests: 3000 passed, 3000 total`)
         case "failing":
           return bash(`npm test ${which}`, `${lines("  x", 80)}\na.test.ts:9 expected 1, got 2\nTests: 80 failed`, 1)
         case "aborted":

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test"
 import { newBill } from "../../../src/core/replay/bill.ts"
 import { callsAgain } from "../../../src/core/replay/calls.ts"
 import { replaySession } from "../../../src/core/replay/replay.ts"
-import { piecesOf } from "../../../src/core/replay/request.ts"
+import { messagesOf } from "../../../src/core/replay/request.ts"
 import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../../src/core/saving.ts"
 import { createEnv } from "../../../src/digest/env.ts"
 import { madeUpSession } from "../../support/made-up.ts"
@@ -24,7 +24,7 @@ function live(calls: number, tariff = MARKED): number {
     const call = again.wrote && again.send()
     if (!call) break
     const { tokens, cachedTokens } = bill.spent
-    bill.add(piecesOf(again.array), again.price, again.nowMs)
+    bill.add(messagesOf(again.array), again.price, again.nowMs)
     const read = bill.spent.cachedTokens - cachedTokens
     const written = bill.spent.tokens - tokens - read
     // what tells of the plugin stands before everything else

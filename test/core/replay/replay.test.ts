@@ -77,7 +77,7 @@ describe("with folding", () => {
   })
 
   test("folding loses when what is folded is needed soon after", () => {
-    const { without, with: sent, recalls } = replay(busy(10).assistant([change]), { hud: { enabled: false } })
+    const { without, with: sent, recalls } = replay(afterRest().assistant([change]), { hud: { enabled: false } })
     expect(sent.cost).toBeLessThan(without.cost)
     expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
   })
@@ -85,6 +85,8 @@ describe("with folding", () => {
   test("tools are counted by whatever name they have", () => {
     const session = new SessionBuilder().user("go").assistant([tool("constructor", { q: 1 }, file())])
     for (let i = 0; i < 30; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
+    const late = session.timeOf(session.messages.length) + HOUR
+    session.assistant([], { time: { created: late, completed: late } })
     const { folds } = replay(session, { hud: { enabled: false } })
     expect(folds.count).toBe(1)
     const { byTool } = sumOf([replay(session)]).folds

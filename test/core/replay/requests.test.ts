@@ -26,8 +26,8 @@ describe("what a provider sees of a message", () => {
       "hm",
       "I look",
       '{"filePath":"a"}',
-      "content",
       '{"command":"x"}',
+      "content",
       "no such command",
     ])
   })
@@ -41,8 +41,8 @@ describe("what a provider sees of a message", () => {
     ])
     expect(bodies(session)).toEqual([
       "{}",
-      "[Old tool result content cleared]",
       "{}",
+      "[Old tool result content cleared]",
       "[Tool execution was interrupted]",
     ])
   })
@@ -64,22 +64,36 @@ describe("what a row of requests costs", () => {
   })
   // 100 tokens each
   const [one, two, three] = ["1", "2", "3"].map((name) => piece(name, name.repeat(399)))
-  const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => each ?? [])
+  /** Each a message of its own. */
+  const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => (each ? [[each]] : []))
   const minutes = (count: number) => count * 60_000
 
-  test("where a prefix is looked for near the end only, one that ends further back is not found", () => {
-    const results = Array.from({ length: 30 }, (_, i) => piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length)))
-    const system = piece("system", "x".repeat(394))
-    const changed = (at: number) => results.map((each, i) => (i === at ? piece(each.label, "y".repeat(300)) : each))
+  test("where entries are found near a mark only, one that ends further back is not", () => {
+    const results = Array.from({ length: 30 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
+    const system = [piece("system", "x".repeat(394))]
+    const changed = (at: number) =>
+      results.map((each, i) => (i === at ? [piece(`result ${i}`, "y".repeat(300))] : each))
     const cachedAfter = (at: number, lookback?: number) => {
       const bill = newBill()
-      bill.add([system, ...results], price(lookback === undefined ? {} : { lookback }), 0)
-      bill.add([system, ...changed(at)], price(lookback === undefined ? {} : { lookback }), minutes(1))
-      return bill.spent.cachedTokens
+      const marked = price(lookback === undefined ? {} : { lookback })
+      // a request after each result, so that there are entries everywhere
+      results.forEach((_, i) => void bill.add([system, ...results.slice(0, i + 1)], marked, 0))
+      return bill.add([system, ...changed(at)], marked, minutes(1)).cachedTokens
     }
     expect(cachedAfter(25, 20)).toBe(2600)
     expect(cachedAfter(5, 20)).toBe(100)
     expect(cachedAfter(5)).toBe(600)
+  })
+
+  test("where entries are found near a mark only, a second change soon after the first finds none", () => {
+    const bill = newBill()
+    const marked = price({ lookback: 20 })
+    const results = Array.from({ length: 12 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
+    const folded = (...at: number[]) => results.map((each, i) => (at.includes(i) ? [piece(`result ${i}`, "y")] : each))
+    results.forEach((_, i) => void bill.add(results.slice(0, i + 1), marked, 0))
+    expect(bill.add(folded(6), marked, 0).cachedTokens).toBe(600)
+    // the entries behind the first change are gone but for that of the request that made it
+    expect(bill.add(folded(6, 9), marked, 0).cachedTokens).toBe(600)
   })
 
   test("what two requests have in common is read from the cache, the rest is written", () => {

@@ -44,7 +44,7 @@ describe("what OpenCode announces", () => {
       await announce("todo.updated", { todos: [{ content: short, status: "in_progress" }] })
       await announce("session.error", { error: { name: short, data: { message: short } } })
       const session = new SessionBuilder(sessionID).user("see to it")
-      for (let call = 0; call < 6; call++) session.assistant([read("a.ts")], usage(400, 4000))
+      for (let call = 0; call < 6; call++) session.assistant([read("a.ts")], usage(400, 90_000))
       const messages: HostMessage[] = session.fresh()
       await hooks["experimental.chat.messages.transform"]({}, { messages })
       const huds = messages.flatMap(({ parts }) => parts.map((part) => part.text ?? "")).filter(isHud)

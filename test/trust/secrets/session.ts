@@ -191,6 +191,7 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
   for (let at = 0; at < 6; at++) session.assistant([read(`late-${at}.ts`)])
   sent = await transform()
 
+  const asked = folds.size
   const recalled = await Promise.all(
     [...folds].map(async ([id, partID]) => {
       const recall = hooks.tool?.hud_recall as unknown as Recall
@@ -221,7 +222,7 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
   for (const path of filesIn(data))
     places.set(`the file ${path.slice(data.length + 1).replace(/\w{20,}/, "…")}`, readFileSync(path, "latin1"))
   return {
-    ...{ planted, session, places, folds: folds.size, recalled, folder, data },
+    ...{ planted, session, places, folds: asked, recalled, folder, data },
     asked: server.seen.filter(({ path }) => path.endsWith("/chat/completions")).length,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

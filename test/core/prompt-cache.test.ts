@@ -1,0 +1,199 @@
+// How much of a request the provider still has, with and without marks.
+
+import { describe, expect, test } from "bun:test"
+import { newConversation, prepareCall } from "../../src/core/call.ts"
+import type { Fold } from "../../src/core/fold/fold.ts"
+import type { Tariff } from "../../src/core/fold/tariff.ts"
+import { SECTIONS } from "../../src/core/hud/sections.ts"
+import { createLedger } from "../../src/core/ledger/ledger.ts"
+import {
+  cachedPrefix,
+  type HudMark,
+  isInReach,
+  type SentRequest,
+  sentRequest,
+  type WireMessage,
+  wireOf,
+} from "../../src/core/prompt-cache.ts"
+import { createEnv } from "../../src/digest/env.ts"
+import { bash, failedTool, ROOT, SessionBuilder, tool } from "../support/session.ts"
+import { TARIFF } from "../support/tariff.ts"
+
+const MARKED: Tariff = { ...TARIFF, lookback: 20 }
+const NEVER = Number.POSITIVE_INFINITY
+
+function wireIn(
+  session: SessionBuilder,
+  folds: ReadonlyMap<string, Fold> = new Map(),
+  anchors: Parameters<typeof wireOf>[2] = [],
+) {
+  const ledger = createLedger(createEnv(ROOT), () => false)
+  ledger.update(session.messages)
+  return { ledger, wire: wireOf(ledger.entries, folds, anchors) }
+}
+
+describe("the messages of a request", () => {
+  test("are the agent's calls and their results apart, each with its blocks", () => {
+    const session = new SessionBuilder()
+      .user("do it", [{ type: "text", text: "unseen", ignored: true }])
+      .assistant([
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "I look" },
+        bash("a", "1"),
+        failedTool("x", {}, "no"),
+      ])
+      .assistant([{ type: "text", text: "Done." }])
+    const { wire } = wireIn(session)
+    expect(wire.map(({ holds, blocks }) => [holds, blocks])).toEqual([
+      ["said", 1],
+      ["said", 4],
+      ["results", 2],
+      ["said", 1],
+    ])
+  })
+
+  test("leave out a call that failed, as OpenCode does, but not one that the user stopped", () => {
+    const failed = new SessionBuilder()
+      .user("do it")
+      .assistant([{ type: "text", text: "I" }], { error: { name: "APIError" } })
+    expect(wireIn(failed).wire).toHaveLength(1)
+    const error = { name: "MessageAbortedError" }
+    const stopped = new SessionBuilder().user("do it").assistant([{ type: "text", text: "I" }], { error })
+    expect(wireIn(stopped).wire).toHaveLength(2)
+  })
+
+  test("hold what is folded as what is sent for it, and a HUD text that stays behind its message", () => {
+    const session = new SessionBuilder()
+      .user("do it")
+      .assistant([bash("a", "x".repeat(4000))])
+      .assistant([bash("b", "y")])
+    const part = session.messages[1]?.parts[1]?.id ?? ""
+    const fold = { partID: part, side: "output", tokens: 1000, textTokens: 40 } as Fold
+    const anchor = { after: session.id(1), text: "z".repeat(40) }
+    const before = wireIn(session).wire
+    const { wire } = wireIn(session, new Map([[part, fold]]), [anchor])
+    expect(wire.map(({ holds }) => holds)).toEqual(["said", "said", "results", "hud", "said", "results"])
+    expect((before[2]?.tokens ?? 0) - (wire[2]?.tokens ?? 0)).toBe(960)
+    expect(wire[3]).toMatchObject({ source: anchor, blocks: 1, tokens: 10 })
+  })
+})
+
+/** Messages of ten tokens and so many blocks. */
+function wireWith(...blocks: number[]): WireMessage[] {
+  return blocks.map((count) => ({ source: {} as WireMessage["source"], holds: "said", blocks: count, tokens: 10 }))
+}
+
+describe("an entry is found", () => {
+  test("by a mark on its last block and within 20 blocks of it, the mark's own counted", () => {
+    expect(isInReach(5, [5], 20)).toBe(true)
+    expect(isInReach(5, [24], 20)).toBe(true)
+    expect(isInReach(5, [25], 20)).toBe(false)
+    expect(isInReach(5, [4], 20)).toBe(false)
+    expect(isInReach(5, [60, 24], 20)).toBe(true)
+  })
+})
+
+describe("of the next request is cached", () => {
+  const wire = wireWith(1, 4, 4, 4, 4, 4, 4)
+  const last = (over: Partial<SentRequest> = {}): SentRequest => ({
+    ...{ wire: wire.slice(0, 5), messages: 5, ends: [3, 5], atMs: 1_000_000, model: "p/m" },
+    ...over,
+  })
+  const cached = (
+    { tariff = TARIFF, model = "p/m", nowMs = 1_010_000, now = wire, hud = "tail" as HudMark } = {},
+    sent: SentRequest | undefined = last(),
+  ) => cachedPrefix(now, sent, hud, tariff, model, nowMs)
+
+  test("what the last one had too, up to the first message that is another", () => {
+    expect(cached()).toMatchObject({ messages: 5, tokens: 50 })
+    expect(cached({ now: wire.slice(0, 2) })).toMatchObject({ messages: 2 })
+    expect(cached({ now: [...wire.slice(0, 2), ...wireWith(1, 1)] })).toMatchObject({ messages: 2 })
+    expect(cached({ now: wireWith(1, 4) })).toMatchObject({ messages: 0, tokens: 0 })
+  })
+
+  test("nothing before the first request, when the model is another, or when the cache has outlived its time", () => {
+    expect(cachedPrefix(wire, undefined, "tail", TARIFF, "p/m", 0)).toMatchObject({ messages: 0 })
+    expect(cached({ model: "p/other" })).toMatchObject({ messages: 0 })
+    expect(cached({ nowMs: 1_299_999 })).toMatchObject({ messages: 5 })
+    expect(cached({ nowMs: 1_300_000 })).toMatchObject({ messages: 0 })
+    expect(cached({ nowMs: 1_000_000, tariff: { ...TARIFF, lifetimeMs: 0 } })).toMatchObject({ messages: 0 })
+  })
+
+  test("what a change loses: all that follows it, and with marks all back to the entry before it", () => {
+    const free = cached()
+    expect([free.lostBy(1), free.lostBy(4), free.lostBy(5), free.lostBy(NEVER)]).toEqual([40, 10, 0, 0])
+    const marked = cached({ tariff: MARKED })
+    expect(marked).toMatchObject({ messages: 5, tokens: 50 })
+    expect([marked.lostBy(1), marked.lostBy(3), marked.lostBy(4), marked.lostBy(5)]).toEqual([50, 20, 20, 0])
+  })
+
+  test("with marks, nothing when the newest messages have more blocks than are looked at", () => {
+    const now = [...wire.slice(0, 5), ...wireWith(12, 12)]
+    expect(cached({ now })).toMatchObject({ messages: 5 })
+    expect(cached({ now, tariff: MARKED })).toMatchObject({ messages: 0 })
+    // without a HUD at the tail there is a mark before the results too
+    expect(cached({ now, tariff: MARKED, hud: "none" })).toMatchObject({ messages: 5 })
+  })
+})
+
+describe("entries", () => {
+  const wire = wireWith(1, 4, 4, 4, 4)
+  const sent = (hud: HudMark, before?: SentRequest, changed = NEVER, tariff = MARKED, now = wire) =>
+    sentRequest({ wire: now, messages: now.length }, before, changed, hud, tariff, "p/m", 0)
+
+  test("are written at the end of the last two messages; a HUD at the tail has one, and one inside spoils the last", () => {
+    expect(sent("none").ends).toEqual([4, 5])
+    expect(sent("tail").ends).toEqual([5])
+    expect(sent("inside").ends).toEqual([4])
+    expect(sent("tail", undefined, NEVER, TARIFF).ends).toEqual([])
+  })
+
+  test("stay where nothing before them changes", () => {
+    const before: SentRequest = { wire: wire.slice(0, 3), messages: 3, ends: [1, 2, 3], atMs: 0, model: "p/m" }
+    expect(sent("tail", before).ends).toEqual([1, 2, 3, 5])
+    // the message at 2 is folded: what ends behind it is another content
+    expect(sent("tail", before, 2).ends).toEqual([1, 2, 5])
+    expect(sent("tail", { ...before, model: "p/other" }).ends).toEqual([5])
+    expect(sent("tail", { ...before, wire: wireWith(1, 4, 4) }).ends).toEqual([5])
+  })
+})
+
+describe("a HUD at the tail", () => {
+  const env = createEnv(ROOT)
+  const options = {
+    hud: { enabled: true, slot: "tail" as const, budgetTokens: 250, sections: SECTIONS },
+    fold: { enabled: true },
+    isProtected: () => false,
+  }
+  const model = { providerID: "anthropic", modelID: "claude-sonnet-4-5" }
+  const small = (at: number) => tool("glob", { pattern: `${at}` }, `a${at}.ts`)
+
+  /** The HUD of the last of a session's calls, each of them made. */
+  function lastHud(session: SessionBuilder, tariff: Tariff) {
+    const conversation = newConversation(env)
+    let call: ReturnType<typeof prepareCall> | undefined
+    session.messages.forEach((_, at) => {
+      const messages = session.fresh().slice(0, at + 1)
+      if (at < 6 || messages.at(-1)?.info.role !== "assistant") return
+      conversation.ledger.update(messages)
+      call = prepareCall(messages, conversation, { nowMs: session.timeOf(at), model, tariff }, options, env)
+      call.commit()
+    })
+    return call
+  }
+
+  test("gives its mark up where the cache would not be found with it", () => {
+    const session = new SessionBuilder().user("look at all of the files there are in this project")
+    for (let at = 0; at < 10; at++) session.assistant([bash(`node ${at}`, "x".repeat(2000))])
+    const wide = () => session.assistant(Array.from({ length: 14 }, (_, at) => small(at)))
+    expect(lastHud(session, MARKED)?.hud).toBeDefined()
+    wide()
+    expect(lastHud(session, MARKED)).toMatchObject({
+      hud: undefined,
+      reason: "with it the provider would not find the last request in its cache",
+    })
+    expect(lastHud(session, TARIFF)?.hud).toBeDefined()
+    // the next call has it again
+    expect(lastHud(session.assistant([small(99)]), MARKED)?.hud).toBeDefined()
+  })
+})

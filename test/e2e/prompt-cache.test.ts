@@ -1,0 +1,105 @@
+// What folding does to the bill, on the real OpenCode and a scripted Anthropic provider that keeps its cache by the
+// documented rule: a session is cheaper with the plugin than without, and the plugin knows what the cache holds.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import type { HostMessage } from "../../src/core/host.ts"
+import { readUsage } from "../../src/core/ledger/entry.ts"
+import { contextTokens } from "../../src/core/ledger/facts.ts"
+import { callsAgain } from "../../src/core/replay/calls.ts"
+import { priceNamed } from "../../src/core/replay/pricing.ts"
+import type { ModelRequest, Usage } from "../../src/demo/request.ts"
+import type { Reply, ToolCall } from "../../src/demo/wire.ts"
+import { createEnv } from "../../src/digest/env.ts"
+import { callOptionsOf, readOptions } from "../../src/options.ts"
+import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { FILES, foldsIn } from "../support/folds.ts"
+import { ANTHROPIC, bash, converse, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
+
+const STEPS = 60
+const PATIENCE_MS = 240_000
+const CLOSE = 0.05
+
+/** Three calls at once, as agents make them: a file, a search and a command; some 1,200 tokens together. */
+function step(at: number): Reply {
+  const log = `logs/${1 + (at % 20)}.log`
+  const lines: ToolCall = { name: "read", arguments: { filePath: log, offset: 1 + at, limit: 40 } }
+  const search: ToolCall = { name: "grep", arguments: { pattern: `step-${1 + (at % 20)}-${at}[0-9]`, path: "logs" } }
+  return { text: `Step ${at}.`, ...use(lines, search, bash(`sed -n '${at + 1},${at + 30}p' ${log}`)) }
+}
+
+const SCRIPT = [...Array.from({ length: STEPS }, (_, at) => step(at)), say("All of it was looked at.")]
+
+/** In fresh input tokens, at Anthropic's prices. */
+function costOf(requests: readonly ModelRequest[]): number {
+  const one = ({ input, cacheRead, cacheWrite }: Usage) => input + 0.1 * cacheRead + 1.25 * cacheWrite
+  return requests.reduce((sum, { usage }) => sum + one(usage), 0)
+}
+
+describe("a session of 60 steps, three calls each, on a provider that finds entries only near a mark", () => {
+  const worlds: ServedWorld[] = []
+  let bare: ModelRequest[]
+  let requests: ModelRequest[]
+  let session: string
+
+  beforeAll(async () => {
+    worlds.push(await serveWorld({ plugin: null, files: FILES }), await serveWorld({ files: FILES }))
+    const [plain, here] = worlds as [ServedWorld, ServedWorld]
+    const turns = [plain, here].map((world) => converse(world, "Look at the logs", SCRIPT, { model: ANTHROPIC }))
+    const [without, withPlugin] = await Promise.all(turns)
+    bare = without?.requests ?? []
+    requests = withPlugin?.requests ?? []
+    session = withPlugin?.session ?? ""
+  }, PATIENCE_MS)
+  afterAll(async () => {
+    await Promise.all(worlds.map((world) => world.close()))
+  })
+
+  test("costs less with the plugin than without, by more than a tenth of what its messages cost", () => {
+    expect([requests.length, bare.length]).toEqual([STEPS + 1, STEPS + 1])
+    expect(foldsIn(requests.at(-1)).size).toBeGreaterThan(20)
+    expect(costOf(requests)).toBeLessThan(0.9 * costOf(bare))
+  })
+
+  test("misses the cache only where something is folded, and only once each time", () => {
+    const folded = requests.map((request) => foldsIn(request).size)
+    const cuts = requests.filter((_, at) => at > 0 && folded[at] !== folded[at - 1])
+    const missed = requests.filter(
+      ({ usage }, at) => at > 0 && usage.cacheRead < (requests[at - 1]?.usage.cacheRead ?? 0),
+    )
+    expect(cuts.length).toBeGreaterThan(0)
+    expect(missed).toEqual(cuts)
+  })
+
+  test("is read from the cache as far as the plugin expected, within 5 %", async () => {
+    const messages = (await worlds[1]?.host.stored(session)) as HostMessage[]
+    const { options } = readOptions({})
+    const price = priceNamed("anthropic", {})
+    if (!price) throw new Error("no such price")
+    const again = { ...callOptionsOf(options), disabledAgents: [], prices: {}, price }
+    let expected = 0
+    let reported = 0
+    let at = 0
+    for (const { wrote, send, conversation } of callsAgain(messages, again, createEnv(worlds[1]?.host.project ?? ""))) {
+      if (!wrote) break
+      const call = send()
+      // the call made again is the one that was made
+      expect(call?.outputs).toBe(foldsIn(requests[at]).size)
+      const usage = readUsage(wrote.info.tokens)
+      const account = conversation.folding.account.expected
+      if (!usage || !account) throw new Error("nothing was reported, or nothing expected")
+      if (at++ === 0) continue
+      reported += usage.cacheRead
+      expected += contextTokens(usage) - account.freshTokens * conversation.ledger.facts.ratio
+    }
+    expect(at).toBe(STEPS + 1)
+    expect(Math.abs(expected / reported - 1)).toBeLessThan(CLOSE)
+  })
+
+  test("has a live account that tells what it would have cost without the plugin, within 5 %", async () => {
+    const status = await readStatus(statusFolder(join(worlds[1]?.host.root ?? "", "data/opencode-hud")), session)
+    const told = costOf(requests) / (1 - (status?.saved.share ?? Number.NaN))
+    expect(status?.saved.calls).toBe(STEPS + 1)
+    expect(Math.abs(told / costOf(bare) - 1)).toBeLessThan(CLOSE)
+  })
+})
