@@ -6,8 +6,8 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { environmentFor } from "../src/demo/config.ts"
-import { findOpencode } from "../src/demo/host.ts"
+import { environmentFor } from "../test/opencode/config.ts"
+import { findOpencode } from "../test/opencode/host.ts"
 import { openTerminal, type Terminal } from "../test/support/tmux.ts"
 import { bash, openWorld, read, say, use, type World } from "../test/support/world.ts"
 

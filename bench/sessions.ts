@@ -1,6 +1,6 @@
 // Synthetic sessions for the benches: a believable mix of tools and output sizes, the same at every run.
 
-import type { HostMessage, HostPart } from "../src/core/host.ts"
+import type { HostMessage, HostPart } from "../src/host/v1/message.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool, usage } from "../test/support/session.ts"
 
 /** A session with at least `toolParts` tool parts, two to a call, a user's message every 20 calls. */

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { HostMessage } from "../src/core/host.ts"
+import type { HostMessage } from "../src/host/v1/message.ts"
 import { bash, SessionBuilder, tool, usage } from "../test/support/session.ts"
 import { DrivenSession, openDirectory } from "../test/trust/load/driver.ts"
 import { SHAPES } from "../test/trust/load/shapes.ts"

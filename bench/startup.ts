@@ -5,9 +5,9 @@
 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { environmentFor } from "../src/demo/config.ts"
-import { createHost, findOpencode, type Host } from "../src/demo/host.ts"
-import { startProvider } from "../src/demo/provider.ts"
+import { environmentFor } from "../test/opencode/config.ts"
+import { createHost, findOpencode, type Host } from "../test/opencode/host.ts"
+import { startProvider } from "../test/opencode/provider.ts"
 
 type Sample = { wallMs: number; cpuMs: number }
 

@@ -3,7 +3,7 @@
 // unless `--all` is given, for sessions that are known to hold no secrets.
 
 import { readFile } from "node:fs/promises"
-import { redact } from "../src/core/redact.ts"
+import { redact } from "../src/text/redact/redact.ts"
 
 const AROUND = 60
 const MARK = "[redacted]"

@@ -1,4 +1,4 @@
-// What the table of src/core/fold/need.ts is made from: how often a later call copied a line that only one tool output
+// What the table of src/fold/need.ts is made from: how often a later call copied a line that only one tool output
 // held, by what the output shows and by the calls since it was last touched. Prints one row an standing.
 //
 //   bun scripts/need.ts session.json...     files of `opencode export`
@@ -6,13 +6,13 @@
 // `rate` is the chance in the first call after the last touch, under the rule that after s calls it is rate / s: needs
 // divided by the sum of 1 / s over all calls in which the output stood there.
 
-import type { ToolEvent } from "../src/core/event.ts"
-import { NEEDS, touchedAt } from "../src/core/fold/need.ts"
-import { callsAgain } from "../src/core/replay/calls.ts"
-import { copiedLines } from "../src/core/replay/recalls.ts"
-import { newSources } from "../src/core/replay/sources.ts"
 import { createEnv } from "../src/digest/env.ts"
+import { NEEDS, touchedAt } from "../src/fold/need.ts"
 import { callOptionsOf, readOptions } from "../src/options.ts"
+import { callsAgain } from "../src/replay/calls.ts"
+import { copiedLines } from "../src/replay/recalls.ts"
+import { newSources } from "../src/replay/sources.ts"
+import type { ToolEvent } from "../src/session/event.ts"
 import { readExport } from "../src/store/export.ts"
 
 /** Smaller outputs are not folded. In tokens. */

@@ -3,9 +3,9 @@
 
 import { readFile } from "node:fs/promises"
 import * as z from "zod"
-import { LONGEST_LINE } from "../src/protocol/lines.ts"
-import { ERROR_CODES, NOTIFICATIONS, REQUESTS } from "../src/protocol/messages.ts"
-import { PROTOCOL } from "../src/protocol/version.ts"
+import { LONGEST_LINE } from "../src/engine/wire/lines.ts"
+import { ERROR_CODES, NOTIFICATIONS, REQUESTS } from "../src/engine/wire/messages.ts"
+import { PROTOCOL } from "../src/engine/wire/version.ts"
 import { STATUS_VERSION, statusSchema } from "../src/status/status.ts"
 import { switchesSchema } from "../src/status/switches.ts"
 import { readComments, readHeader, type Said } from "./doc-comments.ts"

@@ -1,6 +1,6 @@
 // Which device the model runs on: the GPU where there is one that works and is worth it, else the processor.
 
-import type { Capabilities, GpuChoice } from "../src/protocol/messages.ts"
+import type { Capabilities, GpuChoice } from "../src/engine/wire/messages.ts"
 import { messageOf } from "./errors.ts"
 import type { Speed } from "./pace.ts"
 

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from "node:os"
 import type { Llama, LlamaLogLevel } from "node-llama-cpp"
-import type { Capabilities, GpuChoice } from "../src/protocol/messages.ts"
+import type { Capabilities, GpuChoice } from "../src/engine/wire/messages.ts"
 import { EngineError, messageOf } from "./errors.ts"
 
 export type NodeLlamaCpp = typeof import("node-llama-cpp")

@@ -2,7 +2,7 @@
 // request at a time; what it can do it declares when a model is loaded.
 
 import { basename } from "node:path"
-import type { Capabilities, GpuChoice, Load, Notice, Write, WriteReply } from "../src/protocol/messages.ts"
+import type { Capabilities, GpuChoice, Load, Notice, Write, WriteReply } from "../src/engine/wire/messages.ts"
 import { chooseDevice } from "./choose.ts"
 import { type Device, type NodeLlamaCpp, noEngine, openGpu, openProcessor } from "./device.ts"
 import { EngineError } from "./errors.ts"

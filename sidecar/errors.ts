@@ -1,7 +1,7 @@
 // What goes wrong in the sidecar, with the code that goes over the wire. Anything thrown that is none of these is
 // answered as ENGINE_FAILED.
 
-import type { WireErrorCode } from "../src/protocol/messages.ts"
+import type { WireErrorCode } from "../src/engine/wire/messages.ts"
 
 export class EngineError extends Error {
   override readonly name = "EngineError"

@@ -1,7 +1,7 @@
 // A bound on how much is logged over the wire. llama.cpp can print a line per tensor, and each costs the plugin a
 // message.
 
-import type { Notice } from "../src/protocol/messages.ts"
+import type { Notice } from "../src/engine/wire/messages.ts"
 
 export type Level = Notice<"engine/log">["level"]
 

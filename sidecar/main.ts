@@ -6,7 +6,7 @@ import { createMessageConnection, ResponseError } from "vscode-jsonrpc/node"
 import * as z from "zod/mini"
 import en from "zod/v4/locales/en.js"
 import manifest from "../package.json" with { type: "json" }
-import { LineReader, LineWriter } from "../src/protocol/lines.ts"
+import { LineReader, LineWriter } from "../src/engine/wire/lines.ts"
 import {
   NOTIFICATIONS,
   type Notice,
@@ -15,8 +15,8 @@ import {
   REQUESTS,
   type RequestName,
   type Result,
-} from "../src/protocol/messages.ts"
-import { PROTOCOL } from "../src/protocol/version.ts"
+} from "../src/engine/wire/messages.ts"
+import { PROTOCOL } from "../src/engine/wire/version.ts"
 import { Engine } from "./engine.ts"
 import { EngineError, messageOf } from "./errors.ts"
 import { LogBudget } from "./log.ts"

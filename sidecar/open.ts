@@ -2,7 +2,7 @@
 // says when that fails.
 
 import type { GgufFileInfo, LlamaModel } from "node-llama-cpp"
-import type { Load } from "../src/protocol/messages.ts"
+import type { Load } from "../src/engine/wire/messages.ts"
 import type { Opened } from "./choose.ts"
 import { type Device, type NodeLlamaCpp, threadsFor } from "./device.ts"
 import { EngineError, messageOf } from "./errors.ts"

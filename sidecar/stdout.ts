@@ -1,5 +1,5 @@
 // stdout carries the protocol and nothing else. Whatever JavaScript in this process prints goes to stderr; native code
-// cannot be kept from printing, which is why the lines on the wire can be told from others (`src/protocol/lines.ts`).
+// cannot be kept from printing, which is why the lines on the wire can be told from others (`src/engine/wire/lines.ts`).
 
 import { Writable } from "node:stream"
 import { format } from "node:util"

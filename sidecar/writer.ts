@@ -3,8 +3,8 @@
 // and drops what does not fit without a word.
 
 import type { LlamaContext, LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
-import { readAnswer } from "../src/protocol/answer.ts"
-import type { Write, WriteReply } from "../src/protocol/messages.ts"
+import { readAnswer } from "../src/engine/wire/answer.ts"
+import type { Write, WriteReply } from "../src/engine/wire/messages.ts"
 import { type Chat, openChat } from "./chat.ts"
 import type { NodeLlamaCpp } from "./device.ts"
 import { EngineError } from "./errors.ts"

@@ -2,12 +2,12 @@
 // option never stops the plugin: that one option takes its default and one message says so.
 
 import * as z from "zod/mini"
-import type { CallOptions } from "./core/call.ts"
-import { protection } from "./core/fold/protect.ts"
-import type { TariffOverride } from "./core/fold/tariff.ts"
-import { SECTIONS } from "./core/hud/sections.ts"
-import { SLOTS } from "./core/hud/slots.ts"
-import { GPUS } from "./protocol/messages.ts"
+import { GPUS } from "./engine/wire/messages.ts"
+import { protection } from "./fold/protect.ts"
+import type { TariffOverride } from "./fold/tariff.ts"
+import { SECTIONS } from "./hud/sections.ts"
+import { SLOTS } from "./hud/slots.ts"
+import type { CallOptions } from "./request/request.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const on = (text: string) => z._default(described(z.boolean(), text), true)

@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url"
 import type { Backend } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
-import { PROTOCOL } from "../../src/protocol/version.ts"
-import { placesIn } from "../../src/sidecar/installed.ts"
-import { stampOf } from "../../src/sidecar/model-file.ts"
+import { placesIn } from "../../src/engine/installed.ts"
+import { stampOf } from "../../src/engine/model-file.ts"
+import { PROTOCOL } from "../../src/engine/wire/version.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

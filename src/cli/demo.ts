@@ -11,9 +11,9 @@ export const demo = defineCommand({
   },
   async run() {
     const [{ runDemo }, { findOpencode }, { wantsColour }] = await Promise.all([
-      import("../demo/demo.ts"),
-      import("../demo/host.ts"),
-      import("../demo/print.ts"),
+      import("../../test/opencode/demo.ts"),
+      import("../../test/opencode/host.ts"),
+      import("../../test/opencode/print.ts"),
     ])
     const stop = new AbortController()
     const abort = () => stop.abort()

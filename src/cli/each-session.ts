@@ -1,6 +1,6 @@
 // Sessions given on a command line, one after the other: one that cannot be read is complained of and does not keep the
 // others from being read.
-import type { CallReplayed } from "../core/replay/replay.ts"
+import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { lateProgress } from "./progress.ts"
 import { complain, UsageError } from "./terminal.ts"

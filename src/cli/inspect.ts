@@ -1,8 +1,8 @@
 // `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
 import { defineCommand } from "citty"
-import { hudAtCall, type Inspection } from "../core/inspect.ts"
 import { createEnv } from "../digest/env.ts"
 import type { Options } from "../options.ts"
+import { hudAtCall, type Inspection } from "../replay/inspect.ts"
 import { type Recording, standing } from "../store/recording.ts"
 import { quote } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"

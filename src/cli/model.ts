@@ -1,5 +1,6 @@
 // `opencode-hud model`: which models there are, which one is in use, and the fetching and removing of their files.
 import { defineCommand } from "citty"
+import { type Places, placesIn } from "../engine/installed.ts"
 import { download } from "../setup/download.ts"
 import { megabytes } from "../setup/folder.ts"
 import { locate } from "../setup/hub.ts"
@@ -16,8 +17,7 @@ import {
   takeIntoUse,
   takeOutOfUse,
 } from "../setup/shelf.ts"
-import { type Places, placesIn } from "../sidecar/installed.ts"
-import { dataFolder } from "../store/paths.ts"
+import { dataFolder } from "../system/data-folder.ts"
 import { quote } from "./arguments.ts"
 import { untilInterrupted } from "./interrupt.ts"
 import { withProgress } from "./progress.ts"

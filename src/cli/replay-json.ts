@@ -1,6 +1,6 @@
 // What `opencode-hud replay --json` says to programs. Token figures are estimates; costs are in fresh input tokens.
-import type { Replay } from "../core/replay/replay.ts"
-import { allIn, savedUsd } from "../core/replay/saved.ts"
+import type { Replay } from "../replay/replay.ts"
+import { allIn, savedUsd } from "../replay/saved.ts"
 import type { Failed } from "./each-session.ts"
 import type { Replayed } from "./replay-words.ts"
 

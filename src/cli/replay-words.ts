@@ -1,10 +1,10 @@
 // What `opencode-hud replay` says to people: a table of the sessions, and a summary that is understood at a glance.
 
-import type { Spent } from "../core/replay/bill.ts"
-import type { FoldCount } from "../core/replay/fold-count.ts"
-import type { Replay } from "../core/replay/replay.ts"
-import { allIn, count, dollars, percent, savedCost, savedUsd } from "../core/replay/saved.ts"
-import { amount } from "../core/text.ts"
+import type { Spent } from "../replay/bill.ts"
+import type { FoldCount } from "../replay/fold-count.ts"
+import type { Replay } from "../replay/replay.ts"
+import { allIn, count, dollars, percent, savedCost, savedUsd } from "../replay/saved.ts"
+import { amount } from "../text/text.ts"
 import { oneLine } from "./terminal.ts"
 
 export type Replayed = {

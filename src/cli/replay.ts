@@ -1,10 +1,10 @@
 // `opencode-hud replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
 import { defineCommand } from "citty"
-import type { NamedPrice } from "../core/replay/pricing.ts"
-import { type CallReplayed, replaySession } from "../core/replay/replay.ts"
-import { sumOf } from "../core/replay/sum.ts"
 import { createEnv } from "../digest/env.ts"
 import type { Options } from "../options.ts"
+import type { NamedPrice } from "../replay/pricing.ts"
+import { type CallReplayed, replaySession } from "../replay/replay.ts"
+import { sumOf } from "../replay/sum.ts"
 import { standing } from "../store/recording.ts"
 import { eachSession } from "./each-session.ts"
 import { asJson } from "./replay-json.ts"

@@ -2,9 +2,9 @@
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import type { Tariff } from "../core/fold/tariff.ts"
-import { sumOf } from "../core/replay/sum.ts"
 import { createEnv } from "../digest/env.ts"
+import type { Tariff } from "../fold/tariff.ts"
+import { sumOf } from "../replay/sum.ts"
 import { readClient } from "../report/client.ts"
 import { pageOf } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"

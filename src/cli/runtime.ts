@@ -6,9 +6,9 @@ import { constants as system } from "node:os"
 import { dirname, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { findCommand } from "../sidecar/find.ts"
+import { findCommand } from "../engine/find.ts"
 import { StoreError } from "../store/errors.ts"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 
 export type Runtime = { command: string; env: Record<string, string> }
 

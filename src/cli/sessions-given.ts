@@ -1,9 +1,9 @@
 // Recorded sessions and plugin options as they are given on a command line.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import type { ReplayOptions } from "../core/replay/calls.ts"
-import { type NamedPrice, PRICE_NAMES, priceNamed } from "../core/replay/pricing.ts"
 import { callOptionsOf, type Options, readOptions, tariffOverride } from "../options.ts"
+import type { ReplayOptions } from "../replay/calls.ts"
+import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/pricing.ts"
 import { readExport } from "../store/export.ts"
 import type { Recording } from "../store/recording.ts"
 import { quote } from "./arguments.ts"

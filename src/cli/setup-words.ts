@@ -1,9 +1,10 @@
 // What `opencode-hud setup` says of a machine, a plan and a trial: a line each.
+
+import type { Places } from "../engine/installed.ts"
 import { megabytes } from "../setup/folder.ts"
 import type { Machine } from "../setup/machine.ts"
 import type { ModelPlan, Plan } from "../setup/plan.ts"
 import type { Trial } from "../setup/try-out.ts"
-import type { Places } from "../sidecar/installed.ts"
 
 export function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${megabytes(engine.fetchedBytes)} to fetch, ${megabytes(engine.installedBytes)} on disk`

@@ -1,6 +1,6 @@
 // What the commands write to: stdout and stderr, with text from sessions and arguments made harmless first.
 
-import { ACTIVE } from "../core/text.ts"
+import { ACTIVE } from "../text/text.ts"
 
 /** A mistake of the caller's. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {

@@ -2,7 +2,7 @@
 // with the place, in words of the command line.
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { type WriteOptions, writePrivate } from "../private-folder.ts"
+import { type WriteOptions, writePrivate } from "../system/private-folder.ts"
 import { UsageError } from "./terminal.ts"
 
 /** `option` named the path. Throws UsageError. */

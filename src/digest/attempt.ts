@@ -1,9 +1,9 @@
 // One output, one backend, one try: the prompt, the writing, the grounding, and what came of it as a plain value.
 
-import type { Digest, DigestSource } from "../core/digest.ts"
-import { gainsFromModel, ground } from "../core/ground.ts"
-import { promptFor } from "../core/prompt.ts"
+import type { Digest, DigestSource } from "../output/digest.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
+import { gainsFromModel, ground } from "./ground/ground.ts"
+import { promptFor } from "./prompt.ts"
 
 /**
  * `refused`: it answered, and nothing of the answer stands in the output. `known`: it was not asked, since code says of

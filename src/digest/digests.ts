@@ -1,11 +1,11 @@
 // Digests in front of whatever writes them, remembered by what they were made of: the same output read twice is
 // digested once. `extract` answers at once; what a model wrote takes its place from when it is known.
 
-import { renew } from "../core/bounded.ts"
-import type { Digest, DigestSource } from "../core/digest.ts"
-import { extract } from "../core/extract/extract.ts"
-import { heldAgainst } from "../core/ground.ts"
+import { renew } from "../bounded.ts"
+import type { Digest, DigestSource } from "../output/digest.ts"
 import type { Backend } from "./backends/backend.ts"
+import { extract } from "./extract/extract.ts"
+import { heldAgainst } from "./ground/ground.ts"
 import { createQueue, type Queue, type QueueOptions } from "./queue.ts"
 
 export type Digests = {

@@ -1,7 +1,7 @@
 // What the pure core is lent from outside it: hashing, and digests remembered across calls.
 
 import { createHash } from "node:crypto"
-import type { Env } from "../core/normalize.ts"
+import type { Env } from "../session/normalize.ts"
 import { createDigests, type Digests } from "./digests.ts"
 
 /** `root` is the project's folder, for short paths. */

@@ -1,7 +1,7 @@
 // A tool output as it is kept while it waits for its digest: whatever reads it looks at its two ends only, so those are
 // copied and the output itself can be collected.
 
-import type { DigestSource } from "../core/digest.ts"
+import type { DigestSource } from "../output/digest.ts"
 
 /** What `extract`, `promptFor` and `ground` look at of an output, from either end. */
 const SIDE_CHARS = 64 * 1024

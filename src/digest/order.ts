@@ -1,7 +1,7 @@
 // The outputs that wait for a model's digest: a few, the worthiest, each content once and each subject once. Pure; the
 // queue runs them.
 
-import type { DigestSource } from "../core/digest.ts"
+import type { DigestSource } from "../output/digest.ts"
 
 /** A place a digest would be of use in. `subject` is what the output there is about: a path, a command. */
 export type Owner = { sessionID: string; messageID: string; subject: string }

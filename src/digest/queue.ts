@@ -5,12 +5,11 @@
 // `TIMEOUT` does so too and drops the job, which may be what was too much; `BAD_ANSWER` drops the job; `OFF` ends the
 // queue. A job dropped so is not taken again: at temperature 0 the answer would be the same.
 
-import { renew } from "../core/bounded.ts"
-import type { Candidate } from "../core/candidate.ts"
-import type { Digest, DigestSource } from "../core/digest.ts"
-import { PROMPT_VERSION } from "../core/prompt.ts"
+import { renew } from "../bounded.ts"
+import type { Digest, DigestSource } from "../output/digest.ts"
 import { type Attempt, attempt } from "./attempt.ts"
 import type { Backend, BackendErrorCode } from "./backends/backend.ts"
+import type { Candidate } from "./candidate.ts"
 import { noCounts, type QueueCounters } from "./counters.ts"
 import { held, isBinary } from "./held.ts"
 import {
@@ -25,6 +24,7 @@ import {
   type Where,
 } from "./order.ts"
 import { budgetOf, type Pace, paced, retryAfterMs } from "./pace.ts"
+import { PROMPT_VERSION } from "./prompt.ts"
 import { createRunningTools } from "./running-tools.ts"
 import { createLookup, type Shelf } from "./shelf.ts"
 

@@ -1,8 +1,8 @@
 // The digests that were written before, in this process or another, asked for in batches: what is found there is not
 // written again.
 
-import { renew } from "../core/bounded.ts"
-import type { Digest } from "../core/digest.ts"
+import { renew } from "../bounded.ts"
+import type { Digest } from "../output/digest.ts"
 
 /** Where digests are kept for good. `writer` is the backend, its model and the prompt. The store is one. */
 export type Shelf = {

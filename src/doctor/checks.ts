@@ -1,12 +1,12 @@
 // All that the doctor looks at, in order, each said as soon as it is known. Changes nothing.
 
 import { dirname } from "node:path"
-import { redact } from "../core/redact.ts"
+import { placesIn, readInstalled } from "../engine/installed.ts"
 import type { Options } from "../options.ts"
-import { placesIn, readInstalled } from "../sidecar/installed.ts"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
-import { dataFolder, type Environment, storePath } from "../store/paths.ts"
+import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
+import { redact } from "../text/redact/redact.ts"
 import { type Check, fail } from "./check.ts"
 import { readConfig } from "./config-files.ts"
 import type { Databases } from "./databases.ts"

@@ -4,7 +4,7 @@
 
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { parseJsonc } from "./jsonc.ts"
 import { withReferences } from "./references.ts"
 

@@ -5,8 +5,8 @@ import { statSync } from "node:fs"
 import * as z from "zod/mini"
 import { reasonOf, type Trouble, troubleOf } from "../store/errors.ts"
 import { findDatabase } from "../store/opencode.ts"
-import type { Environment } from "../store/paths.ts"
 import { type Client, loadSqlite, readPragma } from "../store/sqlite.ts"
+import type { Environment } from "../system/data-folder.ts"
 
 const sessionSchema = z.object({
   id: z.string(),

@@ -2,8 +2,8 @@
 
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { findCommand } from "../sidecar/find.ts"
-import type { Environment } from "../store/paths.ts"
+import { findCommand } from "../engine/find.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { type Check, fail, ok } from "./check.ts"
 
 const PATIENCE_MS = 15_000

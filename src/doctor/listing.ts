@@ -1,7 +1,7 @@
 // Whether OpenCode's config can be read and lists both halves of the plugin, once, in one version.
 
 import { basename, dirname, join } from "node:path"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { type Check, fail, inShell, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
 import { isOurs, type Listed, listedIn, mergedFiles, OURS, withoutDoubles } from "./plugin-list.ts"

@@ -2,9 +2,9 @@
 // be loaded says nothing anywhere, so this is how one finds out.
 
 import { sep } from "node:path"
-import { ago } from "../core/text.ts"
 import type { Options } from "../options.ts"
 import type { Status } from "../status/status.ts"
+import { ago } from "../text/text.ts"
 import { type Check, ok, warn } from "./check.ts"
 import type { SessionFacts } from "./databases.ts"
 import type { Listing } from "./listing.ts"

@@ -1,14 +1,14 @@
 // What a model runs on here: the GPU there is against what the engine was installed for, and how fast it was measured.
 
+import type { Places } from "../engine/installed.ts"
 import type { Options } from "../options.ts"
 import { SetupError } from "../setup/errors.ts"
 import { probeMachine } from "../setup/machine.ts"
 import { packageName } from "../setup/pinned.ts"
 import { judge, tryOut } from "../setup/try-out.ts"
 import { chooseVariants } from "../setup/variants.ts"
-import type { Places } from "../sidecar/installed.ts"
 import type { Status } from "../status/status.ts"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { type Check, fail, ok, warn } from "./check.ts"
 import type { Installed } from "./digests.ts"
 

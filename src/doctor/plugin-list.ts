@@ -3,7 +3,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 import type { Config, ConfigFile } from "./config-files.ts"
 
 export const OURS = "opencode-hud"

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import type { Environment } from "../store/paths.ts"
+import type { Environment } from "../system/data-folder.ts"
 
 const FILE = /\{file:([^}]+)\}/g
 

@@ -3,9 +3,9 @@
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Options } from "../options.ts"
-import { sharedWith } from "../private-folder.ts"
 import { megabytes } from "../setup/folder.ts"
 import { applicationID, schemaVersion } from "../store/migrations/index.ts"
+import { sharedWith } from "../system/private-folder.ts"
 import { type Check, fail, inShell, ok, warn } from "./check.ts"
 import type { Databases } from "./databases.ts"
 

@@ -1,7 +1,7 @@
 // Counts what each tool costs while a session is replayed.
 
-import type { HostMessage } from "../core/host.ts"
-import { isResult, type Piece, piecesOf } from "../core/replay/request.ts"
+import type { HostMessage } from "../host/v1/message.ts"
+import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import { noCost, sorted, type ToolCost } from "./tool-costs.ts"
 
 export type ToolCount = {

@@ -2,7 +2,7 @@
 // the data alone, where it cannot become markup, and the policy lets nothing run or load but what we put in.
 
 import { createHash } from "node:crypto"
-import { count } from "../core/replay/saved.ts"
+import { count } from "../replay/saved.ts"
 import type { Client } from "./client.ts"
 import type { Report } from "./report.ts"
 import { headline } from "./words.ts"

@@ -1,10 +1,10 @@
 // What a report holds: plain JSON, put into the page as it is. Figures of calls are columns, since a row for each of
 // 500 calls would repeat every name 500 times.
 
-import type { Reason } from "../core/fold/fold.ts"
-import type { Tariff } from "../core/fold/tariff.ts"
-import type { CompactionKind } from "../core/replay/compactions.ts"
-import type { Replay } from "../core/replay/replay.ts"
+import type { Reason } from "../fold/fold.ts"
+import type { Tariff } from "../fold/tariff.ts"
+import type { CompactionKind } from "../replay/compactions.ts"
+import type { Replay } from "../replay/replay.ts"
 import type { TextDelta } from "./deltas.ts"
 import type { ToolCost } from "./tool-costs.ts"
 

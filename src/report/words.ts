@@ -1,8 +1,8 @@
 // What a replay comes to in a few words, for the top of the page and for the terminal.
 
-import type { Replay } from "../core/replay/replay.ts"
-import { count, dollars, percent, savedCost, savedUsd } from "../core/replay/saved.ts"
-import { amount } from "../core/text.ts"
+import type { Replay } from "../replay/replay.ts"
+import { count, dollars, percent, savedCost, savedUsd } from "../replay/saved.ts"
+import { amount } from "../text/text.ts"
 
 /** Two lines: what is saved, and what that takes. Of no calls it is one. */
 export function headline(replay: Replay): [string, ...string[]] {

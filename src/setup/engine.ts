@@ -3,9 +3,9 @@
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { keepAllToOwner, writePrivate } from "../private-folder.ts"
-import { PROTOCOL } from "../protocol/version.ts"
-import { type EngineRecord, type Places, readInstalled } from "../sidecar/installed.ts"
+import { type EngineRecord, type Places, readInstalled } from "../engine/installed.ts"
+import { PROTOCOL } from "../engine/wire/version.ts"
+import { keepAllToOwner, writePrivate } from "../system/private-folder.ts"
 import { SetupError } from "./errors.ts"
 import { checkRoom, freshBeside, putInPlace } from "./folder.ts"
 import { type HoldOptions, holding } from "./hold.ts"

@@ -6,7 +6,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/pro
 import { hostname } from "node:os"
 import { dirname } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { makePrivateFolder } from "../private-folder.ts"
+import { makePrivateFolder } from "../system/private-folder.ts"
 import { reasonOf, SetupError, systemCode } from "./errors.ts"
 
 const POLL_MS = 200

@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { findCommand } from "../sidecar/find.ts"
+import { findCommand } from "../engine/find.ts"
 import { SetupError } from "./errors.ts"
 
 export type Installer = {

@@ -3,9 +3,9 @@
 
 import { stat } from "node:fs/promises"
 import { basename } from "node:path"
-import type { GpuChoice } from "../protocol/messages.ts"
-import type { ModelRecord, Places } from "../sidecar/installed.ts"
-import { changedSince, hashFile, stampOf } from "../sidecar/model-file.ts"
+import type { ModelRecord, Places } from "../engine/installed.ts"
+import { changedSince, hashFile, stampOf } from "../engine/model-file.ts"
+import type { GpuChoice } from "../engine/wire/messages.ts"
 import { type DownloadOptions, download } from "./download.ts"
 import { type EngineOptions, type EngineState, installEngine, isFinished } from "./engine.ts"
 import { checkModelFile } from "./gguf.ts"

@@ -3,8 +3,8 @@
 
 import { readdir, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
-import { makePrivateFolder, writePrivate } from "../private-folder.ts"
-import { type ModelRecord, type Places, readInstalled } from "../sidecar/installed.ts"
+import { type ModelRecord, type Places, readInstalled } from "../engine/installed.ts"
+import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import type { HubFile } from "./hub.ts"
 import { MODELS } from "./models.ts"
 import { hasQuantisation, readReference } from "./reference.ts"

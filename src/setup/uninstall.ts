@@ -3,7 +3,7 @@
 
 import { rm, rmdir } from "node:fs/promises"
 import { dirname } from "node:path"
-import type { Places } from "../sidecar/installed.ts"
+import type { Places } from "../engine/installed.ts"
 import { exists, leftBeside, sizeOf } from "./folder.ts"
 import { type HoldOptions, holding } from "./hold.ts"
 import { fetchedFiles, removeFetched, takeOutOfUse } from "./shelf.ts"

@@ -1,7 +1,7 @@
 // Which of node-llama-cpp's native packages a machine needs. A decision over what was found, so that every kind of machine
 // is a row of a table; nothing here looks at the machine itself.
 
-import type { GpuChoice } from "../protocol/messages.ts"
+import type { GpuChoice } from "../engine/wire/messages.ts"
 import { SetupError } from "./errors.ts"
 import type { Machine } from "./machine.ts"
 

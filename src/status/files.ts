@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { ACTIVE } from "../core/text.ts"
-import { makePrivateFolder, writePrivate } from "../private-folder.ts"
+import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
+import { ACTIVE } from "../text/text.ts"
 import { type Status, statusSchema } from "./status.ts"
 import { ALL_ON, parseSwitches, type Switches } from "./switches.ts"
 

@@ -1,7 +1,7 @@
 // A status in words: the rows that the panel draws and `opencode-hud status` prints. Each row is worth a line or is not
 // there; which of them ask for attention is said by their tone.
 
-import { amount, cutMiddle } from "../core/text.ts"
+import { amount, cutMiddle } from "../text/text.ts"
 import type { Status, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"

@@ -2,7 +2,7 @@
 // throws; what to do about it is decided in `open.ts`.
 import { and, asc, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
 import * as z from "zod/mini"
-import type { Digest } from "../core/digest.ts"
+import type { Digest } from "../output/digest.ts"
 import { readDigest, writeDigest } from "./digest.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newer, prepareFile, refuseOthers } from "./file.ts"

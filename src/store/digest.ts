@@ -1,7 +1,7 @@
 // A digest as a row of the store: JSON, and checked when it is read back, since a later or an earlier version, or a hand,
 // may have written it.
 import * as z from "zod/mini"
-import type { Digest } from "../core/digest.ts"
+import type { Digest } from "../output/digest.ts"
 
 /** Names a digest among all: what it is of, and which backend, model and prompt version wrote it. */
 export type DigestName = { key: string; writer: string }

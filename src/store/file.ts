@@ -1,10 +1,10 @@
 // The store's file before and beside SQLite: making it private, looking at its header, setting a broken one aside.
 import { closeSync, constants, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
 import { basename, dirname } from "node:path"
-import { keepToOwner, makePrivateFolder, sharedWith } from "../private-folder.ts"
+import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
+import { keepToOwner, makePrivateFolder, sharedWith } from "../system/private-folder.ts"
 import { StoreError } from "./errors.ts"
 import { applicationID, schemaVersion } from "./migrations/index.ts"
-import { dataFolder, STORE_NAME } from "./paths.ts"
 
 const LOGS = ["-wal", "-shm", "-journal"]
 

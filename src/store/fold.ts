@@ -1,8 +1,8 @@
 // A session's folds as the store keeps them: by part id, one that was dropped as the number it had. JSON on disk, and
 // checked when it is read back.
 import * as z from "zod/mini"
-import { renew } from "../core/bounded.ts"
-import type { Fold } from "../core/fold/fold.ts"
+import { renew } from "../bounded.ts"
+import type { Fold } from "../fold/fold.ts"
 import { wellFormed } from "./clean.ts"
 
 /** `number` is the recall id's, and stays taken when the fold is dropped, which is a row without one. */

@@ -1,6 +1,6 @@
 // The store's picture in memory: what loads answer from, and all there is where SQLite cannot be used. Bounded, since
 // an OpenCode server may live for weeks.
-import type { Digest } from "../core/digest.ts"
+import type { Digest } from "../output/digest.ts"
 import type { DigestName } from "./digest.ts"
 import { addRows, type FoldRow, type FoldRows } from "./fold.ts"
 import type { Anchor, Carried, Turn, Write } from "./record.ts"

@@ -1,14 +1,15 @@
 // Opens the plugin's own store and keeps it usable whatever happens to its file: locked is waited for, corrupt is set
 // aside, everything else means memory. Every such event is one warning, never an error.
-import type { Digest } from "../core/digest.ts"
-import type { Fold } from "../core/fold/fold.ts"
+
+import type { Fold } from "../fold/fold.ts"
+import type { Digest } from "../output/digest.ts"
+import { storePath } from "../system/data-folder.ts"
 import { turnWrite, wellFormed } from "./clean.ts"
 import type { Connection } from "./connection.ts"
 import { reasonOf, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
 import { addRows, droppedRows, type FoldRows, inOrder, lastNumber, rowsOf } from "./fold.ts"
 import { createMemory } from "./memory.ts"
-import { storePath } from "./paths.ts"
 import type { Anchor, Store, StoreState, Turn, Write } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 

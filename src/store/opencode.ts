@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { asc, desc, eq, isNull, sql } from "drizzle-orm"
+import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import { reasonOf, StoreError } from "./errors.ts"
 import { message, part, session } from "./opencode-schema.ts"
-import { type Environment, opencodeFolder } from "./paths.ts"
 import { asMessage, type RecordedSession, type Recording, readRevert } from "./recording.ts"
 import { loadSqlite, queriesOf } from "./sqlite.ts"
 

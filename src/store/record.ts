@@ -1,8 +1,8 @@
 // What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
 
-import type { Digest } from "../core/digest.ts"
-import type { Fold } from "../core/fold/fold.ts"
-import type { Anchor } from "../core/hud/place.ts"
+import type { Fold } from "../fold/fold.ts"
+import type { Anchor } from "../hud/place.ts"
+import type { Digest } from "../output/digest.ts"
 import type { DigestName } from "./digest.ts"
 import type { FoldRows } from "./fold.ts"
 

@@ -1,7 +1,7 @@
 // A session as OpenCode recorded it, whether read from its database or from an `opencode export` file: the same shape,
 // and the same little that is asked of it. Fields not named here pass through untouched.
 import * as z from "zod/mini"
-import type { HostMessage } from "../core/host.ts"
+import type { HostMessage } from "../host/v1/message.ts"
 
 export type RecordedSession = {
   id: string

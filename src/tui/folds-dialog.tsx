@@ -1,8 +1,8 @@
 // The folds of a session in a list, newest first; choosing one shows its original.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { amount } from "../core/text.ts"
 import type { FoldStatus, Status } from "../status/status.ts"
+import { amount } from "../text/text.ts"
 import type { Guard } from "./guard.ts"
 import { originalOf } from "./recall.ts"
 import { dialogWidth, showText } from "./text-dialog.tsx"

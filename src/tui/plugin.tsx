@@ -3,7 +3,7 @@
 import type { TuiPluginModule } from "@opencode-ai/plugin/tui"
 import { createSignal, ErrorBoundary, type JSX } from "solid-js"
 import { statusFolder } from "../status/files.ts"
-import { dataFolder } from "../store/paths.ts"
+import { dataFolder } from "../system/data-folder.ts"
 import { registerCommands } from "./commands.ts"
 import { createGuard } from "./guard.ts"
 import { Panel } from "./panel.tsx"

@@ -1,8 +1,8 @@
 // The original of a fold, as OpenCode keeps it.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { originalText } from "../core/fold/original.ts"
-import type { HostPart } from "../core/host.ts"
+import { originalText } from "../fold/original.ts"
+import type { HostPart } from "../host/v1/message.ts"
 import type { FoldStatus } from "../status/status.ts"
 
 /** Undefined when it is gone: taken back, or removed with its message. Rejects when OpenCode cannot be asked. */

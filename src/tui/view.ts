@@ -1,9 +1,9 @@
 // What the panel and the prompt's line show of a status, as lines of spans: which words, how wide, in which tone. Pure;
 // the components only draw it.
 
-import { amount } from "../core/text.ts"
 import type { Activity, Status } from "../status/status.ts"
 import { isNearlyFull, percent, type Row, rowsOf, savesMoney, type Tone } from "../status/words.ts"
+import { amount } from "../text/text.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
 import type { Seen } from "./watch.ts"
 import { fit, widthOf, wrap } from "./width.ts"

@@ -1,7 +1,7 @@
 // Text of tools and files as a terminal may see it: what would move the cursor, change colours or turn the direction of
 // writing is shown by a sign instead, and a line too long to be drawn is broken. Everything else stays as it is.
 
-import { ACTIVE } from "../core/text.ts"
+import { ACTIVE } from "../text/text.ts"
 
 const TAB = "    "
 /**

@@ -3,10 +3,10 @@
 
 import { type FSWatcher, mkdirSync, statSync, watch } from "node:fs"
 import { readStatus, readSwitches } from "../status/files.ts"
-import { isRunning } from "../status/process.ts"
 import type { Status } from "../status/status.ts"
 import type { Switches } from "../status/switches.ts"
 import { withoutProcess } from "../status/words.ts"
+import { isRunning } from "../system/process.ts"
 
 export type Seen = { status: Status | undefined; switches: Switches }
 

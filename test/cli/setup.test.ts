@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { placesIn, readInstalled } from "../../src/sidecar/installed.ts"
+import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { type Hub, sha256, startHub } from "../setup/hub.ts"
 import { spawnChild, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"

@@ -1,8 +1,8 @@
 // What the CLI's tests share: a session recorded by the real OpenCode, and the CLI as a child process.
 import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createHost, findOpencode } from "../../src/demo/host.ts"
-import { startProvider } from "../../src/demo/provider.ts"
+import { createHost, findOpencode } from "../opencode/host.ts"
+import { startProvider } from "../opencode/provider.ts"
 import { root, spawnChild } from "../store/support.ts"
 import type { SessionBuilder } from "../support/session.ts"
 

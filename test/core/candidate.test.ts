@@ -1,9 +1,9 @@
 // Which outputs are handed to the queue of digests.
 
 import { describe, expect, test } from "bun:test"
-import { candidatesOf } from "../../src/core/candidate.ts"
-import { createLedger } from "../../src/core/ledger/ledger.ts"
+import { candidatesOf } from "../../src/digest/candidate.ts"
 import { createEnv } from "../../src/digest/env.ts"
+import { createLedger } from "../../src/session/ledger.ts"
 import { bash, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const LONG = "src/price.ts:12: export function price(cart: Cart): Money {\n".repeat(60)

@@ -1,8 +1,8 @@
 // Copies in the place of the host's parts, and the way back.
 
 import { expect, test } from "bun:test"
-import { originalOf, putBack, replacePart } from "../../src/core/copies.ts"
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import { originalOf, putBack, replacePart } from "../../src/host/copies.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 
 const message = (...parts: HostPart[]): HostMessage => ({ info: {}, parts })
 

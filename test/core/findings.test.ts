@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { findingsOf } from "../../src/core/findings.ts"
 import { createEnv } from "../../src/digest/env.ts"
+import { findingsOf } from "../../src/digest/findings.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const env = createEnv(ROOT)

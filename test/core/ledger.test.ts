@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import type { Part } from "@opencode-ai/sdk"
 import fc from "fast-check"
-import type { HostMessage } from "../../src/core/host.ts"
-import { isStale } from "../../src/core/ledger/facts.ts"
-import { createLedger } from "../../src/core/ledger/ledger.ts"
-import { isChangedOutside, noSignals } from "../../src/core/ledger/signals.ts"
 import { createEnv } from "../../src/digest/env.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
+import { isStale } from "../../src/session/facts.ts"
+import { createLedger } from "../../src/session/ledger.ts"
+import { isChangedOutside, noSignals } from "../../src/session/signals.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)

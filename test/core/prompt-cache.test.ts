@@ -1,11 +1,8 @@
 // How much of a request the provider still has, with and without marks.
 
 import { describe, expect, test } from "bun:test"
-import { newConversation, prepareCall } from "../../src/core/call.ts"
-import type { Fold } from "../../src/core/fold/fold.ts"
-import type { Tariff } from "../../src/core/fold/tariff.ts"
-import { SECTIONS } from "../../src/core/hud/sections.ts"
-import { createLedger } from "../../src/core/ledger/ledger.ts"
+import { createEnv } from "../../src/digest/env.ts"
+import type { Fold } from "../../src/fold/fold.ts"
 import {
   cachedPrefix,
   type HudMark,
@@ -14,8 +11,11 @@ import {
   sentRequest,
   type WireMessage,
   wireOf,
-} from "../../src/core/prompt-cache.ts"
-import { createEnv } from "../../src/digest/env.ts"
+} from "../../src/fold/prompt-cache.ts"
+import type { Tariff } from "../../src/fold/tariff.ts"
+import { SECTIONS } from "../../src/hud/sections.ts"
+import { newConversation, prepareCall } from "../../src/request/request.ts"
+import { createLedger } from "../../src/session/ledger.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool } from "../support/session.ts"
 import { TARIFF } from "../support/tariff.ts"
 

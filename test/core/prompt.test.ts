@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import type { DigestSource } from "../../src/core/digest.ts"
-import { promptFor, REQUEST } from "../../src/core/prompt.ts"
-import { estimateTokens } from "../../src/core/tokens.ts"
+import { promptFor, REQUEST } from "../../src/digest/prompt.ts"
+import type { DigestSource } from "../../src/output/digest.ts"
+import { estimateTokens } from "../../src/text/tokens.ts"
 
 const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   tool: "bash",

@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { findByAll, findPublished } from "../../src/core/redact/published.ts"
-import type { Find } from "../../src/core/redact/span.ts"
-import { findAnyTokens, findTokens } from "../../src/core/redact/tokens.ts"
-import { redact } from "../../src/core/redact.ts"
-import { line } from "../../src/core/text.ts"
+import { findByAll, findPublished } from "../../src/text/redact/published.ts"
+import { redact } from "../../src/text/redact/redact.ts"
+import type { Find } from "../../src/text/redact/span.ts"
+import { findAnyTokens, findTokens } from "../../src/text/redact/tokens.ts"
+import { line } from "../../src/text/text.ts"
 import { plantsOf, searcher } from "../trust/secrets/planted.ts"
 
 /** Lines that speak of secrets, or look like them, and have none. */

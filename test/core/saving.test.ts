@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { addSaving, noSaving, type Saving, type Sent, savedShare, savingOf } from "../../src/core/saving.ts"
+import { addSaving, noSaving, type Saving, type Sent, savedShare, savingOf } from "../../src/fold/saving.ts"
 import { TARIFF } from "../support/tariff.ts"
 
 const tariff = { ...TARIFF, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { programsOf } from "../../src/core/shell.ts"
+import { programsOf } from "../../src/output/shell.ts"
 
 const ROWS: [command: string, programs: string][] = [
   ["npm test", "npm"],

@@ -1,8 +1,8 @@
 // What an output shows, by the tool and, of a command, by the program that says something.
 
 import { describe, expect, test } from "bun:test"
-import type { FileUse, ToolKind } from "../../src/core/event.ts"
-import { filesShown, type Shows, showsOf } from "../../src/core/shows.ts"
+import { filesShown, type Shows, showsOf } from "../../src/output/shows.ts"
+import type { FileUse, ToolKind } from "../../src/output/tools.ts"
 
 const ran = (command: string) => showsOf("bash", "command", [], command)
 const file = (path: string, range?: readonly [number, number]): FileUse[] => [

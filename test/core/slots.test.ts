@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { slotFor } from "../../src/core/hud/slots.ts"
+import { slotFor } from "../../src/hud/slots.ts"
 
 test.each([
   ["anthropic", "claude-sonnet-4-5", "tail"],

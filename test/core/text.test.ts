@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { commandKey, covers, isCheck } from "../../src/core/commands.ts"
-import { normalizePath, relativeTo } from "../../src/core/paths.ts"
-import { redact } from "../../src/core/redact.ts"
-import { cut, cutMiddle, line, wellFormed } from "../../src/core/text.ts"
-import { kindOf } from "../../src/core/tools.ts"
+import { commandKey, covers, isCheck } from "../../src/output/commands.ts"
+import { kindOf } from "../../src/output/tools.ts"
+import { normalizePath, relativeTo } from "../../src/text/paths.ts"
+import { redact } from "../../src/text/redact/redact.ts"
+import { cut, cutMiddle, line, wellFormed } from "../../src/text/text.ts"
 
 describe("line", () => {
   test("is one well-formed printable line without tags, whatever comes in", () => {

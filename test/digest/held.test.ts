@@ -1,8 +1,8 @@
 import { heapStats } from "bun:jsc"
 import { expect, test } from "bun:test"
-import { extract } from "../../src/core/extract/extract.ts"
-import { promptFor } from "../../src/core/prompt.ts"
+import { extract } from "../../src/digest/extract/extract.ts"
 import { held, isBinary } from "../../src/digest/held.ts"
+import { promptFor } from "../../src/digest/prompt.ts"
 import { outputOf, sourceOf } from "./support.ts"
 
 const long = sourceOf("long", { output: outputOf("long", 9000) })

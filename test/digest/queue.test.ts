@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Candidate } from "../../src/core/candidate.ts"
-import { extract } from "../../src/core/extract/extract.ts"
-import { PROMPT_VERSION } from "../../src/core/prompt.ts"
 import { BackendError } from "../../src/digest/backends/backend.ts"
+import type { Candidate } from "../../src/digest/candidate.ts"
 import { createDigests } from "../../src/digest/digests.ts"
+import { extract } from "../../src/digest/extract/extract.ts"
+import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import { createQueue, type Queue } from "../../src/digest/queue.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { candidateOf, createScripted, createShelf, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
@@ -535,8 +535,8 @@ describe("closing", () => {
     writeFileSync(
       script,
       `import { createDigests } from ${from("src/digest/digests.ts")}
-import { extract } from "../../src/core/extract/extract.ts"
-import { PROMPT_VERSION } from "../../src/core/prompt.ts"
+import { extract } from "../../src/digest/extract/extract.ts"
+import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import { BackendError } from ${from("src/digest/backends/backend.ts")}
 import { candidateOf, createScripted } from ${from("test/digest/support.ts")}
 const script = createScripted()

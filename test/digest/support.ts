@@ -1,11 +1,11 @@
 // What the digest tests share: outputs, candidates, and a model that answers when the test says so.
 
-import type { Candidate } from "../../src/core/candidate.ts"
-import type { Digest, DigestSource } from "../../src/core/digest.ts"
-import { extract } from "../../src/core/extract/extract.ts"
-import { ground } from "../../src/core/ground.ts"
 import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/backend.ts"
+import type { Candidate } from "../../src/digest/candidate.ts"
+import { extract } from "../../src/digest/extract/extract.ts"
+import { ground } from "../../src/digest/ground/ground.ts"
 import type { Shelf } from "../../src/digest/shelf.ts"
+import type { Digest, DigestSource } from "../../src/output/digest.ts"
 
 /** A text file's lines, none twice; some 10 tokens a line. */
 export function outputOf(name: string, lines = 30): string {

@@ -1,8 +1,8 @@
 // What a compaction keeps: the facts handed to the summariser, and the HUD afterwards.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest, promptOf } from "../../src/demo/request.ts"
-import type { Reply } from "../../src/demo/wire.ts"
+import { hudsOf, type ModelRequest, promptOf } from "../opencode/request.ts"
+import type { Reply } from "../opencode/wire.ts"
 import {
   bash,
   converse,

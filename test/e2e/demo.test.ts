@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { runDemo } from "../../src/demo/demo.ts"
-import { findOpencode } from "../../src/demo/host.ts"
+import { runDemo } from "../opencode/demo.ts"
+import { findOpencode } from "../opencode/host.ts"
 import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
 
 const { TMPDIR } = process.env

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { fileURLToPath } from "node:url"
-import { hudsOf, systemOf } from "../../src/demo/request.ts"
-import { differences, outlineOf } from "../../src/demo/stored.ts"
-import type { Reply } from "../../src/demo/wire.ts"
+import { hudsOf, systemOf } from "../opencode/request.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
+import type { Reply } from "../opencode/wire.ts"
 import { FAULTS } from "../support/faulty-plugin.ts"
 import {
   bash,

@@ -2,9 +2,9 @@
 // moves that was not folded.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest, messagesOf, resultsOf, systemOf, withoutHud } from "../../src/demo/request.ts"
-import { differences, outlineOf } from "../../src/demo/stored.ts"
-import type { Reply } from "../../src/demo/wire.ts"
+import { hudsOf, type ModelRequest, messagesOf, resultsOf, systemOf, withoutHud } from "../opencode/request.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
+import type { Reply } from "../opencode/wire.ts"
 import { EAGER, FILES, foldsIn, look, recall, recalledIn, recallID } from "../support/folds.ts"
 import {
   converse,

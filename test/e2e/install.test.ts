@@ -11,8 +11,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import manifest from "../../package.json" with { type: "json" }
-import { environmentFor } from "../../src/demo/config.ts"
-import { findOpencode } from "../../src/demo/host.ts"
+import { environmentFor } from "../opencode/config.ts"
+import { findOpencode } from "../opencode/host.ts"
 import { needsTmux, openTerminal } from "../support/tmux.ts"
 import { openWorld, PATIENCE_MS, read, say, use, type World } from "../support/world.ts"
 

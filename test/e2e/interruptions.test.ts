@@ -1,7 +1,7 @@
 // What happens to a session besides prompts: aborts, errors, undo, forks, the end of the process.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest, messagesOf, promptOf } from "../../src/demo/request.ts"
+import { hudsOf, type ModelRequest, messagesOf, promptOf } from "../opencode/request.ts"
 import {
   bash,
   converse,

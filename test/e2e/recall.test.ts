@@ -2,8 +2,8 @@
 // and gets what was there, to the letter.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type ModelRequest, messagesOf, promptOf, resultsOf } from "../../src/demo/request.ts"
-import { differences, outlineOf, type StoredMessage } from "../../src/demo/stored.ts"
+import { type ModelRequest, messagesOf, promptOf, resultsOf } from "../opencode/request.ts"
+import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
 import {
   EAGER,
   FILES,

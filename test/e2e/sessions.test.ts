@@ -1,7 +1,7 @@
 // Sessions side by side in one OpenCode process: what one knows, the other does not.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest } from "../../src/demo/request.ts"
+import { hudsOf, type ModelRequest } from "../opencode/request.ts"
 import {
   bash,
   converse,

@@ -1,8 +1,8 @@
 // Where the HUD is in what the model receives, by wire and model.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { hudsOf, type ModelRequest, messagesOf, withoutHud } from "../../src/demo/request.ts"
-import type { Reply } from "../../src/demo/wire.ts"
+import { hudsOf, type ModelRequest, messagesOf, withoutHud } from "../opencode/request.ts"
+import type { Reply } from "../opencode/wire.ts"
 import * as world from "../support/world.ts"
 import {
   ANTHROPIC,

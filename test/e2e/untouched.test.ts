@@ -1,9 +1,9 @@
 // What the plugin must leave as it is: the stored session, the title, OpenCode's helper calls, the terminal.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, systemOf } from "../../src/demo/request.ts"
-import { differences, outlineOf } from "../../src/demo/stored.ts"
-import type { Reply } from "../../src/demo/wire.ts"
+import { hudsOf, systemOf } from "../opencode/request.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
+import type { Reply } from "../opencode/wire.ts"
 import {
   bash,
   converse,

@@ -3,9 +3,9 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { originalOf, putBack } from "../../src/core/copies.ts"
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
-import { isHudID, remove } from "../../src/core/hud/place.ts"
+import { originalOf, putBack } from "../../src/host/copies.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { isHudID, remove } from "../../src/hud/place.ts"
 import plugin from "../../src/plugin.ts"
 import { messageArrays } from "./arrays.ts"
 

@@ -2,7 +2,7 @@
 // imports, other plugins and bugs can do to them.
 
 import fc from "fast-check"
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 
 const word = fc.constantFrom(
   "",

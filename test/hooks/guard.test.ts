@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { guard } from "../../src/hooks/guard.ts"
+import { guard } from "../../src/host/guard.ts"
 
 const watch = () => {
   const reports: string[] = []

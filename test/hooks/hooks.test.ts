@@ -1,7 +1,7 @@
 // The hooks as OpenCode calls them, without OpenCode: switches, gates and what each leaves alone.
 
 import { describe, expect, test } from "bun:test"
-import type { HostMessage } from "../../src/core/host.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 

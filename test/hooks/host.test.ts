@@ -1,7 +1,7 @@
 // OpenCode's wildcards, by which agents and prompts are denied tools: whoever writes a prompt writes them.
 
 import { expect, test } from "bun:test"
-import { matches } from "../../src/hooks/host.ts"
+import { matches } from "../../src/host/v1/host.ts"
 import { load, worked } from "./loaded.ts"
 
 test.each([

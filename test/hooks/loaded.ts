@@ -1,6 +1,6 @@
 // The plugin loaded as OpenCode loads it, with its hooks called by hand; and a session it may be called with.
 
-import type { HostMessage } from "../../src/core/host.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 

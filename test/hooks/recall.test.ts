@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { replacePart } from "../../src/core/copies.ts"
-import { stateOf } from "../../src/core/fields.ts"
-import type { Fold } from "../../src/core/fold/fold.ts"
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
-import { type ModelRequest, messagesOf } from "../../src/demo/request.ts"
-import { type RecallSources, recallTool } from "../../src/hooks/recall.ts"
+import { stateOf } from "../../src/fields.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { replacePart } from "../../src/host/copies.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
+import { type ModelRequest, messagesOf } from "../opencode/request.ts"
 import { bash, SessionBuilder } from "../support/session.ts"
 import { converse, PATIENCE_MS, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
@@ -131,8 +131,8 @@ describe("the original", () => {
 
 /** A plugin that folds every output, and in a session's second turn loses the first one's messages. */
 const PLUGIN = `
-import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/core/copies.ts", import.meta.url)))}
-import { recallTool } from ${JSON.stringify(fileURLToPath(new URL("../../src/hooks/recall.ts", import.meta.url)))}
+import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/copies.ts", import.meta.url)))}
+import { recallTool } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/recall.ts", import.meta.url)))}
 
 const sessions = new Map()
 const foldsOf = (id) => sessions.get(id) ?? sessions.set(id, new Map()).get(id)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { readAnswer } from "../../src/protocol/answer.ts"
-import { readPartialJson } from "../../src/protocol/partial-json.ts"
+import { readAnswer } from "../../src/engine/wire/answer.ts"
+import { readPartialJson } from "../../src/engine/wire/partial-json.ts"
 
 const schema = {
   type: "object",

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { ResponseError } from "vscode-jsonrpc/node"
+import { SidecarError } from "../../src/engine/errors.ts"
 import {
   ERROR_CODES,
   errorDataSchema,
@@ -10,8 +11,7 @@ import {
   type NotificationName,
   REQUESTS,
   type RequestName,
-} from "../../src/protocol/messages.ts"
-import { SidecarError } from "../../src/sidecar/errors.ts"
+} from "../../src/engine/wire/messages.ts"
 import { until } from "../store/support.ts"
 import { type Golden, goldens, openWire, type WireMessage } from "./wire.ts"
 

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test"
 import { PassThrough } from "node:stream"
 import fc from "fast-check"
 import type { Message } from "vscode-jsonrpc"
-import { LineReader, LineWriter } from "../../src/protocol/lines.ts"
+import { LineReader, LineWriter } from "../../src/engine/wire/lines.ts"
 
 /** What is read from these chunks. */
 async function read(chunks: readonly (Buffer | string)[], onMessage = (_: Message) => {}) {

@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
-import { LineReader, LineWriter } from "../../src/protocol/lines.ts"
-import { type Client, connect, type Listeners } from "../../src/sidecar/client.ts"
+import { type Client, connect, type Listeners } from "../../src/engine/client.ts"
+import { LineReader, LineWriter } from "../../src/engine/wire/lines.ts"
 
 export type WireMessage = {
   jsonrpc: "2.0"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { savedCost } from "../../src/core/replay/saved.ts"
+import { savedCost } from "../../src/replay/saved.ts"
 import { textsOf } from "../../src/report/deltas.ts"
 import { sumToolCosts } from "../../src/report/tool-costs.ts"
 import { headline } from "../../src/report/words.ts"

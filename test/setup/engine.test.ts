@@ -7,15 +7,15 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
-import { PROTOCOL } from "../../src/protocol/version.ts"
+import { findCommand } from "../../src/engine/find.ts"
+import { type Places, placesIn, readInstalled } from "../../src/engine/installed.ts"
+import { PROTOCOL } from "../../src/engine/wire/version.ts"
 import { installEngine, installPackages } from "../../src/setup/engine.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { findInstallers, type Installer } from "../../src/setup/installers.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
 import { engineVersion, packageName, pin } from "../../src/setup/pinned.ts"
 import { chooseVariants } from "../../src/setup/variants.ts"
-import { findCommand } from "../../src/sidecar/find.ts"
-import { type Places, placesIn, readInstalled } from "../../src/sidecar/installed.ts"
 import { linkCommands } from "../cli/support.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 

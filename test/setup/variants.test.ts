@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { GpuChoice } from "../../src/protocol/messages.ts"
+import type { GpuChoice } from "../../src/engine/wire/messages.ts"
 import { availableOf, type Gpu, type Machine, probeLinux, probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, sizesOf } from "../../src/setup/variants.ts"
 import { temporaryFolder } from "../store/support.ts"

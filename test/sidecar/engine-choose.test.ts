@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { chooseDevice, type Opened } from "../../sidecar/choose.ts"
 import { threadsFor } from "../../sidecar/device.ts"
-import type { GpuChoice } from "../../src/protocol/messages.ts"
+import type { GpuChoice } from "../../src/engine/wire/messages.ts"
 
 const QUICK = { prefill: 5000, decode: 100 }
 const MIDDLING = { prefill: 200, decode: 30 }

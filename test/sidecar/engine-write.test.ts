@@ -1,7 +1,7 @@
 // The digest lane: an answer in form, the same for the same input, within its bounds, and never in the way.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import type { WriteReply } from "../../src/protocol/messages.ts"
+import type { WriteReply } from "../../src/engine/wire/messages.ts"
 import {
   cleanUp,
   documentOf,

@@ -3,7 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { copyFile, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { PROTOCOL } from "../../src/protocol/version.ts"
+import { PROTOCOL } from "../../src/engine/wire/version.ts"
 import {
   cleanUp,
   documentOf,

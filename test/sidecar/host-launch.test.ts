@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type LaunchInput, launchSpec } from "../../src/sidecar/launch.ts"
+import { type LaunchInput, launchSpec } from "../../src/engine/launch.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 
 // processes are started, on a machine that may be busy

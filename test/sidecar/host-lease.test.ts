@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createLease } from "../../src/sidecar/lease.ts"
+import { createLease } from "../../src/engine/lease.ts"
 import { temporaryFolder, until } from "../store/support.ts"
 import { fixtures, startHost } from "./host.ts"
 
@@ -74,7 +74,7 @@ test.each([
 test("a host without SQLite goes without", async () => {
   using folder = temporaryFolder()
   const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, "../../src/sidecar/lease.ts")],
+    entrypoints: [join(import.meta.dir, "../../src/engine/lease.ts")],
     target: "node",
     external: ["bun:sqlite"],
     outdir: folder.path,

@@ -3,7 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { startProcess } from "../../src/sidecar/process.ts"
+import { startProcess } from "../../src/engine/process.ts"
 import { opencode, temporaryFolder, until } from "../store/support.ts"
 import { running } from "../support/sidecar.ts"
 import { children, fixture, fixtures, specOf } from "./host.ts"
@@ -72,7 +72,7 @@ test("a process that was stopped by SIGSTOP is gone all the same", async () => {
 })
 
 const HOST = `
-import { startProcess } from ${JSON.stringify(join(import.meta.dir, "../../src/sidecar/process.ts"))}
+import { startProcess } from ${JSON.stringify(join(import.meta.dir, "../../src/engine/process.ts"))}
 const child = startProcess(JSON.parse(process.argv[2]))
 child.stdout.on("data", () => {})
 child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"engine/hello","params":{}}\\n')

@@ -1,7 +1,7 @@
 // The supervised sidecar over real child processes that each do one thing wrong.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import type { Lease } from "../../src/sidecar/lease.ts"
+import type { Lease } from "../../src/engine/lease.ts"
 import { until } from "../store/support.ts"
 import { childOf, children, errorOf, fixture, never, openSidecar, writing } from "./host.ts"
 

@@ -3,10 +3,10 @@
 
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
-import type { Write } from "../../src/protocol/messages.ts"
-import { type LaunchSpec, launchSpec } from "../../src/sidecar/launch.ts"
-import type { Lease } from "../../src/sidecar/lease.ts"
-import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/sidecar/sidecar.ts"
+import { type LaunchSpec, launchSpec } from "../../src/engine/launch.ts"
+import type { Lease } from "../../src/engine/lease.ts"
+import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/engine/sidecar.ts"
+import type { Write } from "../../src/engine/wire/messages.ts"
 import { until } from "../store/support.ts"
 
 export const fixtures = join(import.meta.dir, "fixtures")

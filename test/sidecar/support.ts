@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CancellationTokenSource, createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
-import { LineReader, LineWriter } from "../../src/protocol/lines.ts"
-import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/protocol/messages.ts"
+import { LineReader, LineWriter } from "../../src/engine/wire/lines.ts"
+import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 
 const root = join(import.meta.dir, "../..")

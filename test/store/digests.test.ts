@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import type { Digest } from "../../src/core/digest.ts"
+import type { Digest } from "../../src/output/digest.ts"
 import { openAt, temporaryFolder, turnOf } from "./support.ts"
 
 const writer = "llama/tiny p1"

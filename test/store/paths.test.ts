@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { resolve } from "node:path"
-import { dataFolder, opencodeFolder, storePath } from "../../src/store/paths.ts"
+import { dataFolder, opencodeFolder, storePath } from "../../src/system/data-folder.ts"
 
 const home = resolve("/home/u")
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Fold } from "../../src/core/fold/fold.ts"
+import type { Fold } from "../../src/fold/fold.ts"
 import type { Store, Turn } from "../../src/store/open.ts"
 import { openStore } from "../../src/store/open.ts"
 

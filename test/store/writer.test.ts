@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import type { Fold } from "../../src/core/fold/fold.ts"
+import type { Fold } from "../../src/fold/fold.ts"
 import { rowsOf } from "../../src/store/fold.ts"
 import type { Write } from "../../src/store/record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "../../src/store/writer.ts"

@@ -2,10 +2,10 @@
 // like any plugin. Option `fault` says how the bodies fail.
 
 import type { PluginModule } from "@opencode-ai/plugin"
-import type { HookContext } from "../../src/hooks/context.ts"
-import type { Commit } from "../../src/hooks/guard.ts"
-import { BODIES, createHooks } from "../../src/hooks/hooks.ts"
-import { createLog } from "../../src/hooks/log.ts"
+import type { HookContext } from "../../src/host/context.ts"
+import type { Commit } from "../../src/host/guard.ts"
+import { createLog } from "../../src/host/log.ts"
+import { BODIES, createHooks } from "../../src/host/v1/hooks.ts"
 import { readOptions } from "../../src/options.ts"
 
 export const FAULTS = ["throws", "rejects", "hangs", "commits late", "throws in its commit"] as const

@@ -1,8 +1,8 @@
 // What the end-to-end tests of folding work with: files whose outputs fill a context, and what of a request is folded.
 // When an output is folded is the planner's business; the tests wait for it to happen and look at what it does.
 
-import { type Caller, type ModelRequest, resultsOf } from "../../src/demo/request.ts"
-import type { Reply, ToolCall } from "../../src/demo/wire.ts"
+import { type Caller, type ModelRequest, resultsOf } from "../opencode/request.ts"
+import type { Reply, ToolCall } from "../opencode/wire.ts"
 import { bash, PLUGIN, read, say, use } from "./world.ts"
 
 /** With no cache to lose, an output is folded as soon as it may be. */

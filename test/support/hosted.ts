@@ -1,7 +1,7 @@
 // The plugin as OpenCode hosts it: its hooks called by hand with what OpenCode would hand over, frozen where it is not the
 // plugin's to change, and what is wrong with what comes back put in words.
 
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 
 export const FOLDED = /^folded (r\d+) · /

@@ -1,7 +1,7 @@
 // A long made-up session in a web shop's code, for the tests and the pictures of the report: files are looked for, read
 // and changed, tests fail and pass, the context is compacted. The same for the same arguments.
 
-import type { HostPart } from "../../src/core/host.ts"
+import type { HostPart } from "../../src/host/v1/message.ts"
 import { bash, failedTool, read, SessionBuilder, tool } from "./session.ts"
 
 export type MadeUp = {

@@ -1,7 +1,7 @@
 // Plugins that do to a request what plugins have been seen to do, well or badly. OpenCode loads this file like any plugin;
 // option `does` says which one it is.
 
-import type { HostMessage } from "../../src/core/host.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 
 export type Transform = (messages: HostMessage[], output: { messages: unknown }) => void
 

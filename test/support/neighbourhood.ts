@@ -2,10 +2,10 @@
 // of a request must hold whoever else had a hand in it.
 
 import { expect } from "bun:test"
-import { createHost, findOpencode, type Host } from "../../src/demo/host.ts"
-import { type Provider, startProvider } from "../../src/demo/provider.ts"
-import { hudsOf, type ModelRequest, messagesOf } from "../../src/demo/request.ts"
-import type { Client } from "../../src/demo/serve.ts"
+import { createHost, findOpencode, type Host } from "../opencode/host.ts"
+import { type Provider, startProvider } from "../opencode/provider.ts"
+import { hudsOf, type ModelRequest, messagesOf } from "../opencode/request.ts"
+import type { Client } from "../opencode/serve.ts"
 import { FILES as LOGS } from "./folds.ts"
 import { FILES, type ServedWorld } from "./world.ts"
 

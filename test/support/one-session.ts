@@ -1,7 +1,7 @@
 // One session with everything on, played to the plugin as OpenCode would: two turns and a compaction in one process, a
 // third turn in the next. Faults are put in its way while it runs; a last process without any finds what is left.
 
-import type { HostMessage, HostPart } from "../../src/core/host.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type Hosted, host, type Sent } from "./hosted.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "./session.ts"
 

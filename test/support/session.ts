@@ -1,6 +1,6 @@
 // Small factories for stored sessions, in the shapes OpenCode 1.18 writes.
 
-import type { HostMessage, HostPart, HostUsage } from "../../src/core/host.ts"
+import type { HostMessage, HostPart, HostUsage } from "../../src/host/v1/message.ts"
 
 export const ROOT = "/home/dev/shop"
 const SESSION = "ses_test"

@@ -5,8 +5,8 @@ import { createHash } from "node:crypto"
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { PROTOCOL } from "../../src/protocol/version.ts"
-import { type Places, placesIn } from "../../src/sidecar/installed.ts"
+import { type Places, placesIn } from "../../src/engine/installed.ts"
+import { PROTOCOL } from "../../src/engine/wire/version.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 

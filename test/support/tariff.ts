@@ -1,4 +1,4 @@
-import type { Tariff } from "../../src/core/fold/tariff.ts"
+import type { Tariff } from "../../src/fold/tariff.ts"
 
 /** Anthropic's prices: a token costs a tenth of a fresh one when it is read from the cache, a quarter more to write. */
 export const TARIFF: Tariff = {

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isRunning } from "../../src/status/process.ts"
+import { isRunning } from "../../src/system/process.ts"
 
 /** Generous: OpenCode draws within seconds, on a slow machine under load within half a minute. */
 const PATIENCE_MS = 60_000

@@ -2,12 +2,12 @@
 // One world is meant to be shared by the tests of a file; every test asks in sessions of its own.
 
 import { fileURLToPath } from "node:url"
-import type { ModelSpec } from "../../src/demo/config.ts"
-import { createHost, findOpencode, type Host } from "../../src/demo/host.ts"
-import { type Provider, startProvider } from "../../src/demo/provider.ts"
-import type { ModelRequest } from "../../src/demo/request.ts"
-import type { Client } from "../../src/demo/serve.ts"
-import type { Reply, ToolCall } from "../../src/demo/wire.ts"
+import type { ModelSpec } from "../opencode/config.ts"
+import { createHost, findOpencode, type Host } from "../opencode/host.ts"
+import { type Provider, startProvider } from "../opencode/provider.ts"
+import type { ModelRequest } from "../opencode/request.ts"
+import type { Client } from "../opencode/serve.ts"
+import type { Reply, ToolCall } from "../opencode/wire.ts"
 
 /** Generous: a slow machine under load still starts OpenCode and works through a script within it. */
 export const PATIENCE_MS = 60_000

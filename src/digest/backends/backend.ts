@@ -1,7 +1,7 @@
 // The seam every writer of digests by a model stands behind. A backend turns a prompt into a draft and knows nothing of
 // ledgers, queues or grounding; one conformance suite runs over all of them.
 
-import type { Prompt } from "../../core/prompt.ts"
+import type { Prompt } from "../prompt.ts"
 
 export type { Prompt }
 

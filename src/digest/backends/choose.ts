@@ -1,8 +1,8 @@
 // The backend that the options name. Neither its code is loaded nor its files are read before it is first prepared:
 // most of a plugin's starts never get that far.
 
+import type { Report } from "../../engine/sidecar.ts"
 import type { Options } from "../../options.ts"
-import type { Report } from "../../sidecar/sidecar.ts"
 import { type Backend, BackendError, type BackendState } from "./backend.ts"
 
 export type BackendConfig = {

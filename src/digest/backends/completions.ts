@@ -1,7 +1,7 @@
 // What is said to a server that speaks OpenAI's chat completions, and what its replies mean. No I/O.
 
 import * as z from "zod/mini"
-import { line } from "../../core/text.ts"
+import { line } from "../../text/text.ts"
 import { BackendError, type Prompt } from "./backend.ts"
 import type { Reply } from "./exchange.ts"
 import type { Timings } from "./speed.ts"

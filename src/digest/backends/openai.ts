@@ -1,7 +1,7 @@
 // Digests from a server that speaks OpenAI's chat completions: Ollama, LM Studio, llama-server. A server that is not
 // there is a degraded state and asked again; one that says no is off, with what to do about it.
 
-import { readAnswer } from "../../protocol/answer.ts"
+import { readAnswer } from "../../engine/wire/answer.ts"
 import { type Address, readAddress } from "./address.ts"
 import { type Backend, BackendError, type BackendState, type Prompt, type Speed, type Written } from "./backend.ts"
 import { completionBody, isRefusalOfForm, LAST_FORM, readCompletion, readFirstModel, saidIn } from "./completions.ts"

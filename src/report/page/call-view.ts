@@ -1,7 +1,7 @@
 // One call of the session: a slider over the calls, the HUD that would have gone out with it, and what was done there.
 
-import { count, percent } from "../../core/replay/saved.ts"
-import { amount } from "../../core/text.ts"
+import { count, percent } from "../../replay/saved.ts"
+import { amount } from "../../text/text.ts"
 import { textsOf } from "../deltas.ts"
 import type { SessionReport } from "../report.ts"
 import { signed } from "../words.ts"

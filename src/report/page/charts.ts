@@ -1,7 +1,7 @@
 // The charts over a session's calls: one plot each, in step with the call that is looked at. A click chooses a call.
 
 import uPlot from "uplot"
-import { amount } from "../../core/text.ts"
+import { amount } from "../../text/text.ts"
 import type { SessionReport } from "../report.ts"
 import { drawMarks } from "./marks.ts"
 import { type Colour, colour } from "./theme.ts"

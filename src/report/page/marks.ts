@@ -1,7 +1,7 @@
 // Folds and compactions on the context's chart. Told apart by shape, so that no colour has to be seen.
 
 import type uPlot from "uplot"
-import type { Reason } from "../../core/fold/fold.ts"
+import type { Reason } from "../../fold/fold.ts"
 import type { SessionReport } from "../report.ts"
 import { el } from "./dom.ts"
 import { colour } from "./theme.ts"

@@ -1,7 +1,7 @@
 // Where the figures come from, in plain words: what a provider reported, what is reckoned, and with which prices.
 
-import type { Tariff } from "../../core/fold/tariff.ts"
-import { count } from "../../core/replay/saved.ts"
+import type { Tariff } from "../../fold/tariff.ts"
+import { count } from "../../replay/saved.ts"
 import type { Report } from "../report.ts"
 import { el, section, table } from "./dom.ts"
 

@@ -1,8 +1,8 @@
 // What is seen at a glance: the headline and a row of figures, of one session or of all.
 
-import type { Replay } from "../../core/replay/replay.ts"
-import { count, percent, savedCost } from "../../core/replay/saved.ts"
-import { amount } from "../../core/text.ts"
+import type { Replay } from "../../replay/replay.ts"
+import { count, percent, savedCost } from "../../replay/saved.ts"
+import { amount } from "../../text/text.ts"
 import { headline, money, per100, savedShare, signed, usdSaved } from "../words.ts"
 import { el } from "./dom.ts"
 

@@ -1,9 +1,9 @@
 // The report's figures as tables: what each tool costs, the folds, the sessions, the days, and each chart once more for
 // those who do not see it.
 
-import type { Replay } from "../../core/replay/replay.ts"
-import { savedCost } from "../../core/replay/saved.ts"
-import { amount } from "../../core/text.ts"
+import type { Replay } from "../../replay/replay.ts"
+import { savedCost } from "../../replay/saved.ts"
+import { amount } from "../../text/text.ts"
 import type { SessionReport } from "../report.ts"
 import type { ToolCost } from "../tool-costs.ts"
 import { money, per100, savedShare, signed } from "../words.ts"

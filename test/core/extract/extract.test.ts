@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import type { DigestSource } from "../../../src/core/digest.ts"
-import type { ToolKind } from "../../../src/core/event.ts"
-import { extract } from "../../../src/core/extract/extract.ts"
+import { extract } from "../../../src/digest/extract/extract.ts"
+import type { DigestSource } from "../../../src/output/digest.ts"
+import type { ToolKind } from "../../../src/output/tools.ts"
 import * as js from "./fixtures/javascript.ts"
 import * as tools from "./fixtures/tools.ts"
 

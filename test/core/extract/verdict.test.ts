@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { verdictOf } from "../../../src/core/extract/verdict.ts"
+import { verdictOf } from "../../../src/output/verdict.ts"
 import * as js from "./fixtures/javascript.ts"
 import * as sys from "./fixtures/systems.ts"
 

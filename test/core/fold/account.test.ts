@@ -1,7 +1,7 @@
 // What folding reckoned with against what the provider reported.
 
 import { describe, expect, test } from "bun:test"
-import { type Account, knownTariff, newAccount, settleCall } from "../../../src/core/fold/account.ts"
+import { type Account, knownTariff, newAccount, settleCall } from "../../../src/fold/account.ts"
 import { TARIFF } from "../../support/tariff.ts"
 
 type Report = { read: number; fresh?: number; folded?: number; reckoned?: number; ratio?: number }

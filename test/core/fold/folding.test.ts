@@ -1,6 +1,11 @@
 // A session's folds from call to call: what stays, what goes, and what is remembered of a request.
 
 import { describe, expect, test } from "bun:test"
+import { createEnv } from "../../../src/digest/env.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { addFolds, dropChanged, newFolding } from "../../../src/fold/folding.ts"
+import type { HostMessage, HostPart } from "../../../src/host/v1/message.ts"
+import { SECTIONS } from "../../../src/hud/sections.ts"
 import {
   type Call,
   type CallOptions,
@@ -8,12 +13,7 @@ import {
   type Conversation,
   newConversation,
   prepareCall,
-} from "../../../src/core/call.ts"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { addFolds, dropChanged, newFolding } from "../../../src/core/fold/folding.ts"
-import type { HostMessage, HostPart } from "../../../src/core/host.ts"
-import { SECTIONS } from "../../../src/core/hud/sections.ts"
-import { createEnv } from "../../../src/digest/env.ts"
+} from "../../../src/request/request.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../../support/session.ts"
 import { TARIFF } from "../../support/tariff.ts"
 

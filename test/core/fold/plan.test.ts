@@ -2,15 +2,15 @@
 // whatever the table of needs says to the digit.
 
 import { describe, expect, test } from "bun:test"
-import { nameOf } from "../../../src/core/event.ts"
-import type { Situation } from "../../../src/core/fold/candidates.ts"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { type Decision, planFolds } from "../../../src/core/fold/plan.ts"
-import type { Tariff } from "../../../src/core/fold/tariff.ts"
-import type { HostPart } from "../../../src/core/host.ts"
-import { createLedger } from "../../../src/core/ledger/ledger.ts"
-import { cachedPrefix, wireOf } from "../../../src/core/prompt-cache.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import type { Situation } from "../../../src/fold/candidates.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { type Decision, planFolds } from "../../../src/fold/plan.ts"
+import { cachedPrefix, wireOf } from "../../../src/fold/prompt-cache.ts"
+import type { Tariff } from "../../../src/fold/tariff.ts"
+import type { HostPart } from "../../../src/host/v1/message.ts"
+import { nameOf } from "../../../src/session/event.ts"
+import { createLedger } from "../../../src/session/ledger.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../../support/session.ts"
 import { TARIFF } from "../../support/tariff.ts"
 

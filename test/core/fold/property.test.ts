@@ -2,12 +2,12 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { originalOf } from "../../../src/core/copies.ts"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { originalText } from "../../../src/core/fold/original.ts"
-import { answerRecall, isFile, type Original, readRequest } from "../../../src/core/fold/recall.ts"
-import type { HostMessage, HostPart } from "../../../src/core/host.ts"
-import { isHudID } from "../../../src/core/hud/place.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { originalText } from "../../../src/fold/original.ts"
+import { answerRecall, isFile, type Original, readRequest } from "../../../src/fold/recall.ts"
+import { originalOf } from "../../../src/host/copies.ts"
+import type { HostMessage, HostPart } from "../../../src/host/v1/message.ts"
+import { isHudID } from "../../../src/hud/place.ts"
 import { ANSWERS, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
 const RUNS = 100

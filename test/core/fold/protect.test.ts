@@ -1,8 +1,8 @@
 // What the user keeps from being folded.
 
 import { describe, expect, test } from "bun:test"
-import type { ToolEvent } from "../../../src/core/event.ts"
-import { protection } from "../../../src/core/fold/protect.ts"
+import { protection } from "../../../src/fold/protect.ts"
+import type { ToolEvent } from "../../../src/session/event.ts"
 
 const event = (tool: string, ...paths: string[]) =>
   ({ tool, files: paths.map((path) => ({ path, use: "read" })) }) as unknown as ToolEvent

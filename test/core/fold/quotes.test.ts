@@ -1,8 +1,8 @@
 // Which outputs somebody has just quoted.
 
 import { describe, expect, test } from "bun:test"
-import { quotedParts } from "../../../src/core/fold/quotes.ts"
-import type { HostPart } from "../../../src/core/host.ts"
+import { quotedParts } from "../../../src/fold/quotes.ts"
+import type { HostPart } from "../../../src/host/v1/message.ts"
 import { bash, read, SessionBuilder } from "../../support/session.ts"
 
 const LINE = "the shop closes at a quarter past nine"

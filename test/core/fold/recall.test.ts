@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { originalText } from "../../../src/core/fold/original.ts"
-import { byteLength, HOST_LIMITS, type Limits, lineCount } from "../../../src/core/fold/pages.ts"
-import { answerRecall, type Original, readIDs, readRequest } from "../../../src/core/fold/recall.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { originalText } from "../../../src/fold/original.ts"
+import { byteLength, HOST_LIMITS, type Limits, lineCount } from "../../../src/fold/pages.ts"
+import { answerRecall, type Original, readIDs, readRequest } from "../../../src/fold/recall.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
   id,

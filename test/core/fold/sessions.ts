@@ -2,14 +2,20 @@
 // that must hold at any moment of any session.
 
 import fc from "fast-check"
-import { type Call, type CallOptions, type Conversation, newConversation, prepareCall } from "../../../src/core/call.ts"
-import { contextAt } from "../../../src/core/context.ts"
-import { addFolds, dropChanged } from "../../../src/core/fold/folding.ts"
-import type { Tariff } from "../../../src/core/fold/tariff.ts"
-import type { HostMessage, HostPart } from "../../../src/core/host.ts"
-import { SECTIONS } from "../../../src/core/hud/sections.ts"
-import type { Slot } from "../../../src/core/hud/slots.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import { addFolds, dropChanged } from "../../../src/fold/folding.ts"
+import type { Tariff } from "../../../src/fold/tariff.ts"
+import type { HostMessage, HostPart } from "../../../src/host/v1/message.ts"
+import { SECTIONS } from "../../../src/hud/sections.ts"
+import type { Slot } from "../../../src/hud/slots.ts"
+import { contextAt } from "../../../src/replay/context.ts"
+import {
+  type Call,
+  type CallOptions,
+  type Conversation,
+  newConversation,
+  prepareCall,
+} from "../../../src/request/request.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../../support/session.ts"
 
 export const PROTECTED_TOOL = "mcp_vault"

@@ -1,10 +1,11 @@
 // What the agent saw again later.
 
 import { describe, expect, test } from "bun:test"
-import type { FileUse, ToolEvent } from "../../../src/core/event.ts"
-import { newSights } from "../../../src/core/fold/sights.ts"
-import { normalize } from "../../../src/core/normalize.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import { newSights } from "../../../src/fold/sights.ts"
+import type { FileUse } from "../../../src/output/tools.ts"
+import type { ToolEvent } from "../../../src/session/event.ts"
+import { normalize } from "../../../src/session/normalize.ts"
 import { bash, failedTool, ROOT, read, tool } from "../../support/session.ts"
 
 const env = createEnv(ROOT)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { type ModelRecord, type TariffOverride, tariffOf } from "../../../src/core/fold/tariff.ts"
-import { TABLE, UNKNOWN } from "../../../src/core/fold/tariff-table.ts"
+import { type ModelRecord, type TariffOverride, tariffOf } from "../../../src/fold/tariff.ts"
+import { TABLE, UNKNOWN } from "../../../src/fold/tariff-table.ts"
 
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 const CLAUDE = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { DigestSource } from "../../../src/core/digest.ts"
-import type { ToolEvent } from "../../../src/core/event.ts"
-import { NEEDS, type Standing } from "../../../src/core/fold/need.ts"
-import { foldTokens, inputWords, outputWords } from "../../../src/core/fold/words.ts"
-import { estimateTokens } from "../../../src/core/tokens.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import { NEEDS, type Standing } from "../../../src/fold/need.ts"
+import { foldTokens, inputWords, outputWords } from "../../../src/fold/words.ts"
+import type { DigestSource } from "../../../src/output/digest.ts"
+import type { ToolEvent } from "../../../src/session/event.ts"
+import { estimateTokens } from "../../../src/text/tokens.ts"
 
 const ACCOUNTS = Object.keys(NEEDS) as Standing[]
 const env = createEnv("/p")

@@ -2,12 +2,12 @@
 // reports while the session runs, one over the whole of it. They must not tell people different things.
 
 import { expect, test } from "bun:test"
-import { newBill } from "../../../src/core/replay/bill.ts"
-import { callsAgain } from "../../../src/core/replay/calls.ts"
-import { replaySession } from "../../../src/core/replay/replay.ts"
-import { messagesOf } from "../../../src/core/replay/request.ts"
-import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../../src/core/saving.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../../src/fold/saving.ts"
+import { newBill } from "../../../src/replay/bill.ts"
+import { callsAgain } from "../../../src/replay/calls.ts"
+import { replaySession } from "../../../src/replay/replay.ts"
+import { messagesOf } from "../../../src/replay/request.ts"
 import { madeUpSession } from "../../support/made-up.ts"
 import { ROOT } from "../../support/session.ts"
 import { MARKED, optionsOf } from "./session.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { PRICE_NAMES, priceNamed } from "../../../src/core/replay/pricing.ts"
+import { PRICE_NAMES, priceNamed } from "../../../src/replay/pricing.ts"
 
 test("every row of the table can be named, in any case", () => {
   for (const name of PRICE_NAMES) expect(priceNamed(name.toUpperCase(), {})?.tariff.row).toBe(name)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { watchCompactions } from "../../../src/core/replay/compactions.ts"
-import type { CallReplayed } from "../../../src/core/replay/replay.ts"
-import { sumOf } from "../../../src/core/replay/sum.ts"
+import { watchCompactions } from "../../../src/replay/compactions.ts"
+import type { CallReplayed } from "../../../src/replay/replay.ts"
+import { sumOf } from "../../../src/replay/sum.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../../support/session.ts"
 import { filler, MARKED, OFF, replay } from "./session.ts"
 

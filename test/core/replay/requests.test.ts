@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { newBill } from "../../../src/core/replay/bill.ts"
-import type { Price } from "../../../src/core/replay/pricing.ts"
-import { piece, piecesOf } from "../../../src/core/replay/request.ts"
+import { newBill } from "../../../src/replay/bill.ts"
+import type { Price } from "../../../src/replay/pricing.ts"
+import { piece, piecesOf } from "../../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../../support/session.ts"
 import { MARKED } from "./session.ts"
 

@@ -1,10 +1,10 @@
 // What the tests of the replay share: a tariff with round figures, and the options it is run with.
 
-import type { Tariff } from "../../../src/core/fold/tariff.ts"
-import type { ReplayOptions } from "../../../src/core/replay/calls.ts"
-import { type CallReplayed, replaySession } from "../../../src/core/replay/replay.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import type { Tariff } from "../../../src/fold/tariff.ts"
 import { callOptionsOf, readOptions } from "../../../src/options.ts"
+import type { ReplayOptions } from "../../../src/replay/calls.ts"
+import { type CallReplayed, replaySession } from "../../../src/replay/replay.ts"
 import { ROOT, type SessionBuilder } from "../../support/session.ts"
 
 export const MARKED: Tariff = {

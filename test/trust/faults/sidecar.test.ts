@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { SidecarError } from "../../../src/sidecar/errors.ts"
+import { SidecarError } from "../../../src/engine/errors.ts"
 import { childOf, children, never, openSidecar, specOf, writing } from "../../sidecar/host.ts"
 import { opencode, spawnChild, temporaryFolder, until } from "../../store/support.ts"
 import { sized } from "../../support/size.ts"

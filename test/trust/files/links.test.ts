@@ -6,13 +6,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from "node:path"
 import { writeBundle } from "../../../src/cli/bundle-file.ts"
 import { writePage } from "../../../src/cli/report-file.ts"
+import { placesIn } from "../../../src/engine/installed.ts"
+import { createLease } from "../../../src/engine/lease.ts"
 import { download } from "../../../src/setup/download.ts"
 import { installEngine } from "../../../src/setup/engine.ts"
 import { locate } from "../../../src/setup/hub.ts"
 import { type ModelReference, readReference } from "../../../src/setup/reference.ts"
 import { placeOf, takeIntoUse } from "../../../src/setup/shelf.ts"
-import { placesIn } from "../../../src/sidecar/installed.ts"
-import { createLease } from "../../../src/sidecar/lease.ts"
 import {
   forget,
   readStatus,

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { optionsSchema } from "../../../src/options.ts"
-import { dataFolder, storePath } from "../../../src/store/paths.ts"
+import { dataFolder, storePath } from "../../../src/system/data-folder.ts"
 import { openAt, seed, temporaryFolder, turnOf } from "../../store/support.ts"
 import { modeOf, walk } from "./walk.ts"
 

@@ -1,9 +1,9 @@
 // A line that breaks, a server that is started anew, a password: what a program meets that drives OpenCode for days.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { environmentFor } from "../../../src/demo/config.ts"
-import { findOpencode } from "../../../src/demo/host.ts"
-import { hudsOf, type ModelRequest } from "../../../src/demo/request.ts"
+import { environmentFor } from "../../opencode/config.ts"
+import { findOpencode } from "../../opencode/host.ts"
+import { hudsOf, type ModelRequest } from "../../opencode/request.ts"
 import { EAGER, foldsIn, FILES as LOGS, look, recall, recalledIn, recallID } from "../../support/folds.ts"
 import {
   eventually,

@@ -1,7 +1,7 @@
 // A client of `opencode serve` as a program would write it that has no SDK: plain fetch, Basic auth, an event stream that
 // it opens again when it breaks, permissions answered, a turn that ends with idle.
 
-import type { StoredMessage } from "../../../src/demo/stored.ts"
+import type { StoredMessage } from "../../opencode/stored.ts"
 import { followStream, Refused } from "./sse.ts"
 
 export type ServerEvent = { id?: string; type: string; properties: Record<string, unknown> }

@@ -2,7 +2,7 @@
 // What differs by right is named in BY_RIGHT and has tests of its own.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { hudsOf } from "../../../src/demo/request.ts"
+import { hudsOf } from "../../opencode/request.ts"
 import { foldsIn, recallCall, recalledIn } from "../../support/folds.ts"
 import { sized } from "../../support/size.ts"
 import { PATIENCE_MS } from "../../support/world.ts"

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
-import { ownChild } from "../../../src/demo/owned.ts"
+import { ownChild } from "../../opencode/owned.ts"
 
 export type RunLine = {
   type: string

@@ -2,9 +2,9 @@
 // the plugin as without it.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { environmentFor } from "../../../src/demo/config.ts"
-import { findOpencode } from "../../../src/demo/host.ts"
-import { hudsOf } from "../../../src/demo/request.ts"
+import { environmentFor } from "../../opencode/config.ts"
+import { findOpencode } from "../../opencode/host.ts"
+import { hudsOf } from "../../opencode/request.ts"
 import { sized } from "../../support/size.ts"
 import {
   bash,

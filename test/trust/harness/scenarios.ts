@@ -1,8 +1,8 @@
 // What a program does with OpenCode over HTTP: each scenario drives one server and names the sessions it made. They are
 // played in the same order on every stage, since a server remembers what it was allowed.
 
-import type { ModelRequest } from "../../../src/demo/request.ts"
-import type { Reply, ToolCall } from "../../../src/demo/wire.ts"
+import type { ModelRequest } from "../../opencode/request.ts"
+import type { Reply, ToolCall } from "../../opencode/wire.ts"
 import { foldsIn, look, recall, recallID } from "../../support/folds.ts"
 import { bash, edit, OPENAI, read, say, todo, use } from "../../support/world.ts"
 import type { Next, Stage } from "./stage.ts"

@@ -3,8 +3,8 @@
 
 import { spawn } from "node:child_process"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
-import { ownChild, stopChild } from "../../../src/demo/owned.ts"
-import { freePort, ready } from "../../../src/demo/serve.ts"
+import { ownChild, stopChild } from "../../opencode/owned.ts"
+import { freePort, ready } from "../../opencode/serve.ts"
 
 export type Serving = {
   url: string

@@ -2,10 +2,10 @@
 // The model reports the same usage whatever it was sent, so that tokens and costs can be held against each other.
 
 import { fileURLToPath } from "node:url"
-import { environmentFor } from "../../../src/demo/config.ts"
-import { findOpencode } from "../../../src/demo/host.ts"
-import type { ModelRequest } from "../../../src/demo/request.ts"
-import type { Reply } from "../../../src/demo/wire.ts"
+import { environmentFor } from "../../opencode/config.ts"
+import { findOpencode } from "../../opencode/host.ts"
+import type { ModelRequest } from "../../opencode/request.ts"
+import type { Reply } from "../../opencode/wire.ts"
 import { FILES as LOGS } from "../../support/folds.ts"
 import { plantSidecar } from "../../support/sidecar.ts"
 import { sized } from "../../support/size.ts"

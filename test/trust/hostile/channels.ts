@@ -1,13 +1,13 @@
 // A session in which one text comes through every channel there is: outputs, errors, names, arguments, paths, todo items,
 // requests, permissions, agents and models.
 
-import type { HostMessage } from "../../../src/core/host.ts"
-import { isHudID } from "../../../src/core/hud/place.ts"
-import { readTodos } from "../../../src/core/ledger/entry.ts"
-import { createLedger, type Ledger } from "../../../src/core/ledger/ledger.ts"
-import { noSignals, type Signals } from "../../../src/core/ledger/signals.ts"
-import type { Env } from "../../../src/core/normalize.ts"
 import { createEnv } from "../../../src/digest/env.ts"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
+import { isHudID } from "../../../src/hud/place.ts"
+import { readTodos } from "../../../src/session/entry.ts"
+import { createLedger, type Ledger } from "../../../src/session/ledger.ts"
+import type { Env } from "../../../src/session/normalize.ts"
+import { noSignals, type Signals } from "../../../src/session/signals.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool, usage } from "../../support/session.ts"
 
 /** Of a channel that carries names: more of a text is no other name, and each is hashed. */

@@ -2,14 +2,14 @@
 // somebody put into the store.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
-import type { Digest, DigestSource } from "../../../src/core/digest.ts"
-import { extract } from "../../../src/core/extract/extract.ts"
-import { ground, heldAgainst } from "../../../src/core/ground.ts"
-import { promptFor, REQUEST } from "../../../src/core/prompt.ts"
-import { wellFormed } from "../../../src/core/text.ts"
-import { estimateTokens } from "../../../src/core/tokens.ts"
 import { completionBody, readCompletion } from "../../../src/digest/backends/completions.ts"
-import { readAnswer } from "../../../src/protocol/answer.ts"
+import { extract } from "../../../src/digest/extract/extract.ts"
+import { ground, heldAgainst } from "../../../src/digest/ground/ground.ts"
+import { promptFor, REQUEST } from "../../../src/digest/prompt.ts"
+import { readAnswer } from "../../../src/engine/wire/answer.ts"
+import type { Digest, DigestSource } from "../../../src/output/digest.ts"
+import { wellFormed } from "../../../src/text/text.ts"
+import { estimateTokens } from "../../../src/text/tokens.ts"
 import { CORPUS } from "./corpus/corpus.ts"
 import { TOKENS } from "./corpus/roles.ts"
 

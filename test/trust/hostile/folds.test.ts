@@ -2,13 +2,13 @@
 // an original reads like its answers.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
-import type { Digest, DigestSource } from "../../../src/core/digest.ts"
-import { extract } from "../../../src/core/extract/extract.ts"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { answerRecall, type Original, readRequest } from "../../../src/core/fold/recall.ts"
-import { inputWords, isFoldText, outputWords } from "../../../src/core/fold/words.ts"
-import { cut, line, wellFormed } from "../../../src/core/text.ts"
-import { kindOf } from "../../../src/core/tools.ts"
+import { extract } from "../../../src/digest/extract/extract.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { answerRecall, type Original, readRequest } from "../../../src/fold/recall.ts"
+import { inputWords, isFoldText, outputWords } from "../../../src/fold/words.ts"
+import type { Digest, DigestSource } from "../../../src/output/digest.ts"
+import { kindOf } from "../../../src/output/tools.ts"
+import { cut, line, wellFormed } from "../../../src/text/text.ts"
 import { CORPUS } from "./corpus/corpus.ts"
 import { faultOfFold, faultOfLine } from "./grammar.ts"
 

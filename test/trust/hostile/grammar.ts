@@ -3,7 +3,7 @@
 
 /** Controls, what Unicode says to show as nothing, line separators, lone surrogates, and what is no character. */
 const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}\ufff0-\uffff]/u
-/** By code points, and not by the rules of `src/core/markers.ts`: what opens a tag or a turn for somebody. */
+/** By code points, and not by the rules of `src/text/markers.ts`: what opens a tag or a turn for somebody. */
 const OPENING = [
   /<\p{M}*[\p{L}/!?|\uff5c]/u,
   /<\s*\/|[<\uff1c\ufe64]\s*\/?\s*hud/i,

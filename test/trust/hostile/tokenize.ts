@@ -3,7 +3,7 @@
 
 import { openChat } from "../../../sidecar/chat.ts"
 import type { NodeLlamaCpp } from "../../../sidecar/device.ts"
-import { INSTRUCTION } from "../../../src/core/prompt.ts"
+import { INSTRUCTION } from "../../../src/digest/prompt.ts"
 
 const engine = (await import(
   new URL("../../../sidecar/node_modules/node-llama-cpp/dist/index.js", import.meta.url).href

@@ -1,10 +1,10 @@
 // What outlives a call has a bound: it is filled far past it, and looked at.
 
 import { expect, test } from "bun:test"
-import { newFolding, refuse } from "../../../src/core/fold/folding.ts"
 import { createEnv } from "../../../src/digest/env.ts"
-import { createPublisher } from "../../../src/hooks/publish.ts"
-import { createSessions } from "../../../src/hooks/sessions.ts"
+import { newFolding, refuse } from "../../../src/fold/folding.ts"
+import { createPublisher } from "../../../src/host/publish.ts"
+import { createSessions } from "../../../src/host/sessions.ts"
 import { statusFolder } from "../../../src/status/files.ts"
 import { rowsOf } from "../../../src/store/fold.ts"
 import { createMemory } from "../../../src/store/memory.ts"

@@ -1,7 +1,7 @@
 // OpenCode as the plugin sees it: hooks called in its order, events around them, and for every call an array read anew from
 // the session as it is stored. What the plugin keeps of such an array is therefore the plugin's own doing.
 
-import type { HostMessage, HostPart } from "../../../src/core/host.ts"
+import type { HostMessage, HostPart } from "../../../src/host/v1/message.ts"
 import plugin from "../../../src/plugin.ts"
 import { bash, edit, read, tool } from "../../support/session.ts"
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { HostMessage } from "../../../src/core/host.ts"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
 import { sized } from "../../support/size.ts"
 import { DrivenSession, openDirectory, type Watcher } from "./driver.ts"
 

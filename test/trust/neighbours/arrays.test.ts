@@ -3,8 +3,8 @@
 // these neighbours run in the real OpenCode in `plugins.test.ts`.
 
 import { describe, expect, test } from "bun:test"
-import type { HostMessage } from "../../../src/core/host.ts"
-import { isHudID } from "../../../src/core/hud/place.ts"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
+import { isHudID } from "../../../src/hud/place.ts"
 import plugin from "../../../src/plugin.ts"
 import { hooksOf, SYSTEMS, TAIL, TRANSFORMS } from "../../support/neighbour.ts"
 import { bash, read, SessionBuilder, tool, usage } from "../../support/session.ts"

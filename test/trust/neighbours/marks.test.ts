@@ -1,13 +1,13 @@
 // DCP's marks in an array that it had first: they are no part of an output or of the user's words, and a fold keeps them.
 
 import { expect, test } from "bun:test"
-import { newConversation } from "../../../src/core/call.ts"
-import { planApply } from "../../../src/core/fold/apply.ts"
-import type { Fold } from "../../../src/core/fold/fold.ts"
-import { originalText } from "../../../src/core/fold/original.ts"
-import type { HostMessage } from "../../../src/core/host.ts"
-import { markOf, withoutMark } from "../../../src/core/neighbours.ts"
-import type { Env } from "../../../src/core/normalize.ts"
+import { planApply } from "../../../src/fold/apply.ts"
+import type { Fold } from "../../../src/fold/fold.ts"
+import { originalText } from "../../../src/fold/original.ts"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
+import { newConversation } from "../../../src/request/request.ts"
+import { markOf, withoutMark } from "../../../src/session/neighbours.ts"
+import type { Env } from "../../../src/session/normalize.ts"
 import { bash, SessionBuilder, usage } from "../../support/session.ts"
 
 const env: Env = {

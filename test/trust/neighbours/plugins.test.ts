@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { fileURLToPath } from "node:url"
-import { hudsOf, type ModelRequest, withoutHud } from "../../../src/demo/request.ts"
-import { differences, outlineOf } from "../../../src/demo/stored.ts"
+import { hudsOf, type ModelRequest, withoutHud } from "../../opencode/request.ts"
+import { differences, outlineOf } from "../../opencode/stored.ts"
 import { TAIL } from "../../support/neighbour.ts"
 import { complaints, expectSound, type Neighbourhood, openNeighbourhood } from "../../support/neighbourhood.ts"
 import { sized } from "../../support/size.ts"

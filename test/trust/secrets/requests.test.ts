@@ -2,7 +2,7 @@
 // words, nothing in them has a secret, however much of it is folded.
 
 import { expect, test } from "bun:test"
-import type { ModelRequest } from "../../../src/demo/request.ts"
+import type { ModelRequest } from "../../opencode/request.ts"
 import { EAGER, FILES, foldsIn, look } from "../../support/folds.ts"
 import { sized } from "../../support/size.ts"
 import { bash, openWorld, PATIENCE_MS, read, say, todo, use } from "../../support/world.ts"

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test"
 import { generateKeyPairSync } from "node:crypto"
 import { rules } from "@secretlint/secretlint-rule-preset-recommend"
-import { redact } from "../../../src/core/redact.ts"
+import { redact } from "../../../src/text/redact/redact.ts"
 import { drawer, plantsOf } from "./planted.ts"
 
 type Rule = {

@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { HostMessage, HostPart } from "../../../src/core/host.ts"
+import type { HostMessage, HostPart } from "../../../src/host/v1/message.ts"
 import plugin from "../../../src/plugin.ts"
 import { completion, modelList, type Served, serve } from "../../digest/servers.ts"
 import { bash, failedTool, read, SessionBuilder, tool, usage } from "../../support/session.ts"

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { findPublished } from "../../../src/core/redact/published.ts"
-import { findTokens } from "../../../src/core/redact/tokens.ts"
+import { findPublished } from "../../../src/text/redact/published.ts"
+import { findTokens } from "../../../src/text/redact/tokens.ts"
 import { pack, textsIn } from "../../support/pack.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))

@@ -1,0 +1,223 @@
+// `hud_recall`, as the agent asks and is answered: which originals, how much of them, and what is said when there is
+// none. Models fill arguments in loosely, so whatever can be meant by one is taken for it.
+
+import * as z from "zod/mini"
+import { record } from "../fields.ts"
+import type { HostPart } from "../host/v1/message.ts"
+import { RECALL_TOOL } from "../output/shows.ts"
+import { sourceOf } from "../session/normalize.ts"
+import { cut, line } from "../text/text.ts"
+import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
+import type { Fold } from "./fold.ts"
+import { type Block, byteLength, fits, HOST_LIMITS, type Limits, lineCount, paginate, renderPage } from "./pages.ts"
+
+/** A constant, as all of the tool list: the provider caches it in front of everything else. */
+export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that opencode-hud shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
+
+/** OpenCode shows these to the model and does not hold the arguments against them [seen on 1.18.33]. */
+export const RECALL_ARGS = {
+  ids: described(z.string(), 'The id, or several with commas between: "r12" or "r12, r15".'),
+  lines: z.optional(
+    described(
+      z.string(),
+      'Only these lines, as "120-180" or "120"; of a file that was read, by the file\'s own line numbers.',
+    ),
+  ),
+  search: z.optional(
+    described(z.string(), "Only lines that hold this text, upper or lower case, numbered, with two lines around each."),
+  ),
+  page: z.optional(described(z.number(), "Which page of a long answer; the first when absent.")),
+}
+
+export type RecallRequest = {
+  /** as written in folds, each once; what is no id stands as it was given */
+  ids: string[]
+  lines?: Range
+  search?: string
+  page: number
+}
+
+/** What a fold stands for. */
+export type Original =
+  | { kind: "found"; text: string; isFile: boolean }
+  /** OpenCode has another content under the part's id, has no such part, or did not answer */
+  | { kind: "changed" | "gone" | "unanswered" }
+
+/** Lines that an original may hold, and that would read as this tool's own words about it or about another. */
+const OURS = /^(?:\[(?:recalled )?r\d+ · |\[page \d+ of \d+[;,] |\[Not folded in |Nothing is folded in this session)/m
+
+const LONGEST_SEARCH = 500
+/** Ids looked up at once, and characters of one: they are told back on every page. */
+const MOST_IDS = 100
+const LONGEST_ID = 20
+/** Unknown ids that are named, and known ones named beside them. */
+const NAMED = 3
+
+/** The request, or a sentence on what is wrong with it. */
+export function readRequest(args: unknown): RecallRequest | string {
+  const given = record(args) ?? {}
+  const ids = readIDs(given.ids ?? given.id)
+  if (ids.length === 0)
+    return `${RECALL_TOOL} takes the id of a folded output as "ids", for example "r12"; none was given.`
+  if (ids.length > MOST_IDS) return `"ids" are at most ${MOST_IDS} at once; got ${ids.length}.`
+  const lines = isAbsent(given.lines) ? undefined : readRange(given.lines)
+  if (lines === undefined && !isAbsent(given.lines))
+    return `"lines" is a line or a range, as "120" or "120-180"; got ${shown(given.lines)}.`
+  const search = isAbsent(given.search) ? undefined : String(given.search)
+  if (search !== undefined && (search.length > LONGEST_SEARCH || /\n./.test(search)))
+    return `"search" is a text within one line, of at most ${LONGEST_SEARCH} characters; got ${shown(search)}.`
+  const page = isAbsent(given.page) ? 1 : Number(given.page)
+  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${shown(given.page)}.`
+  return {
+    ids,
+    ...(lines && { lines }),
+    ...(search !== undefined && { search: search.replace(/\n$/, "") }),
+    page: page || 1,
+  }
+}
+
+/** The ids in `r12`, `12`, `[r12]`, `R12, r15` or a list of these. */
+export function readIDs(value: unknown): string[] {
+  const words = (Array.isArray(value) ? value : [value]).flatMap((one) =>
+    typeof one === "string" || typeof one === "number" ? String(one).split(/[\s,;]+/) : [],
+  )
+  const ids = words.map((word) => {
+    const bare = word.replace(/^["'`([#]+|["'`)\].:]+$/g, "")
+    const number = /^r?0*(\d{1,15})$/i.exec(bare)?.[1]
+    return number === undefined ? cut(bare, LONGEST_ID) : `r${number}`
+  })
+  return [...new Set(ids.filter((id) => id !== ""))]
+}
+
+/**
+ * The answer, one page of it. A single original that fits is returned as it is, with nothing around it, unless it reads
+ * like an answer; else each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id; `originals`
+ * those of the ids asked for that are among them. `limits` are what the host passes on whole.
+ */
+export function answerRecall(
+  request: RecallRequest,
+  folds: ReadonlyMap<string, Fold>,
+  originals: ReadonlyMap<string, Original>,
+  limits: Limits = HOST_LIMITS,
+): string {
+  const { ids, lines, search, page } = request
+  if (folds.size === 0)
+    return "Nothing is folded in this session: every tool output stands in the conversation in full."
+  const only = ids.length === 1 && !lines && search === undefined ? originals.get(ids[0] ?? "") : undefined
+  if (only?.kind === "found" && page === 1 && fits(only.text, limits) && !OURS.test(only.text)) return only.text
+  const known = ids.flatMap((id) => {
+    const fold = folds.get(id)
+    return fold ? [blockOf(fold, originals.get(id) ?? { kind: "gone" }, request)] : []
+  })
+  const unknown = ids.filter((id) => !folds.has(id))
+  if (unknown.length > 0) known.push({ text: "", head: () => aboutUnknown(unknown, folds) })
+  const pages = paginate(known, limits, byteLength(noteOf(request, 99_998, 99_999)) + 2)
+  const pieces = pages[page - 1]
+  if (!pieces)
+    return `There is no page ${page}: this answer has ${pages.length === 1 ? "one page" : `${pages.length} pages`}.`
+  return renderPage(pages.length === 1 ? pieces : [...pieces, { head: noteOf(request, page, pages.length), text: "" }])
+}
+
+/** Whether what a part shows is a file, whose lines have numbers of their own. */
+export function isFile(part: HostPart, side: Fold["side"]): boolean {
+  return side === "output" && sourceOf(part).kind === "read"
+}
+
+function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
+  const isAlike = original.kind === "found" && OURS.test(original.text)
+  const name = `${fold.id} · ${cut(line(fold.what), 100)}${isAlike ? " · holds lines that read like this one" : ""}`
+  const says = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
+  if (original.kind !== "found") return says(LOST[original.kind])
+  const numbering = numberingOf(original.text, original.isFile)
+  if (search !== undefined) {
+    const { text, found } = searchLines(original.text, search, numbering, lines)
+    const holding = found === 0 ? "no line" : found === 1 ? "1 line" : `${found} lines`
+    const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
+    const told = `${holding} with ${shown(search)} in ${where}`
+    return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
+  }
+  if (lines) {
+    const taken = takeLines(original.text, lines, numbering)
+    if (!taken) return says(`${span(lines)} asked for, ${span(numbering)} there`)
+    return {
+      text: taken.text,
+      head: (part) => {
+        const here = part ? { from: taken.from + part.fromLine, to: taken.from + part.toLine } : taken
+        return `[recalled ${name} · ${span(here)} of ${numbering.from}-${numbering.to}]`
+      },
+    }
+  }
+  // a file's own numbers would leave the lines around its content without one
+  const count = lineCount(original.text) - (original.text.endsWith("\n") ? 1 : 0)
+  const whole = isAlike ? ` · all ${count} lines below are its own` : ""
+  return {
+    text: original.text,
+    head: (part) =>
+      part
+        ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} output lines]`
+        : `[recalled ${name}${whole}]`,
+  }
+}
+
+function span({ from, to }: Range): string {
+  if (from === to) return `line ${from}`
+  return to === Number.POSITIVE_INFINITY ? `lines ${from} on` : `lines ${from}-${to}`
+}
+
+const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
+  changed:
+    "not to be had: OpenCode now holds another content than the one folded; the call made again shows the present state",
+  gone: "not to be had: its message is no longer in the session; the call made again shows the present state",
+  unanswered: "not to be had at the moment: OpenCode did not answer; asked again it may",
+}
+
+/** `ids` are in none of the folds, which are not empty. */
+function aboutUnknown(ids: readonly string[], folds: ReadonlyMap<string, Fold>): string {
+  const numberOf = (id: string) => Number(id.slice(1))
+  const wanted = ids.map(numberOf).find((number) => !Number.isNaN(number)) ?? Number.POSITIVE_INFINITY
+  const distance = ({ id }: Fold) =>
+    wanted === Number.POSITIVE_INFINITY ? -numberOf(id) : Math.abs(numberOf(id) - wanted)
+  const nearest = [...folds.values()]
+    .sort((one, other) => distance(one) - distance(other))
+    .slice(0, NAMED)
+    .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
+  const named = ids.slice(0, NAMED).map((id) => cut(line(id), 20))
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : ""
+  const among =
+    folds.size === 1 ? "One output is:" : `${folds.size} outputs are${folds.size > NAMED ? ", among them" : ":"}`
+  return `[Not folded in this session: ${named.join(", ")}${more}. ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place.]`
+}
+
+/** The line under a page: where it stands, and the arguments of the next. */
+function noteOf({ ids, lines, search }: RecallRequest, page: number, of: number): string {
+  if (page === of) return `[page ${page} of ${of}, the last]`
+  const range = lines && { lines: `${lines.from}-${lines.to === Number.POSITIVE_INFINITY ? "" : lines.to}` }
+  const next = { ids: ids.join(", "), ...range, ...(search !== undefined && { search }), page: page + 1 }
+  return `[page ${page} of ${of}; the next is ${RECALL_TOOL} ${JSON.stringify(next)}]`
+}
+
+function readRange(value: unknown): Range | undefined {
+  const given = record(value)
+  const pair = Array.isArray(value) ? value : given ? [given.from ?? given.start, given.to ?? given.end] : undefined
+  const words = pair ? pair.join("-") : String(value)
+  const found = /^\s*(?:lines?\s*)?L?(\d{1,9})(\s*(?:-|–|:|,|\.\.|to)\s*(?:L?(\d{1,9})|end)?)?\s*$/i.exec(words)
+  if (!found) return
+  const from = Number(found[1])
+  const to = found[3] !== undefined ? Number(found[3]) : found[2] === undefined ? from : Number.POSITIVE_INFINITY
+  return from <= to ? { from, to } : { from: to, to: from }
+}
+
+/** Models fill in what they have no use for. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "string" && value.trim() === "")
+}
+
+/** A given value as it is told back. */
+function shown(value: unknown): string {
+  return cut(line(JSON.stringify(value) ?? String(value)), 80)
+}
+
+/** OpenCode takes a description from this property; `z.describe` would put it where it does not look. */
+function described<T extends z.ZodMiniType>(schema: T, description: string): T {
+  return Object.assign(schema, { description })
+}

@@ -1,0 +1,153 @@
+// A session as people are shown it: the status made from the closure state. Looks only.
+
+import manifest from "../../package.json" with { type: "json" }
+import type { Fold } from "../fold/fold.ts"
+import { addSaving, savedShare } from "../fold/saving.ts"
+import { hudNow } from "../hud/hud.ts"
+import { contextNow, openFailures } from "../hud/sections.ts"
+import type { Options } from "../options.ts"
+import type { Circumstances } from "../request/request.ts"
+import type { Entry, Usage } from "../session/entry.ts"
+import { contextTokens, type Facts, heatRank, isStale } from "../session/facts.ts"
+import { isChangedOutside } from "../session/signals.ts"
+import {
+  type Activity,
+  type FoldStatus,
+  MOST_FAILURES,
+  MOST_FOLDS,
+  MOST_STALE,
+  STATUS_VERSION,
+  type Status,
+  TREND,
+  type WriterStatus,
+} from "../status/status.ts"
+import type { Switches } from "../status/switches.ts"
+import { redact } from "../text/redact/redact.ts"
+import { line } from "../text/text.ts"
+import type { Session } from "./sessions.ts"
+import { savingIn } from "./turn.ts"
+
+export type Surroundings = {
+  options: Options
+  directory: string
+  around: Circumstances
+  switches: Switches
+  writer: WriterStatus
+  nowMs: number
+}
+
+export function statusOf(session: Session, surroundings: Surroundings): Status {
+  const { options, directory, around, switches, writer, nowMs } = surroundings
+  const { facts, entries } = session.ledger
+  const unread = unreadOf(session)
+  const calls = facts.calls + (unread ? 1 : 0)
+  const reports = [...lastReports(entries, unread ? TREND - 1 : TREND), ...(unread ? [unread] : [])]
+  const last = reports.at(-1)
+  const now = contextOf(facts, unread)
+  const saving = addSaving(session.account.earlier, savingIn(session.turn))
+  const { model, contextLimit, compactsAt, tariff } = around
+  return {
+    version: STATUS_VERSION,
+    plugin: manifest.version,
+    sessionID: session.id,
+    directory,
+    pid: process.pid,
+    writtenMs: nowMs,
+    calls,
+    ...(model ? { model: line(`${model.providerID}/${model.modelID}`) } : {}),
+    context: {
+      tokens: now.tokens,
+      estimated: now.estimated,
+      ...(contextLimit === undefined ? {} : { limit: contextLimit }),
+      ...(compactsAt === undefined ? {} : { compactsAt }),
+      ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
+      trend: reports.map(contextTokens),
+      compactions: facts.compactions,
+    },
+    saved: {
+      tokens: Math.round(saving.tokens),
+      share: savedShare(saving),
+      ...(tariff.usdPerMillion > 0 ? { usd: saving.usd } : {}),
+      calls: saving.calls,
+      billing: tariff.billing,
+    },
+    hud: hudOf(session, surroundings, calls + 1),
+    folding: {
+      activity: activity(options.fold.enabled, switches.folding),
+      ...(session.folding.account.stopped === undefined ? {} : { stopped: session.folding.account.stopped }),
+      ...session.shown,
+      recalls: session.account.earlierRecalls + session.turn.recalls,
+      newest: newest(session.folding.folds),
+    },
+    failures: openFailures(facts)
+      .slice(0, MOST_FAILURES)
+      .map(({ key, detail, since, times }) => ({ what: line(key), detail, since, times })),
+    stale: staleOf(session),
+    writer,
+  }
+}
+
+/** The newest report where the ledger has not read it yet: it reads before a call, not after. */
+function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined {
+  if (!reported || reported.isRead) return
+  return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
+}
+
+/** Looked for from the end: a session may have 10,000 entries, and a status is made several times a second. */
+function lastReports(entries: readonly Entry[], most: number): Usage[] {
+  const found: Usage[] = []
+  for (let at = entries.length - 1; at >= 0 && found.length < most; at--) {
+    const entry = entries[at]
+    if (entry?.call && entry.usage) found.push(entry.usage)
+  }
+  return found.reverse()
+}
+
+function contextOf(facts: Facts, unread: Usage | undefined): { tokens: number; estimated: boolean } {
+  if (unread) return { tokens: contextTokens(unread) + unread.output, estimated: false }
+  return contextNow(facts) ?? { tokens: 0, estimated: true }
+}
+
+function hudOf(session: Session, { options, around, switches }: Surroundings, call: number): Status["hud"] {
+  const { agent } = session.ledger.facts
+  const isOff = agent !== undefined && options.disabledAgents.includes(agent)
+  const is = activity(options.hud.enabled && !isOff, switches.hud)
+  if (is !== "on") return { activity: is, tokens: 0 }
+  const hud = hudNow(
+    session.ledger.facts,
+    session.signals,
+    {
+      ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
+      folded: session.shown,
+    },
+    options.hud,
+    session.hud,
+    call,
+  )
+  // the agent has seen these file names; a file that stays on the disk need not hold what is secret in one
+  const shown = hud?.text.split("\n").map(redact).join("\n")
+  return { activity: is, ...(shown === undefined ? {} : { text: shown }), tokens: hud?.tokens ?? 0 }
+}
+
+function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {
+  return isEnabled ? switched : "off"
+}
+
+function newest(folds: ReadonlyMap<string, Fold>): FoldStatus[] {
+  return [...folds.values()]
+    .sort((a, b) => Number(b.id.slice(1)) - Number(a.id.slice(1)))
+    .slice(0, MOST_FOLDS)
+    .map(({ hash: _, text: __, ...shown }) => shown)
+}
+
+/** The likeliest to be touched next first. */
+function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
+  return [...facts.files.values()]
+    .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))
+    .sort((a, b) => heatRank(b) - heatRank(a))
+    .slice(0, MOST_STALE)
+    .map((file) => ({
+      path: redact(line(file.path)),
+      why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",
+    }))
+}

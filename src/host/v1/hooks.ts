@@ -1,0 +1,95 @@
+// The table of hooks: which function answers which, each behind its guard.
+
+import type { Hooks } from "@opencode-ai/plugin"
+import type { Fold } from "../../fold/fold.ts"
+import { hashOf } from "../../fold/folding.ts"
+import { RECALL_TOOL } from "../../output/shows.ts"
+import { normalize } from "../../session/normalize.ts"
+import type { HookContext } from "../context.ts"
+import { type Commit, guard, type Report } from "../guard.ts"
+import { onCompacting } from "./compacting.ts"
+import { onConfig } from "./config.ts"
+import { onEvent } from "./event.ts"
+import { onHeaders } from "./headers.ts"
+import { onMessages } from "./messages.ts"
+import { type RecallSources, recallTool } from "./recall.ts"
+import { onSystem } from "./system.ts"
+
+/** What each hook does, as functions of their own so that a test can put a faulty one in a place. */
+export const BODIES = { onMessages, onSystem, onConfig, onEvent, onCompacting, onHeaders }
+
+/** The hooks of one directory. `dispose` is behind the same guard as the rest, with a deadline of its own. */
+export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
+  const report: Report = (hook, problem, cause) => {
+    const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
+    context.log.say("warn", `${hook} ${problem}${why}`)
+  }
+  const { deadlineMs } = context.options
+  const hooks = {
+    "experimental.chat.messages.transform": (_, output) => bodies.onMessages(context, output),
+    "experimental.chat.system.transform": (input, output) => bodies.onSystem(context, input, output),
+    config: (input) => bodies.onConfig(context, input),
+    event: (input) => bodies.onEvent(context, input),
+    "experimental.session.compacting": (input, output) => bodies.onCompacting(context, input, output),
+    "chat.headers": (input, output) => bodies.onHeaders(context, input, output),
+    dispose: async () => {
+      await dispose()
+      return undefined
+    },
+  } satisfies Bodies
+  const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
+    hook,
+    guard(hook, deadlineMs, report, body, PATIENCE_MS[hook]),
+  ])
+  // the tool list is in the cached prefix, so that it may depend on the options alone
+  const tool = context.options.fold.enabled
+    ? { tool: { [RECALL_TOOL]: recallTool(recallSources(context, report)) } }
+    : {}
+  return { ...Object.fromEntries(guarded), ...tool } as Hooks
+}
+
+const NOTHING: ReadonlyMap<string, Fold> = new Map()
+
+/** The tool answers its own mistakes, so that it needs no guard. */
+function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
+  return {
+    foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NOTHING,
+    isSame(part, fold) {
+      const event = normalize(part, { messageID: fold.messageID, call: 0, wantsGist: () => false }, env)
+      return event !== undefined && hashOf(event, fold.side) === fold.hash
+    },
+    storedMessage: message,
+    limits: () => models.answerLimits(),
+    report: (cause) => report(RECALL_TOOL, "failed", cause),
+    recalled(sessionID) {
+      const session = sessions.peek(sessionID)
+      if (session) session.turn.recalls++
+    },
+  }
+}
+
+type Body = (...args: unknown[]) => Commit | undefined | Promise<Commit | undefined>
+type Named = Required<
+  Pick<
+    Hooks,
+    | "experimental.chat.messages.transform"
+    | "experimental.chat.system.transform"
+    | "config"
+    | "event"
+    | "experimental.session.compacting"
+    | "chat.headers"
+    | "dispose"
+  >
+>
+type Bodies = { [Name in keyof Named]: (...args: Parameters<Named[Name]>) => ReturnType<Body> }
+
+/**
+ * Hooks that may wait longer than the rest, in ms. The messages hook waits for one thing, the store of a session that was
+ * resumed, and once. Compacting takes the model many seconds, so a look at the stored session may take one. OpenCode
+ * awaits dispose at the end of `run`, where a store that will not close must not hold the user's shell.
+ */
+const PATIENCE_MS: Readonly<Record<string, number>> = {
+  "experimental.chat.messages.transform": 1000,
+  "experimental.session.compacting": 1000,
+  dispose: 2000,
+}

@@ -1,0 +1,153 @@
+// What compilers, type checkers and linters say about one place in the source, in the dozen shapes they say it in.
+// Shapes only: whether the run as a whole passed is for `builds.ts` and the exit code.
+
+import type { Line } from "../lines.ts"
+import type { Check, Failure, Report } from "./report.ts"
+
+type Diagnostic = { severity: "error" | "warning"; failure: Failure; tool: string; sure: boolean }
+
+const MAX_DIAGNOSTICS = 50
+const SEVERITY = /error|warn|fatal|\bTS\d|\.go:|^e: |✘|✖|\b[A-Z]{1,4}\d{3,4}\b|lint\/|━/i
+
+/** tsc, msbuild, MSVC: `src/a.ts(4,2): error TS2304: Cannot find name 'x'.` */
+const PARENS = /^\s*([^\s("'`][^("'`]*)\((\d+)(?:,(\d+))?\) ?: (?:fatal )?(error|warning) ([A-Z]+\d+): (.+)$/
+/** tsc pretty, pyright: `src/a.ts:4:2 - error TS2304: message` */
+const DASH = /^\s*(\S[^:]*):(\d+):(\d+) - (error|warning)(?: ([A-Z]+\d+))?: (.+)$/
+/** gcc, clang, javac, swiftc, mypy, oxlint, eslint unix: `a.c:4:2: error: message` */
+const COLONS =
+  /^\s*((?:[A-Za-z]:)?[^\s:][^:]*):(\d+):(?:(\d+):)? (?:fatal )?(error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?: (.+)$/i
+/** go build, go vet, staticcheck, golangci-lint */
+const GO = /^(?:vet: )?([\w@./\\~+-]+\.go):(\d+)(?::(\d+))?: (.+)$/
+/** ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message` */
+const CODE = /^(\S+\.pyi?|\S+\.ipynb):(\d+):(\d+): ([A-Z]{1,4}\d{2,5}):? (.+)$/
+/** kotlinc, and maven's form of javac */
+const KOTLIN = /^(?:e|w): (?:file:\/\/)?(\S+\.kts?):(\d+):(\d+):? (.+)$/
+const MAVEN = /^\[(ERROR|WARNING)\] (\S+\.(?:java|kt|scala)):\[(\d+),(\d+)\] (.+)$/
+/** eslint stylish: indented under its file's line */
+const STYLISH = /^ +(\d+):(\d+) +(error|warning) +(.+?)(?: {2,}(\S+))?$/
+
+export const diagnostics: Check = {
+  sign: /\berror\b|\bwarning\b|^e: |\.go:\d+:|\.pyi?:\d+:\d+: [A-Z]|^\S+:\d+:\d+ \w+\/|━|✘/im,
+  read(lines) {
+    const found: Diagnostic[] = []
+    let [errors, warnings] = [0, 0]
+    for (const [at, line] of lines.entries()) {
+      if (!SEVERITY.test(line.text)) continue
+      const diagnostic = diagnosticAt(lines, at)
+      if (!diagnostic) continue
+      if (diagnostic.severity === "error") errors++
+      else warnings++
+      if (diagnostic.severity === "error" && found.length < MAX_DIAGNOSTICS) found.push(diagnostic)
+    }
+    if (errors + warnings === 0) return undefined
+    const tool = found[0]?.tool ?? "lint"
+    const kind: Report["kind"] =
+      tool === "tsc" || tool === "mypy" ? "types" : /^(?:lint|biome)$/.test(tool) ? "lint" : "build"
+    const sure = found.some((diagnostic) => diagnostic.sure)
+    const failures = found.map(({ failure }) => failure)
+    const verdict = errors > 0 ? "fail" : "pass"
+    return { name: tool, kind, verdict, sure: errors > 0 && sure, counts: { errors, warnings }, failures }
+  },
+}
+
+function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefined {
+  const line = lines[at] as Line
+  const { text } = line
+  const make = (
+    tool: string,
+    sure: boolean,
+    severity: string,
+    file: string,
+    row: string,
+    message: string,
+  ): Diagnostic => ({
+    severity: /^w/i.test(severity) ? "warning" : "error",
+    failure: {
+      title: "",
+      message: message.replace(/ \[[^\]]+proj\]$/, "").trim(),
+      file: file.trim(),
+      line: Number(row),
+      quotes: [line],
+    },
+    tool,
+    sure,
+  })
+  const parens = PARENS.exec(text) ?? DASH.exec(text)
+  if (parens) {
+    const [, file = "", row = "", , severity = "", code = "", message = ""] = parens
+    const tool = code.startsWith("TS") ? "tsc" : code === "" ? "pyright" : "compiler"
+    return make(tool, code !== "", severity, file, row, code === "" ? message : `${code}: ${message}`)
+  }
+  const rust = /^(error|warning)(\[E\d+\])?: (.+)$/.exec(text)
+  if (rust?.[1] && rust[3]) return rustAt(lines, at, rust[1], `${rust[3]}`)
+  const colons = COLONS.exec(text)
+  if (colons) {
+    const [, file = "", row = "", , severity = "", message = ""] = colons
+    const tool = /\.pyi?$/.test(file) ? "mypy" : /\.[jt]sx?$/.test(file) ? "lint" : "compiler"
+    return /\s{2}|\/\/$/.test(file) ? undefined : make(tool, false, severity, file, row, message)
+  }
+  const go = GO.exec(text)
+  if (go?.[1] && go[2] && go[4]) return make("go", Boolean(go[3]), "error", go[1], go[2], go[4])
+  const code = CODE.exec(text)
+  if (code?.[1] && code[2] && code[5]) return make("lint", true, "error", code[1], code[2], `${code[4]} ${code[5]}`)
+  const kotlin = KOTLIN.exec(text)
+  if (kotlin?.[1] && kotlin[2] && kotlin[4]) return make("compiler", true, text, kotlin[1], kotlin[2], kotlin[4])
+  const maven = MAVEN.exec(text)
+  if (maven?.[2] && maven[3] && maven[5]) return make("compiler", true, maven[1] ?? "", maven[2], maven[3], maven[5])
+  const stylish = STYLISH.exec(text)
+  if (stylish?.[1] && stylish[4]) {
+    const file = fileAbove(lines, at)
+    const message = stylish[5] ? `${stylish[4]} (${stylish[5]})` : stylish[4]
+    return file === undefined ? undefined : make("lint", false, stylish[3] ?? "", file, stylish[1], message)
+  }
+  return titledAt(lines, at)
+}
+
+/** rustc and ruff's full form put the place on an arrow line below the message. */
+function rustAt(lines: readonly Line[], at: number, severity: string, message: string): Diagnostic | undefined {
+  for (const below of lines.slice(at + 1, at + 4)) {
+    const place = /^ *--> (.+?):(\d+):\d+$/.exec(below.text)
+    if (!place?.[1]) continue
+    const failure = { title: "", message, file: place[1], line: Number(place[2]), quotes: [lines[at] as Line, below] }
+    return { severity: severity === "warning" ? "warning" : "error", failure, tool: "rustc", sure: true }
+  }
+  return undefined
+}
+
+/** biome (`a.ts:4:2 lint/x ━━━`), esbuild (`✘ [ERROR] message`) and ruff (`F401 message`): message and place apart. */
+function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
+  const line = lines[at] as Line
+  const biome =
+    /^(\S+?)(?::(\d+):\d+)? ((?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$/.exec(
+      line.text,
+    )
+  if (biome?.[1]) {
+    const said = lines.slice(at + 1, at + 5).find(({ text }) => /^ +[×✖!i] /.test(text))
+    const severity = /^ +[!i] /.test(said?.text ?? "") ? "warning" : "error"
+    const message = `${said?.text.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
+    const place = biome[2] ? { line: Number(biome[2]) } : {}
+    const quotes = said ? [line, said] : [line]
+    return { severity, failure: { title: "", message, file: biome[1], ...place, quotes }, tool: "biome", sure: true }
+  }
+  const esbuild = /^[✘X] \[(ERROR|WARNING)\] (.+)$/.exec(line.text)
+  const ruff = /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(.+)$/.exec(line.text)
+  const message = esbuild?.[2] ?? (ruff ? `${ruff[1]} ${ruff[2]}` : undefined)
+  if (message === undefined) return undefined
+  for (const below of lines.slice(at + 1, at + 4)) {
+    const place = /^ +(?:--> )?(\S+?):(\d+):\d+:?$/.exec(below.text)
+    if (!place?.[1]) continue
+    const failure = { title: "", message, file: place[1], line: Number(place[2]), quotes: [line, below] }
+    const severity = esbuild?.[1] === "WARNING" ? "warning" : "error"
+    return { severity, failure, tool: esbuild ? "esbuild" : "lint", sure: true }
+  }
+  return undefined
+}
+
+function fileAbove(lines: readonly Line[], at: number): string | undefined {
+  for (let above = at - 1; above >= 0 && above > at - 200; above--) {
+    const text = lines[above]?.text ?? ""
+    if (/^\S*[\w/\\][\w./\\@-]*\.\w+$/.test(text)) return text
+    if (!/^ /.test(text)) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,67 @@
+// The folds of a replay, counted: how many, how large, why, of which tools, and the largest of them by name.
+
+import { text } from "../fields.ts"
+import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
+import type { HostMessage } from "../host/v1/message.ts"
+
+/** `tokens` is the size of what was folded. */
+export type Amount = { count: number; tokens: number }
+
+export type FoldCount = Amount & {
+  /** tokens that each request after the fold goes without */
+  savedTokens: number
+  byReason: Record<Reason, Amount>
+  byTool: Record<string, Amount>
+  /** largest first */
+  largest: Pick<Fold, "what" | "because" | "reason" | "call" | "tokens" | "textTokens">[]
+}
+
+const LARGEST = 5
+
+export function noFolds(): FoldCount {
+  const byReason = { free: nothing(), pays: nothing(), must: nothing() }
+  // by names that others gave: none of them may be found on a prototype
+  const byTool: FoldCount["byTool"] = Object.create(null)
+  return { ...nothing(), savedTokens: 0, byReason, byTool, largest: [] }
+}
+
+export function countFolds(folds: Iterable<Fold>, messages: readonly HostMessage[]): FoldCount {
+  const tools = new Map(messages.flatMap(({ parts }) => parts.map((part) => [part?.id, text(part?.tool)] as const)))
+  const count = noFolds()
+  for (const fold of folds) {
+    count.savedTokens += savedTokens(fold)
+    const tool = tools.get(fold.partID) ?? "other"
+    count.byTool[tool] ??= nothing()
+    for (const amount of [count, count.byReason[fold.reason], count.byTool[tool]])
+      add(amount, { count: 1, tokens: fold.tokens })
+    const { what, because, reason, call, tokens, textTokens } = fold
+    count.largest.push({ what, because, reason, call, tokens, textTokens })
+  }
+  count.largest = largest(count.largest)
+  return count
+}
+
+/** Adds `other` to `count`. */
+export function addFoldCount(count: FoldCount, other: FoldCount): void {
+  add(count, other)
+  count.savedTokens += other.savedTokens
+  for (const reason of ["free", "pays", "must"] as const) add(count.byReason[reason], other.byReason[reason])
+  for (const [tool, amount] of Object.entries(other.byTool)) {
+    count.byTool[tool] ??= nothing()
+    add(count.byTool[tool], amount)
+  }
+  count.largest = largest([...count.largest, ...other.largest])
+}
+
+function nothing(): Amount {
+  return { count: 0, tokens: 0 }
+}
+
+function add(amount: Amount, { count, tokens }: Amount): void {
+  amount.count += count
+  amount.tokens += tokens
+}
+
+function largest(folds: FoldCount["largest"]): FoldCount["largest"] {
+  return folds.toSorted((a, b) => b.tokens - a.tokens).slice(0, LARGEST)
+}

@@ -1,0 +1,84 @@
+// What the ledger carries across a compaction, as JSON: enough for the HUD to go on, and no more.
+
+import * as z from "zod/mini"
+import { redact } from "../text/redact/redact.ts"
+import { oneLine } from "../text/text.ts"
+import type { Todo } from "./entry.ts"
+import { emptyFacts, type Facts } from "./facts.ts"
+
+const FILES = 200
+const FAILURES = 30
+
+const count = z.number().check(z.nonnegative())
+const whole = z.int().check(z.nonnegative())
+const short = (max: number) => z.string().check(z.maxLength(max))
+const list = <T extends z.ZodMiniType>(item: T, most: number) => z.array(item).check(z.maxLength(most))
+const schema = z.object({
+  calls: whole,
+  compactions: whole,
+  requests: list(z.object({ text: short(400), call: whole }), 2),
+  todos: list(z.object({ content: short(400), status: short(40) }), 100),
+  files: list(
+    z.object({
+      path: short(400),
+      reads: count,
+      edits: count,
+      readAt: count,
+      editedAt: count,
+      changedAt: count,
+      usedMs: count,
+      deleted: z.boolean(),
+      heat: count,
+      heatAt: count,
+    }),
+    FILES,
+  ),
+  failures: list(
+    z.object({
+      key: short(400),
+      detail: short(400),
+      kind: z.enum(["check", "command", "tool"]),
+      since: whole,
+      last: whole,
+      times: whole,
+    }),
+    FAILURES,
+  ),
+})
+
+/** The facts worth carrying, newest kept where there are too many. */
+export function writeCarried(facts: Facts): string {
+  const { calls, compactions, requests } = facts
+  // a path is kept as the disk has it, and one that holds a secret is not kept at all
+  const kept = [...facts.files.values()].slice(-FILES).filter(({ path }) => redact(path) === path)
+  const files = kept.map(({ range: _, ...file }) => file)
+  const failures = [...facts.failures.values()].slice(-FAILURES)
+  return JSON.stringify({ calls, compactions, requests, todos: facts.todos, files, failures } satisfies z.input<
+    typeof schema
+  >)
+}
+
+/** The facts an earlier process carried; undefined when the text is not what `writeCarried` writes. */
+export function readCarried(json: string): Facts | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    return
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) return
+  const { files, failures, requests, todos, ...rest } = parsed.data
+  // what is read from a disk was made harmless by whoever wrote it there
+  const known = failures.map((one) => ({ ...one, key: oneLine(one.key), detail: oneLine(one.detail) }))
+  return {
+    ...emptyFacts(),
+    ...rest,
+    requests: requests.map(({ text, call }) => ({ text: oneLine(text), call })),
+    todos: todos
+      .map(({ content, status }): Todo => ({ content: oneLine(content), status: oneLine(status) }))
+      .filter(({ content }) => content !== ""),
+    files: new Map(files.map((file) => [file.path, file])),
+    failures: new Map(known.map((failure) => [failure.key, failure])),
+  }
+}

@@ -1,0 +1,266 @@
+// What follows from the entries, folded one entry at a time: calls, requests, todo, files, failures, repeats, usage.
+// `fold` is the only writer; replaying all entries from an empty `Facts` gives the same as folding them as they came.
+
+import { renew } from "../bounded.ts"
+import { covers, isCheck } from "../output/commands.ts"
+import type { FileUse } from "../output/tools.ts"
+import type { Entry, Todo, Usage } from "./entry.ts"
+import { nameOf, type ToolEvent } from "./event.ts"
+
+export type Request = { text: string; call: number }
+
+export type FileRecord = {
+  path: string
+  reads: number
+  edits: number
+  /** the call of the last read, edit and outside change; 0 = never */
+  readAt: number
+  editedAt: number
+  changedAt: number
+  /** when the agent last read or wrote it, epoch ms by the host's clock; 0 = unknown */
+  usedMs: number
+  range?: readonly [number, number]
+  deleted: boolean
+  /** uses, each counting half after `HEAT_HALF_LIFE` calls, as of call `heatAt` */
+  heat: number
+  heatAt: number
+}
+
+export type Failure = {
+  /** what was attempted: the command without its trimmings, or tool and file; shown as it is */
+  key: string
+  detail: string
+  kind: "check" | "command" | "tool"
+  since: number
+  last: number
+  times: number
+}
+
+export type Repeat = { what: string; gist?: string; outputHash: string; times: number; last: number }
+
+export type Facts = {
+  calls: number
+  compactions: number
+  /** when the newest compaction's summary was made, epoch ms, and the calls since; the tail it kept is older */
+  compactedMs: number
+  callsSinceCompaction: number
+  /** the newest request and, when that one says little, the last that said more */
+  requests: Request[]
+  agent?: string
+  model?: { providerID: string; modelID: string }
+  todos: Todo[]
+  /** by path, least recently used first */
+  files: Map<string, FileRecord>
+  failures: Map<string, Failure>
+  /** the last result of each question asked, by the hash of its arguments */
+  results: Map<string, Repeat>
+  /** those of them that came again lately, oldest first */
+  repeats: Map<string, Repeat>
+  /** the call of the last edit of any file */
+  editedAt: number
+  /** tools of the last message that are not done */
+  running: ToolEvent[]
+  /** the last reported usage */
+  usage?: Usage
+  /** estimated tokens of what came after the last report, its own output included */
+  unreported: number
+  /** running ratio of reported to estimated tokens */
+  ratio: number
+  events: number
+  skipped: number
+}
+
+const MAX_FILES = 1000
+const MAX_FAILURES = 100
+const MAX_RESULTS = 2000
+const MAX_REPEATS = 20
+/** Calls after which a failure that is no check is history: the agent went another way. */
+const FAILURE_LIFE = 6
+/** Calls after which a use of a file counts half; see docs/decisions/003. */
+const HEAT_HALF_LIFE = 20
+/** A request shorter than this ("yes", "go on") does not stand for the task. */
+const TERSE = 40
+
+export function emptyFacts(): Facts {
+  return {
+    calls: 0,
+    compactions: 0,
+    compactedMs: 0,
+    callsSinceCompaction: 0,
+    requests: [],
+    todos: [],
+    files: new Map(),
+    failures: new Map(),
+    results: new Map(),
+    repeats: new Map(),
+    editedAt: 0,
+    running: [],
+    unreported: 0,
+    ratio: 1,
+    events: 0,
+    skipped: 0,
+  }
+}
+
+/** Adds one entry to the facts, in place. */
+export function fold(facts: Facts, entry: Entry): void {
+  facts.skipped += entry.skipped
+  // a request for a compaction that failed changed nothing; the summary is what did
+  if (entry.summary) {
+    facts.compactions++
+    facts.compactedMs = entry.created
+    facts.callsSinceCompaction = 0
+    delete facts.usage
+    facts.unreported = 0
+  }
+  if (entry.model && !entry.summary) facts.model = entry.model
+  if (entry.agent && !entry.summary) facts.agent = entry.agent
+  if (entry.call) {
+    facts.calls++
+    if (entry.created >= facts.compactedMs) facts.callsSinceCompaction++
+  }
+  if (entry.request) foldRequest(facts, entry.request)
+  foldUsage(facts, entry)
+  // what an earlier message left running was interrupted: the next message comes when all tools are done
+  facts.running = []
+  for (const event of entry.events) foldEvent(facts, event)
+  const wrote = new Set(entry.events.flatMap((event) => event.files.filter(isWrite).map((file) => file.path)))
+  for (const path of entry.changed) {
+    const file = facts.files.get(path)
+    if (file && !wrote.has(path)) file.changedAt = facts.calls
+  }
+  if (entry.todos) facts.todos = entry.todos
+  for (const [key, failure] of facts.failures)
+    if (failure.kind !== "check" && facts.calls - failure.last > FAILURE_LIFE) facts.failures.delete(key)
+}
+
+/** Whether the agent's last sight of a file is older than its content: edited since, by the agent or by others. */
+export function isStale(file: FileRecord): boolean {
+  return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
+}
+
+/**
+ * How likely the file is to be touched next: its uses, the newer the heavier. The logarithm of the heat at any one time
+ * plus a constant, so that files can be compared without cooling them all down to now.
+ */
+export function heatRank(file: FileRecord): number {
+  return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE
+}
+
+function foldRequest(facts: Facts, text: string): void {
+  const request = { text, call: facts.calls }
+  const task = facts.requests.find((one) => one.text.length >= TERSE)
+  facts.requests = text.length < TERSE && task ? [task, request] : [request]
+}
+
+const LEAST_RATIO = 0.5
+
+function foldUsage(facts: Facts, entry: Entry): void {
+  // what the tail kept by a compaction reported was the size of the context before it
+  if (!entry.usage || !entry.call || entry.created < facts.compactedMs) {
+    facts.unreported += entry.tokens
+    return
+  }
+  const total = contextTokens(entry.usage)
+  const previous = facts.usage ? contextTokens(facts.usage) : 0
+  // A jump down is a compaction or a fold, and so is a step of less than half of what came; a tiny one says nothing.
+  // None of them teaches the ratio.
+  const seen = facts.unreported > 200 ? (total - previous) / facts.unreported : 0
+  if (previous && seen >= LEAST_RATIO) facts.ratio = Math.min(2, facts.ratio * 0.7 + seen * 0.3)
+  facts.usage = entry.usage
+  facts.unreported = entry.tokens
+}
+
+/** What a call had in its context, by the provider's report. */
+export function contextTokens(usage: Usage): number {
+  return usage.input + usage.cacheRead + usage.cacheWrite
+}
+
+function foldEvent(facts: Facts, event: ToolEvent): void {
+  facts.events++
+  if (event.status === "pending" || event.status === "running") {
+    facts.running.push(event)
+    return
+  }
+  for (const use of event.files) foldFile(facts, use, event)
+  foldFailure(facts, event)
+  foldRepeat(facts, event)
+}
+
+function isWrite(file: FileUse): boolean {
+  return file.use !== "read"
+}
+
+function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
+  const file = facts.files.get(use.path) ?? {
+    path: use.path,
+    reads: 0,
+    edits: 0,
+    readAt: 0,
+    editedAt: 0,
+    changedAt: 0,
+    usedMs: 0,
+    deleted: false,
+    heat: 0,
+    heatAt: event.call,
+  }
+  file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE) + 1
+  file.heatAt = event.call
+  renew(facts.files, use.path, file, MAX_FILES)
+  file.usedMs = event.endedAt ?? file.usedMs
+  if (use.use === "read") {
+    file.reads++
+    file.readAt = event.call
+    file.changedAt = 0
+    file.deleted = false
+    if (use.range) file.range = use.range
+    else delete file.range
+    return
+  }
+  facts.editedAt = event.call
+  file.edits++
+  file.editedAt = event.call
+  file.deleted = use.use === "delete"
+  // who writes a whole file knows what is in it
+  if (use.use === "write") file.readAt = event.call
+}
+
+function foldFailure(facts: Facts, event: ToolEvent): void {
+  const command = event.kind === "command"
+  // a patch is tried again with other files; that one worked settles the one that did not
+  const key = event.kind === "patch" ? event.tool : event.attempt
+  if (event.ok) {
+    if (command) for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
+    if (!command) facts.failures.delete(key)
+    return
+  }
+  if (!event.failure) return
+  const known = facts.failures.get(key)
+  const failure: Failure = {
+    key,
+    detail: event.failure,
+    kind: !command ? "tool" : isCheck(key) ? "check" : "command",
+    since: known?.since ?? event.call,
+    last: event.call,
+    times: (known?.times ?? 0) + 1,
+  }
+  renew(facts.failures, key, failure, MAX_FAILURES)
+}
+
+function foldRepeat(facts: Facts, event: ToolEvent): void {
+  if (event.status !== "completed" || event.outputHash === undefined) return
+  if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
+  const known = facts.results.get(event.inputHash)
+  // a command run again after an edit is a check; a file read again with the same content is a repeat all the same
+  const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
+  const repeat = {
+    what: nameOf(event),
+    ...(event.gist === undefined ? {} : { gist: event.gist }),
+    outputHash: event.outputHash,
+    times: known && again ? known.times + 1 : 1,
+    last: event.call,
+  }
+  renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
+  if (repeat.times > 1) renew(facts.repeats, event.inputHash, repeat, MAX_REPEATS)
+  else facts.repeats.delete(event.inputHash)
+}
