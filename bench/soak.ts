@@ -32,7 +32,7 @@ const LARGE = 3_000
 const asJson = process.argv.includes("--json")
 const folder = mkdtempSync(join(tmpdir(), "hud-soak-"))
 // not the user's store, nor the user's model
-process.env.OPENCODE_HUD_DATA = folder
+process.env.HUDFOLD_DATA = folder
 let broken = false
 try {
   for (const measure of [longRun, manySessions, longSession, largeOutputs]) for (const one of await measure()) show(one)

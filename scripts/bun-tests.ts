@@ -25,7 +25,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
   })
 
 export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOptions): Promise<TestRun> {
-  const folder = await mkdtemp(join(tmpdir(), "opencode-hud-test-"))
+  const folder = await mkdtemp(join(tmpdir(), "hudfold-test-"))
   try {
     const report = join(folder, "report.xml")
     const bun = Bun.spawn([process.execPath, "test", "--reporter=junit", `--reporter-outfile=${report}`, ...args], {
@@ -33,7 +33,7 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
       stdout: shown,
       stderr: shown,
       // the plugin in the tests' own process: not the user's store, not the user's model
-      env: { ...process.env, OPENCODE_HUD_DATA: join(folder, "data"), ...env },
+      env: { ...process.env, HUDFOLD_DATA: join(folder, "data"), ...env },
     })
     running.add(bun)
     const exit = await bun.exited

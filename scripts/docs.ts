@@ -26,7 +26,7 @@ type Property = {
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
 const schema = {
-  title: "Options of opencode-hud",
+  title: "Options of opencode-hudfold",
   ...z.toJSONSchema(optionsSchema, { io: "input", target: "draft-07" }),
 }
 const files: Record<string, string> = {

@@ -15,7 +15,7 @@ export async function licensesPage(): Promise<string> {
 
 <!-- written by \`npm run docs\` from what the bundler puts into the package, sidecar/package-lock.json and the list of models -->
 
-opencode-hud is under the MIT licence. It depends on no package; these have code in what ships, and \`dist/licenses.txt\` has
+hudfold is under the MIT licence. It depends on no package; these have code in what ships, and \`dist/licenses.txt\` has
 the text of their licences.
 
 | package | version | licence | in |
@@ -23,7 +23,7 @@ the text of their licences.
 ${(await bundled()).map(({ name, version = "", licence, within = "" }) => `| ${name} | ${version} | ${licence} | ${within} |\n`).join("")}
 ## The engine
 
-\`opencode-hud setup\` installs these from npm's registry, for those who want a local model, with those of the native packages
+\`hudfold setup\` installs these from npm's registry, for those who want a local model, with those of the native packages
 \`@node-llama-cpp/*\` (MIT, llama.cpp in them) that the machine takes.
 
 | licence | packages |
@@ -39,7 +39,7 @@ ${MODELS.map(({ name, repository, licence }) => `| ${name} | ${repository} | ${l
 }
 
 async function bundled(): Promise<Licensed[]> {
-  const folder = await mkdtemp(join(tmpdir(), "opencode-hud-licenses-"))
+  const folder = await mkdtemp(join(tmpdir(), "opencode-hudfold-licenses-"))
   try {
     return await licensesOf(await bundle(folder))
   } finally {

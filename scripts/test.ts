@@ -13,7 +13,7 @@ const WITH_OPENCODE = ["./test/e2e", "./test/trust/harness", "./test/trust/neigh
 
 const given = process.argv.slice(2)
 const groups = given.length ? [given] : [await others(), WITH_OPENCODE]
-const folder = await mkdtemp(join(tmpdir(), "opencode-hud-shown-"))
+const folder = await mkdtemp(join(tmpdir(), "hudfold-shown-"))
 const runs = await Promise.all(groups.map(run))
 await rm(folder, { recursive: true, force: true })
 

@@ -65,7 +65,7 @@ export async function openProcessor(engine: NodeLlamaCpp, logger: EngineLogger):
 export function noEngine(cause: unknown): EngineError {
   return new EngineError(
     "NO_ENGINE",
-    `the engine does not start (${messageOf(cause)}); run \`opencode-hud setup\` to install it again`,
+    `the engine does not start (${messageOf(cause)}); run \`hudfold setup\` to install it again`,
     { cause },
   )
 }

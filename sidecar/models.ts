@@ -21,7 +21,7 @@ export async function inspectModel(path: string): Promise<number> {
   const info = await stat(path).catch((error: unknown) => {
     throw new EngineError(
       "MODEL_MISSING",
-      `no model at ${path} (${messageOf(error)}); run \`opencode-hud model list\` and choose one`,
+      `no model at ${path} (${messageOf(error)}); run \`hudfold model list\` and choose one`,
       { cause: error },
     )
   })

@@ -1,4 +1,4 @@
-// The options tuple `["opencode-hud", { … }]`: its schema, its defaults, and what is said when it is wrong. A wrong
+// The options tuple `["opencode-hudfold", { … }]`: its schema, its defaults, and what is said when it is wrong. A wrong
 // option never stops the plugin: that one option takes its default and one message says so.
 
 import * as z from "zod/mini"
@@ -105,14 +105,14 @@ const digest = z.strictObject({
   backend: z._default(
     described(
       z.enum(["auto", "llama", "openai", "extract"]),
-      "Who writes digests: `llama` (the local model that `opencode-hud setup` installs), `openai` (a local server), `extract` (no model), or `auto`: `llama` where it is set up, else `extract`.",
+      "Who writes digests: `llama` (the local model that `hudfold setup` installs), `openai` (a local server), `extract` (no model), or `auto`: `llama` where it is set up, else `extract`.",
     ),
     "auto",
   ),
   model: z.optional(
     described(
       z.string().check(z.minLength(1)),
-      "Absolute path of a model that setup has fetched; default: the one in use, which may be any GGUF file (`opencode-hud model use`).",
+      "Absolute path of a model that setup has fetched; default: the one in use, which may be any GGUF file (`hudfold model use`).",
     ),
   ),
   gpu: z._default(

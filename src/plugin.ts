@@ -17,7 +17,7 @@ import { callOptionsOf, readOptions } from "./options.ts"
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
   const { options, problems } = readOptions(given)
-  for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hud)`)
+  for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hudfold)`)
   if (!options.enabled) return {}
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
@@ -56,4 +56,4 @@ const server: PluginModule["server"] = async (input, given) => {
   })
 }
 
-export default { id: "opencode-hud", server } satisfies PluginModule
+export default { id: "opencode-hudfold", server } satisfies PluginModule

@@ -66,7 +66,7 @@ describe("options", () => {
       plugin: [string, Record<string, object>][]
     }
     const [name, given] = example.plugin[0]!
-    expect(name).toBe("opencode-hud")
+    expect(name).toBe("opencode-hudfold")
     expect(readOptions(given).problems).toEqual([])
     const schema = JSON.parse(readFileSync(new URL("options.schema.json", root), "utf8")) as {
       properties: Record<string, { properties?: object }>

@@ -16,7 +16,7 @@ import { read, say, use } from "./support/world.ts"
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 const MAX_BYTES = 10 * 1024 * 1024
-const folder = mkdtempSync(join(tmpdir(), "opencode-hud-pack-"))
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-pack-"))
 let tarball = ""
 
 beforeAll(async () => {
@@ -28,10 +28,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe("the package", () => {
   test("installed by the real OpenCode it is small, loads and shows its HUD", async () => {
     const provider = await startProvider([use(read("missing.md")), say("done")])
-    const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hud@file:${tarball}` })
+    const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hudfold@file:${tarball}` })
     try {
       const { exitCode, stderr } = await host.run("read the readme")
-      expect(stderr).not.toContain("opencode-hud")
+      expect(stderr).not.toContain("opencode-hudfold")
       expect(exitCode).toBe(0)
       expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
       const cache = join(host.root, "cache", "opencode", "packages")
@@ -39,7 +39,7 @@ describe("the package", () => {
       const bytes = files.reduce((total, file) => total + (statSync(file).isFile() ? statSync(file).size : 0), 0)
       const manifests = files.filter((file) => /node_modules[/\\](@[^/\\]+[/\\])?[^/\\]+[/\\]package\.json$/.test(file))
       expect(bytes).toBeLessThan(MAX_BYTES)
-      expect(manifests.map((file) => dirname(file).split(/[/\\]/).at(-1))).toEqual(["opencode-hud"])
+      expect(manifests.map((file) => dirname(file).split(/[/\\]/).at(-1))).toEqual(["opencode-hudfold"])
     } finally {
       await host.close()
       await provider.close()
@@ -79,7 +79,7 @@ describe("under plain Node, without Bun", () => {
     expect(bun).toBe("undefined")
     expect(last).toContain("failing `read a.ts`")
     expect(system).toHaveLength(1)
-    expect(system[0]).toContain("opencode-hud")
+    expect(system[0]).toContain("opencode-hudfold")
     expect(logged).toHaveLength(1)
     expect(logged[0]).toMatchObject({ level: "warn", message: expect.stringContaining("memory") })
   }, 30_000)

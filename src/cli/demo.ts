@@ -1,4 +1,4 @@
-// `opencode-hud demo`: the scripted demonstration on the real OpenCode. All of it is in `src/demo/`.
+// `hudfold demo`: the scripted demonstration on the real OpenCode. All of it is in `src/demo/`.
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineCommand } from "citty"

@@ -1,4 +1,4 @@
-// `opencode-hud doctor`: what is right and what is wrong with an installation, a line each, with what puts it right. All of
+// `hudfold doctor`: what is right and what is wrong with an installation, a line each, with what puts it right. All of
 // it is found in `src/doctor/`; here it is shown.
 import { resolve } from "node:path"
 import { defineCommand } from "citty"

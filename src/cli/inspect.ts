@@ -1,4 +1,4 @@
-// `opencode-hud inspect`: the HUD of a recorded session as the model would see it at one of its calls.
+// `hudfold inspect`: the HUD of a recorded session as the model would see it at one of its calls.
 import { defineCommand } from "citty"
 import { createEnv } from "../digest/env.ts"
 import type { Options } from "../options.ts"

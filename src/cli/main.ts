@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of opencode-hud: finds the command, answers --help and --version, and turns what goes wrong into one
+// The command line of hudfold: finds the command, answers --help and --version, and turns what goes wrong into one
 // line and an exit code: 2 for what the caller can put right, 1 for what we have to.
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
@@ -10,7 +10,7 @@ import { checkArguments, quote } from "./arguments.ts"
 import { forgetRuntime } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
 
-const name = "opencode-hud"
+const name = "hudfold"
 const { version } = manifest
 
 // Loaded when asked for: a --help need not load a database layer.
@@ -36,7 +36,7 @@ async function run(args: readonly string[]): Promise<number> {
   return runCommandOf(main, args, name)
 }
 
-/** `path` is how the command is called, as `opencode-hud model`; `parent` has all of it but the last word. */
+/** `path` is how the command is called, as `hudfold model`; `parent` has all of it but the last word. */
 async function runCommandOf(
   command: CommandDef<ArgsDef>,
   args: readonly string[],
@@ -93,6 +93,6 @@ try {
   const expected = error instanceof UsageError || error instanceof StoreError || error instanceof SetupError
   process.exitCode = expected ? 2 : 1
   if (expected) complain(error.message)
-  else if (process.env.OPENCODE_HUD_DEBUG) throw error
-  else complain(`failed unexpectedly: ${String(error)} (OPENCODE_HUD_DEBUG=1 shows where)`)
+  else if (process.env.HUDFOLD_DEBUG) throw error
+  else complain(`failed unexpectedly: ${String(error)} (HUDFOLD_DEBUG=1 shows where)`)
 }

@@ -1,4 +1,4 @@
-// `opencode-hud model`: which models there are, which one is in use, and the fetching and removing of their files.
+// `hudfold model`: which models there are, which one is in use, and the fetching and removing of their files.
 import { defineCommand } from "citty"
 import { type Places, placesIn } from "../engine/installed.ts"
 import { download } from "../setup/download.ts"
@@ -74,7 +74,7 @@ const use = defineCommand({
       const pulled = await findPulled(places, args.name)
       const reference = pulled ? ({ kind: "path", path: pulled.path } as const) : readReference(args.name)
       if (reference.kind === "hub") {
-        throw new UsageError(`${args.name} was not fetched yet; do so with: opencode-hud model pull ${args.name}`)
+        throw new UsageError(`${args.name} was not fetched yet; do so with: hudfold model pull ${args.name}`)
       }
       const plan = await planReference(reference, places, process.env, signal)
       const model = pulled ? { ...plan, name: pulled.name } : plan
@@ -163,7 +163,7 @@ function table(rows: readonly Row[]): string {
 }
 
 function howToUse(name: string): string {
-  return `opencode-hud model use ${name}`
+  return `hudfold model use ${name}`
 }
 
 function say(text: string): void {

@@ -1,4 +1,4 @@
-// What `opencode-hud replay --json` says to programs. Token figures are estimates; costs are in fresh input tokens.
+// What `hudfold replay --json` says to programs. Token figures are estimates; costs are in fresh input tokens.
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedUsd } from "../replay/saved.ts"
 import type { Failed } from "./each-session.ts"

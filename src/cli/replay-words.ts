@@ -1,4 +1,4 @@
-// What `opencode-hud replay` says to people: a table of the sessions, and a summary that is understood at a glance.
+// What `hudfold replay` says to people: a table of the sessions, and a summary that is understood at a glance.
 
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"

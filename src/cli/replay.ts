@@ -1,4 +1,4 @@
-// `opencode-hud replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
+// `hudfold replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
 import { defineCommand } from "citty"
 import { createEnv } from "../digest/env.ts"
 import type { Options } from "../options.ts"

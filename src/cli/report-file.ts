@@ -12,7 +12,7 @@ export async function checkPlace(path: string): Promise<void> {
   if (!found) return
   if (!found.isFile()) throw new UsageError(`--out: ${path} is no file; name another`)
   if ((await beginning(path)) !== MARK) {
-    throw new UsageError(`--out: ${path} was not written by opencode-hud report and is left alone; name another`)
+    throw new UsageError(`--out: ${path} was not written by hudfold report and is left alone; name another`)
   }
 }
 

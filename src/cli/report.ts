@@ -1,4 +1,4 @@
-// `opencode-hud report`: recorded sessions as one HTML file to look at, with the plugin and without.
+// `hudfold report`: recorded sessions as one HTML file to look at, with the plugin and without.
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
@@ -24,7 +24,7 @@ import {
 } from "./sessions-given.ts"
 import { oneLine, print, UsageError } from "./terminal.ts"
 
-const FILE = "opencode-hud-report.html"
+const FILE = "hudfold-report.html"
 /** Without a session named: the newest so many of so many days. */
 const NEWEST = 20
 const DAYS = 30
@@ -75,7 +75,7 @@ export const report = defineCommand({
     const sum = sumOf(sessions.map(({ replay }) => replay))
     const html = pageOf(
       {
-        madeBy: `opencode-hud ${manifest.version}`,
+        madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
         ...(args.price === undefined ? {} : { price: args.price }),
         ...{ sum: withoutNames(sum), tariffs: [...tariffs.values()], sessions, failed: failed.length },

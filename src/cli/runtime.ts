@@ -13,7 +13,7 @@ import type { Environment } from "../system/data-folder.ts"
 export type Runtime = { command: string; env: Record<string, string> }
 
 /** Set for the child, so that a `bun` that is no Bun cannot start copies of itself without end. */
-const marker = "OPENCODE_HUD_ON_BUN"
+const marker = "HUDFOLD_ON_BUN"
 let isChild = false
 
 export const hasSqlite = (): boolean => process.versions.bun !== undefined
@@ -95,7 +95,7 @@ function ownPath(): string {
 }
 
 function absolute(env: Environment): Environment {
-  const folders = ["XDG_DATA_HOME", "OPENCODE_HUD_DATA"].flatMap((name) => {
+  const folders = ["XDG_DATA_HOME", "HUDFOLD_DATA"].flatMap((name) => {
     const value = env[name]
     return value ? [[name, resolve(value)] as const] : []
   })

@@ -1,4 +1,4 @@
-// What `opencode-hud setup` says of a machine, a plan and a trial: a line each.
+// What `hudfold setup` says of a machine, a plan and a trial: a line each.
 
 import type { Places } from "../engine/installed.ts"
 import { megabytes } from "../setup/folder.ts"

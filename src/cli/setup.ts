@@ -1,4 +1,4 @@
-// `opencode-hud setup`: the local engine and a model for it, fetched, checked and tried out. All of it is in `src/setup/`;
+// `hudfold setup`: the local engine and a model for it, fetched, checked and tried out. All of it is in `src/setup/`;
 // here is what is asked and what is said.
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -24,7 +24,7 @@ export const setup = defineCommand({
     model: {
       type: "string",
       valueHint: "NAME|hf:URI|PATH",
-      description: "A name of `opencode-hud model list`, hf:owner/repository:QUANT or /file.gguf, or a GGUF file",
+      description: "A name of `hudfold model list`, hf:owner/repository:QUANT or /file.gguf, or a GGUF file",
     },
     "no-model": { type: "boolean", description: "Install the engine alone" },
     gpu: { type: "string", valueHint: "auto|off|cuda|vulkan|metal", description: "What the engine is installed for" },
@@ -77,7 +77,7 @@ async function carryOut({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   })
   if (engine !== "present") say(`engine: ${engine} in ${seconds(performance.now() - started)}`)
   if (!plan.model) {
-    say("no model was asked for; `opencode-hud model use` chooses one")
+    say("no model was asked for; `hudfold model use` chooses one")
     return { plan, engine }
   }
   if (engine === "present" && plan.model.kind === "kept" && !test) {

@@ -1,4 +1,4 @@
-// `opencode-hud status`: what the panel shows, for those who run OpenCode without its screen. Reads the status file that the
+// `hudfold status`: what the panel shows, for those who run OpenCode without its screen. Reads the status file that the
 // plugin writes; asks nobody and changes nothing.
 import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
@@ -55,7 +55,7 @@ async function find({ folder, session, directory }: Wanted): Promise<Status> {
     newest ??= status
   }
   if (newest) return newest
-  const look = "`opencode-hud doctor` says whether the plugin is loaded"
+  const look = "`hudfold doctor` says whether the plugin is loaded"
   if (session !== undefined && known.length > 0) {
     throw new UsageError(`no status of a session ${quote(session)} in ${folder}; the newest is ${known[0]}`)
   }
@@ -87,7 +87,7 @@ function blockOf(status: Status, directory: string, isFollowed: boolean): string
   const runs = isRunning(pid)
   const lines = [
     `session ${sessionID}${where}, ${calls === 1 ? "1 call" : `${calls} calls`}${model === undefined ? "" : `, ${model}`}`,
-    `written ${when} by opencode-hud ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
+    `written ${when} by opencode-hudfold ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
   ].map(oneLine)
   const rows = rowsOf(runs ? status : withoutProcess(status)).flatMap(linesOf)
   return [...lines, "", ...rows, ...(hud.text === undefined ? [] : ["", harmless(hud.text)])].join("\n")

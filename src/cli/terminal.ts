@@ -29,7 +29,7 @@ export function colours(): boolean {
 }
 
 export function complain(text: string): void {
-  process.stderr.write(`opencode-hud: ${oneLine(text)}\n`)
+  process.stderr.write(`hudfold: ${oneLine(text)}\n`)
 }
 
 /** A reader that has seen enough (`| head -1`) closes the pipe: the end of the work, not a failure. */

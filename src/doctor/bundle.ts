@@ -38,7 +38,7 @@ export async function bundleOf(
   const data = dataFolder(env, home)
   const { engine, model } = await readInstalled(placesIn(data))
   const bundle = {
-    about: { what: "opencode-hud doctor --bundle", madeAt: new Date().toISOString(), holds: HOLDS, leftOut: LEFT_OUT },
+    about: { what: "hudfold doctor --bundle", madeAt: new Date().toISOString(), holds: HOLDS, leftOut: LEFT_OUT },
     versions: { opencodeHud: version, opencode, bun: process.versions.bun, node: process.versions.node },
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),

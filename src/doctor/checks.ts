@@ -101,7 +101,7 @@ async function* checksOf(
     if (options.digest.backend === "auto") yield await checkGpu(options.digest, installed, undefined, env)
   }
 
-  const isDefault = !env.OPENCODE_HUD_DATA && options.store.path === undefined
+  const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
   yield "wrong" in named
     ? fail("store", `${named.wrong}; it is kept in memory`, "correct store.path")
     : await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)

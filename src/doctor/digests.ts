@@ -19,7 +19,7 @@ export type Installed = { engine: EngineRecord | undefined; model: ModelRecord |
 /** Checking a large model takes a while. */
 export type Watch = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
 
-const SETUP = "opencode-hud setup"
+const SETUP = "hudfold setup"
 
 /** Whether the sidecar would be asked for digests at all. */
 export function wantsSidecar({ backend }: Options["digest"], { engine, model }: Installed): boolean {
@@ -85,7 +85,7 @@ export async function checkModel(
   places: Places,
   watch: Watch,
 ): Promise<Check> {
-  const choose = "choose another with: opencode-hud model use NAME"
+  const choose = "choose another with: hudfold model use NAME"
   if (options.model !== undefined && options.model !== model?.path) {
     const remedy = "correct digest.model, or take it out"
     const chosen = await chooseModel(options.model, model, places)
@@ -101,7 +101,7 @@ export async function checkModel(
   if (!model) {
     const found = "none is chosen"
     if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
-    return ok("model", `${found}, so digests are made without; \`opencode-hud model use\` chooses one`)
+    return ok("model", `${found}, so digests are made without; \`hudfold model use\` chooses one`)
   }
   try {
     const bytes = await checkModelFile(model.path)
@@ -129,7 +129,7 @@ function fetchAgain({ name }: ModelRecord): string | undefined {
 }
 
 function getBack(model: ModelRecord): string {
-  const takeAsItIs = `opencode-hud model use ${inShell(model.path)}`
+  const takeAsItIs = `hudfold model use ${inShell(model.path)}`
   return fetchAgain(model) ?? `put the file back, or take it as it is: ${takeAsItIs}`
 }
 

@@ -10,7 +10,7 @@ const MOST_BYTES = 8_000_000
 const MOST_FILES = 10
 
 /** Lines that the plugin wrote, and those in which OpenCode says it could not load it. */
-const OURS = /(?:^|[\s"'=])opencode-hud: |\bplugin\b.*\bopencode-hud\b/
+const OURS = /(?:^|[\s"'=])hudfold: |\bplugin\b.*\bopencode-hudfold\b/
 
 /** A wrong option's value: it may be a key. */
 const GOT = /(\boption [\w.]+: expected .*?|the options must be an object), got .*(?=; using)/

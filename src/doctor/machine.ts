@@ -27,7 +27,7 @@ export async function checkGpu(
     const has = `the engine was installed for ${engine.variants.join(" and ")}${ran}`
     if (lacking.length === 0) return ok("gpu", `${why}; ${has}`)
     const found = `${why}, which takes ${lacking.join(" and ")}; ${has}`
-    return warn("gpu", found, 'opencode-hud setup, which adds it; or set digest.gpu to "off"')
+    return warn("gpu", found, 'hudfold setup, which adds it; or set digest.gpu to "off"')
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     if (!engine) return ok("gpu", error.message)
@@ -35,12 +35,12 @@ export async function checkGpu(
   }
 }
 
-const FASTER = "choose a smaller model: opencode-hud model list says what each needs"
+const FASTER = "choose a smaller model: hudfold model list says what each needs"
 
 /** By the measurement of the last session that has one. */
 export function checkSpeed(status: Status | undefined): Check {
   const speed = status?.writer.speed
-  if (!speed) return ok("speed", "not measured yet; `opencode-hud doctor --test` does it")
+  if (!speed) return ok("speed", "not measured yet; `hudfold doctor --test` does it")
   const { verdict, words } = judge({ prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode })
   const figures = `${Math.round(speed.prefill)} tokens/s in and ${Math.round(speed.decode)} out in the last session that used it`
   return verdict === "fits" ? ok("speed", `${figures}: ${words}`) : warn("speed", `${figures}: ${words}`, FASTER)
@@ -67,6 +67,6 @@ export async function measureSpeed(
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error
-    return fail("speed", error.message, "opencode-hud setup, which puts the engine right; else choose another model")
+    return fail("speed", error.message, "hudfold setup, which puts the engine right; else choose another model")
   }
 }

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import type { Environment } from "../system/data-folder.ts"
 import type { Config, ConfigFile } from "./config-files.ts"
 
-export const OURS = "opencode-hud"
+export const OURS = "opencode-hudfold"
 
 export type Listed = {
   /** as it is written, without the options */

@@ -1,4 +1,4 @@
-// What `opencode-hud setup` left in the data folder, as the plugin finds it: `sidecar/` with the engine and its record,
+// What `hudfold setup` left in the data folder, as the plugin finds it: `sidecar/` with the engine and its record,
 // `models/` with the models it fetched, `model.json` naming the one in use. Setup writes these; the plugin only reads.
 
 import { readFile, realpath } from "node:fs/promises"
@@ -85,7 +85,7 @@ export async function chooseModel(
   places: Places,
 ): Promise<ChosenModel | { reason: string }> {
   if (named === undefined || named === inUse?.path)
-    return inUse ?? { reason: "no model is chosen; run `npx opencode-hud setup`" }
+    return inUse ?? { reason: "no model is chosen; run `npx opencode-hudfold setup`" }
   const refuse = (what: string) => ({ reason: `option digest.model: ${what}, got ${JSON.stringify(named)}` })
   if (!isAbsolute(named) || isRemote(named)) return refuse("expected the absolute path of a GGUF file")
   const [file = "", folder = ""] = await Promise.all(
@@ -94,7 +94,7 @@ export async function chooseModel(
   // what a download has not finished ends otherwise
   if (!folder || !file.startsWith(folder + sep) || !/\.gguf$/i.test(file))
     return refuse(
-      "expected a model that was fetched, or the one that `npx opencode-hud model use` has taken into use on this machine",
+      "expected a model that was fetched, or the one that `npx opencode-hudfold model use` has taken into use on this machine",
     )
   // there is no checksum to hold it against
   const shared = firstShared(folder, dirname(file), file)

@@ -170,7 +170,7 @@ const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
 /** Said by both sides of the check: the record of what is installed, and the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {
-  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`npx opencode-hud setup\` again`
+  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`npx opencode-hudfold setup\` again`
   return new SidecarError("WRONG_PROTOCOL", message)
 }
 

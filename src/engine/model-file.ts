@@ -52,6 +52,7 @@ export async function changedSince(
     verified.set(path, stamp)
     return undefined
   }
-  const again = "fetch it again with `npx opencode-hud setup`, or take it as it is with `npx opencode-hud model use`"
+  const again =
+    "fetch it again with `npx opencode-hudfold setup`, or take it as it is with `npx opencode-hudfold model use`"
   return `${path} is not the file that was taken into use: its checksum is another one; ${again}`
 }

@@ -22,6 +22,6 @@ export function tooSlow({ model, gpu, ...speeds }: Capabilities): string | undef
   return (
     `the model ${model.name} is too slow here: ${measured} on the ${gpu === "off" ? "CPU" : gpu} make ` +
     `${seconds(predictedMs)} for a digest of ${SMALLEST.inTokens} tokens, expected at most ${seconds(LONGEST_MS)}; ` +
-    "it stays off. Choose a smaller one with: opencode-hud model"
+    "it stays off. Choose a smaller one with: hudfold model"
   )
 }

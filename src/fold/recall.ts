@@ -12,7 +12,7 @@ import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, type Limits, lineCount, paginate, renderPage } from "./pages.ts"
 
 /** A constant, as all of the tool list: the provider caches it in front of everything else. */
-export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that opencode-hud shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
+export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that hudfold shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
 
 /** OpenCode shows these to the model and does not hold the arguments against them [seen on 1.18.33]. */
 export const RECALL_ARGS = {

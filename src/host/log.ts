@@ -32,13 +32,13 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     if (said.has(line) || said.size >= MOST) return false
     said.add(line)
     // OpenCode 1.18 leaves the service out of its log file, so the line has to name us itself
-    send(() => client?.app?.log({ body: { service: "opencode-hud", level, message: `opencode-hud: ${line}` } }))
+    send(() => client?.app?.log({ body: { service: "opencode-hudfold", level, message: `hudfold: ${line}` } }))
     return true
   }
   const toast = () => {
     // one toast for all: a second one would take the first one's place
     const message = cut(redact(waiting.splice(0).join("\n").replace(ACTIVE, " ")), LONGEST_TOAST)
-    const body = { title: "opencode-hud", message, variant: "warning" as const, duration: TOAST_MS }
+    const body = { title: "opencode-hudfold", message, variant: "warning" as const, duration: TOAST_MS }
     if (message) send(() => client?.tui?.showToast({ body }))
   }
   return {

@@ -5,8 +5,8 @@ import { replacePart } from "../host/copies.ts"
 import type { HostMessage, HostPart } from "../host/v1/message.ts"
 
 /** Constant ids: other plugins count the ids they meet. */
-const HUD_ID = "msg_opencode_hud"
-const PART_ID = "prt_opencode_hud"
+const HUD_ID = "msg_hudfold"
+const PART_ID = "prt_hudfold"
 /** Between a tool's result and the HUD behind it. */
 const GAP = "\n\n"
 

@@ -8,7 +8,7 @@ import type { Report } from "./report.ts"
 import { headline } from "./words.ts"
 
 /** How every report begins: by this it is known that a file may be written over. */
-export const MARK = "<!doctype html>\n<!-- written by opencode-hud report -->\n"
+export const MARK = "<!doctype html>\n<!-- written by hudfold report -->\n"
 
 export function pageOf(report: Report, { script, style }: Client): string {
   const policy = [
@@ -29,7 +29,7 @@ export function pageOf(report: Report, { script, style }: Client): string {
 </head>
 <body>
 <noscript>
-<h1>opencode-hud report</h1>
+<h1>hudfold report</h1>
 ${withoutScript(report)}
 <p>With scripts allowed this page draws the context over the calls with the plugin and without, what came from the cache, the cost of each tool, the folds, and the HUD at every call. It loads nothing from anywhere.</p>
 </noscript>
@@ -47,7 +47,7 @@ function dataOf(report: Report): string {
 
 function titleOf({ sessions }: Report): string {
   const [only] = sessions
-  return `${sessions.length === 1 && only ? only.title : count(sessions.length, "session")} · opencode-hud report`
+  return `${sessions.length === 1 && only ? only.title : count(sessions.length, "session")} · hudfold report`
 }
 
 function withoutScript({ sessions, sum }: Report): string {

@@ -29,7 +29,7 @@ export type SessionReport = {
   /** messages and parts that could not be read */
   skipped: number
   models: string[]
-  /** the same figures as `opencode-hud replay --json` gives, without the names in them */
+  /** the same figures as `hudfold replay --json` gives, without the names in them */
   replay: Replay
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number

@@ -47,7 +47,7 @@ export async function checkRoom(folder: string, bytes: number): Promise<void> {
   const free = (await freeIn(folder)) ?? Number.POSITIVE_INFINITY
   if (free >= bytes + RESERVE_BYTES) return
   const what = `${folder} needs room for ${megabytes(bytes + RESERVE_BYTES)}, and ${megabytes(free)} is free`
-  throw new SetupError("DISK_FULL", `${what}; free some, or set OPENCODE_HUD_DATA to a folder on another disk`)
+  throw new SetupError("DISK_FULL", `${what}; free some, or set HUDFOLD_DATA to a folder on another disk`)
 }
 
 /** Bytes; undefined where the file system does not say. */

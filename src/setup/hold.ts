@@ -57,7 +57,7 @@ export async function holding<T>(path: string, { signal, onWait }: HoldOptions, 
 async function create(path: string, own: Holder): Promise<boolean> {
   const refuse = (cause: unknown) => {
     const what = `${dirname(path)} cannot be written to (${reasonOf(cause)})`
-    throw new SetupError("UNWRITABLE", `${what}; OPENCODE_HUD_DATA can name another folder`, { cause })
+    throw new SetupError("UNWRITABLE", `${what}; HUDFOLD_DATA can name another folder`, { cause })
   }
   try {
     makePrivateFolder(dirname(path))

@@ -51,7 +51,7 @@ export async function locate(reference: HubReference, env: Environment, signal?:
 export function byHand(error: SetupError, { url, file }: Pick<HubFile, "url" | "file">): SetupError {
   const { code, message, cause } = error
   if (code !== "OFFLINE" && code !== "HUB_FAILED") return error
-  const way = `fetch ${url} by other means and run: opencode-hud model use /path/to/${basename(file)}`
+  const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
   return new SetupError(code, `${message} Run it again to go on, or ${way}`, { cause })
 }
 

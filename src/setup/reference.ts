@@ -17,7 +17,7 @@ export type HubReference = {
 
 export type ModelReference = HubReference | { kind: "path"; path: string }
 
-const FORMS = "a name of `opencode-hud model list`, hf:owner/repository:QUANT, hf:owner/repository/file.gguf, or a path"
+const FORMS = "a name of `hudfold model list`, hf:owner/repository:QUANT, hf:owner/repository/file.gguf, or a path"
 
 /** Whether a file's name ends in a quantisation, as `model-Q8_0.gguf` in `q8_0`. */
 export function hasQuantisation(file: string, quantisation: string): boolean {

@@ -100,7 +100,7 @@ export function judge(speeds: Parameters<typeof predictMs>[0]): Pick<Trial, "ver
   const time = `${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
   if (longMs <= LONG.withinMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }
   const words = `it is slow on this machine: about ${time}, so that of long outputs it will read only parts`
-  return { verdict: "slow", words: `${words}; \`opencode-hud model list\` says what others need` }
+  return { verdict: "slow", words: `${words}; \`hudfold model list\` says what others need` }
 }
 
 /** A page, since pages are what a model is asked about: of a test run code says as much. */

@@ -1,5 +1,5 @@
 // What the plugin shows people of one session: the shape of the status file, which the server's half writes and the panel
-// and `opencode-hud status` read. All text in it was made one line and redacted before it came here.
+// and `hudfold status` read. All text in it was made one line and redacted before it came here.
 
 import * as z from "zod/mini"
 

@@ -1,4 +1,4 @@
-// A status in words: the rows that the panel draws and `opencode-hud status` prints. Each row is worth a line or is not
+// A status in words: the rows that the panel draws and `hudfold status` prints. Each row is worth a line or is not
 // there; which of them ask for attention is said by their tone.
 
 import { amount, cutMiddle } from "../text/text.ts"

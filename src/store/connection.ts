@@ -213,7 +213,7 @@ function connectionOf(client: Client, path: string): Connection {
   }
 }
 
-/** A database with tables that no opencode-hud made is somebody else's data, whatever its name. */
+/** A database with tables that no hudfold made is somebody else's data, whatever its name. */
 function refuseForeign(client: Client, path: string): void {
   const version = readPragma(client, "user_version")
   if (readPragma(client, "application_id") === applicationID) {
@@ -222,7 +222,7 @@ function refuseForeign(client: Client, path: string): void {
   }
   const tables = client.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   if (version > 0 || (tables?.n ?? 0) > 0) {
-    throw new StoreError("STORE_FOREIGN", `${path} is a database of another program; choose another OPENCODE_HUD_DATA`)
+    throw new StoreError("STORE_FOREIGN", `${path} is a database of another program; choose another HUDFOLD_DATA`)
   }
 }
 

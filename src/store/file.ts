@@ -14,13 +14,13 @@ const LOGS = ["-wal", "-shm", "-journal"]
  */
 export function prepareFile(path: string): number {
   const folder = dirname(path)
-  makePrivateFolder(folder, folder === dataFolder({ ...process.env, OPENCODE_HUD_DATA: undefined }))
+  makePrivateFolder(folder, folder === dataFolder({ ...process.env, HUDFOLD_DATA: undefined }))
   const found = lstatSync(path, { throwIfNoEntry: false })
   // what it leads to would be written to, and set aside if it is no database
   if (found?.isSymbolicLink())
     throw new StoreError(
       "STORE_FOREIGN",
-      `${path} is a symbolic link, and is not followed; put the file in its place, or set OPENCODE_HUD_DATA to its folder`,
+      `${path} is a symbolic link, and is not followed; put the file in its place, or set HUDFOLD_DATA to its folder`,
     )
   // opening a pipe would wait for who reads it
   if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is no file`)
@@ -49,13 +49,13 @@ export function refuseOthers(path: string): void {
 }
 
 function foreign(path: string): StoreError {
-  return new StoreError("STORE_FOREIGN", `${path} is no store of opencode-hud and is left alone; correct store.path`)
+  return new StoreError("STORE_FOREIGN", `${path} is no store of hudfold and is left alone; correct store.path`)
 }
 
 export function newer(path: string, version: number): StoreError {
   return new StoreError(
     "STORE_NEWER",
-    `${path} was written by a newer opencode-hud (schema ${version}, this one knows ${schemaVersion}); update the plugin`,
+    `${path} was written by a newer opencode-hudfold (schema ${version}, this one knows ${schemaVersion}); update the plugin`,
   )
 }
 

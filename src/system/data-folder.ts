@@ -5,10 +5,10 @@ import { isRemote } from "./private-folder.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The plugin's own data folder: `$OPENCODE_HUD_DATA`, or `opencode-hud` beside OpenCode's own data folder. */
+/** The plugin's own data folder: `$HUDFOLD_DATA`, or `opencode-hudfold` beside OpenCode's own data folder. */
 export function dataFolder(env: Environment = process.env, home = homeFolder()): string {
-  if (env.OPENCODE_HUD_DATA) return resolve(env.OPENCODE_HUD_DATA)
-  return join(dataHome(env, home), "opencode-hud")
+  if (env.HUDFOLD_DATA) return resolve(env.HUDFOLD_DATA)
+  return join(dataHome(env, home), "opencode-hudfold")
 }
 
 export const STORE_NAME = "hud.db"

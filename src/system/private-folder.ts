@@ -12,7 +12,7 @@ const OTHERS_WRITE = 0o002
 /** In a folder such as /tmp everybody can write, but not take away what is another's. */
 const STICKY = 0o1000
 
-const ELSEWHERE = "choose another folder with OPENCODE_HUD_DATA"
+const ELSEWHERE = "choose another folder with HUDFOLD_DATA"
 
 /**
  * Makes the folder, and what is missing above it, with mode 0700. One that was there keeps its mode, since it may serve

@@ -35,26 +35,26 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
     return id !== undefined && watch.peek(id)?.switches[one] === "paused"
   }
   const switching = (one: Switch, to: "on" | "paused", slash: string, title: string): Command => ({
-    name: `opencode-hud.${one}.${to === "on" ? "resume" : "pause"}`,
+    name: `opencode-hudfold.${one}.${to === "on" ? "resume" : "pause"}`,
     title,
     slash,
     enabled: () => open() !== undefined && isPaused(one) === (to === "on"),
     act: async (sessionID, seen) => {
       const message = await turn(folder, sessionID, one, to, statusNow(seen)?.[one].activity)
       watch.refresh(sessionID)
-      api.ui.toast({ variant: "info", title: "opencode-hud", message })
+      api.ui.toast({ variant: "info", title: "opencode-hudfold", message })
     },
   })
 
   const commands: Command[] = [
     {
-      name: "opencode-hud.show",
+      name: "opencode-hudfold.show",
       title: "HUD of the next request",
       slash: "hud",
       act: (_, seen) => showText(api, hudText(seen)),
     },
     {
-      name: "opencode-hud.folds",
+      name: "opencode-hudfold.folds",
       title: "HUD: list folds, recall one",
       slash: "hud-folds",
       act: (_, { status }) => {
@@ -63,7 +63,7 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
       },
     },
     {
-      name: "opencode-hud.status",
+      name: "opencode-hudfold.status",
       title: "HUD: status, and the local model's",
       slash: "hud-status",
       act: (_, seen) => showText(api, statusText(seen)),
@@ -72,7 +72,12 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
     switching("hud", "on", "hud-resume", "HUD: resume it for this session"),
     switching("folding", "paused", "hud-fold-pause", "HUD: pause folding for this session"),
     switching("folding", "on", "hud-fold-resume", "HUD: resume folding for this session"),
-    { name: "opencode-hud.setup", title: "HUD: set up the local model", slash: "hud-setup", run: () => setup.show() },
+    {
+      name: "opencode-hudfold.setup",
+      title: "HUD: set up the local model",
+      slash: "hud-setup",
+      run: () => setup.show(),
+    },
   ]
 
   const run = async ({ act, run }: Command) => {
@@ -80,7 +85,7 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
     if (!act) return run?.()
     const sessionID = open()
     if (sessionID === undefined) {
-      api.ui.toast({ variant: "info", title: "opencode-hud", message: "Open a session first." })
+      api.ui.toast({ variant: "info", title: "opencode-hudfold", message: "Open a session first." })
       return
     }
     return act(sessionID, await look(folder, sessionID))
@@ -90,7 +95,7 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
       namespace: "palette",
       name: command.name,
       title: command.title,
-      category: "opencode-hud",
+      category: "opencode-hudfold",
       slashName: command.slash,
       ...(command.enabled ? { enabled: command.enabled } : {}),
       run: () => guard.run(`/${command.slash}`, () => run(command)),

@@ -9,7 +9,7 @@ export type Guard = {
   run(what: string, body: () => unknown): void
 }
 
-const TITLE = "opencode-hud"
+const TITLE = "opencode-hudfold"
 
 export function createGuard(api: Pick<TuiPluginApi, "ui">): Guard {
   const told = new Set<string>()

@@ -9,7 +9,7 @@ import { colourOf, Spans } from "./spans.tsx"
 import { type Line, panelLines, titleOf } from "./view.ts"
 import type { Watch } from "./watch.ts"
 
-const OPEN = "opencode-hud.open"
+const OPEN = "opencode-hudfold.open"
 /** Of OpenCode's sidebar, without its padding; measured once it is drawn. */
 const COLUMNS = 37
 

@@ -12,7 +12,7 @@ import { refreshOnEvents } from "./refresh.ts"
 import { watchSessions } from "./watch.ts"
 
 const plugin: TuiPluginModule = {
-  id: "opencode-hud",
+  id: "opencode-hudfold",
   tui: async (api) => {
     const guard = createGuard(api)
     const folder = statusFolder(dataFolder())

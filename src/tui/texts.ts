@@ -12,7 +12,7 @@ const UNKNOWN = [
   "- the plugin is not in opencode.json, or its options say `enabled: false`",
   "- its state is not kept on disk (`store.enabled: false`, or a disk that refuses)",
   "- OpenCode's server runs on another machine, or with another data folder",
-  "`npx opencode-hud doctor` looks at all but the last.",
+  "`npx opencode-hudfold doctor` looks at all but the last.",
 ].join("\n")
 
 /** The HUD that the next request would carry. */
@@ -30,7 +30,7 @@ export function hudText(seen: Seen): Text {
 
 /** All that is known of a session, row by row with the details. */
 export function statusText(seen: Seen): Text {
-  const title = "opencode-hud"
+  const title = "opencode-hudfold"
   const status = statusNow(seen)
   if (!status) return { title, note: UNKNOWN }
   const rows = rowsOf(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])

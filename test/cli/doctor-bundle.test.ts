@@ -47,7 +47,7 @@ test("it holds what the doctor found, versions, options, figures, log lines and 
   }
   patient.write(
     "data/opencode/log/opencode.log",
-    "INFO 1 service=default opencode-hud: the first\nINFO 2 service=llm what the user asked\nWARN 3 opencode-hud: the second\n",
+    "INFO 1 service=default hudfold: the first\nINFO 2 service=llm what the user asked\nWARN 3 hudfold: the second\n",
   )
   const { code, stdout, bundle } = await bundled()
   expect(code).toBe(0)
@@ -71,7 +71,7 @@ test("it holds what the doctor found, versions, options, figures, log lines and 
     stale: 1,
   })
   expect(bundle.store).toMatchObject({ kind: "read", rows: { turn: 1 } })
-  expect(bundle.log).toEqual(["INFO 1 service=default opencode-hud: the first", "WARN 3 opencode-hud: the second"])
+  expect(bundle.log).toEqual(["INFO 1 service=default hudfold: the first", "WARN 3 hudfold: the second"])
 })
 
 test("no secret of the options, the log or a status is in it, and nothing the user wrote", async () => {
@@ -79,7 +79,7 @@ test("no secret of the options, the log or a status is in it, and nothing the us
     provider: { anthropic: { options: { apiKey: PLAIN } } },
     plugin: [
       [
-        "opencode-hud",
+        "opencode-hudfold",
         {
           digest: { backend: "openai", openai: { apiKey: PLAIN, model: TOKEN, url: `http://me:${PLAIN}@127.0.0.1:9` } },
         },
@@ -104,8 +104,8 @@ test("no secret of the options, the log or a status is in it, and nothing the us
   patient.write(
     "data/opencode/log/2026-11-22.log",
     [
-      `WARN opencode-hud: could not write ${patient.env.HOME}/customer: ${GITHUB}`,
-      `WARN opencode-hud: the server said token=${PLAIN}`,
+      `WARN hudfold: could not write ${patient.env.HOME}/customer: ${GITHUB}`,
+      `WARN hudfold: the server said token=${PLAIN}`,
       `INFO service=session prompt="${words}"`,
       "",
     ].join("\n"),
@@ -116,8 +116,8 @@ test("no secret of the options, the log or a status is in it, and nothing the us
   }
   expect(stdout).not.toContain(PLAIN)
   expect(bundle.log).toEqual([
-    "WARN opencode-hud: could not write ~/customer: [redacted]",
-    "WARN opencode-hud: the server said token=[redacted]",
+    "WARN hudfold: could not write ~/customer: [redacted]",
+    "WARN hudfold: the server said token=[redacted]",
   ])
   expect(bundle.options.digest.openai).toMatchObject({ apiKey: "[redacted]", model: "[redacted]" })
 })
@@ -133,9 +133,7 @@ describe("the file", () => {
     writeFileSync(file, "mine")
     const { code, stdout, stderr } = await patient.doctor("--bundle", file)
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toMatch(
-      /^opencode-hud: --bundle: \S+ is there already and is left alone; name another, or rm \S+\n$/,
-    )
+    expect(stderr).toMatch(/^hudfold: --bundle: \S+ is there already and is left alone; name another, or rm \S+\n$/)
     expect(readFileSync(file, "utf8")).toBe("mine")
   })
 
@@ -155,13 +153,13 @@ describe("the file", () => {
 
 test("of long logs the last 200 lines are taken, over several files", async () => {
   const lines = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, at) => `INFO opencode-hud: line ${from + at}\n`).join("")
+    Array.from({ length: to - from }, (_, at) => `INFO hudfold: line ${from + at}\n`).join("")
   patient.write("data/opencode/log/a.log", lines(0, 150))
   utimesSync(join(patient.root, "data/opencode/log/a.log"), 1, 1)
   patient.write("data/opencode/log/b.log", lines(150, 300))
   const { bundle } = await bundled()
   expect(bundle.log).toHaveLength(200)
-  expect([bundle.log[0], bundle.log.at(-1)]).toEqual(["INFO opencode-hud: line 100", "INFO opencode-hud: line 299"])
+  expect([bundle.log[0], bundle.log.at(-1)]).toEqual(["INFO hudfold: line 100", "INFO hudfold: line 299"])
 })
 
 test("folders are called by their role, and others that begin the same stay", () => {
@@ -189,10 +187,10 @@ test("where other sessions took place is not in it either, nor what a link to th
   rmSync(patient.env.HOME ?? "", { recursive: true })
   symlinkSync(real, patient.env.HOME ?? "")
   await trace(patient, "ses_1", { directory: elsewhere })
-  const line = `WARN opencode-hud: option digest.openai.apiKey: expected string, got 1234567; using the default ${elsewhere} ${real}`
+  const line = `WARN hudfold: option digest.openai.apiKey: expected string, got 1234567; using the default ${elsewhere} ${real}`
   patient.write("data/opencode/log/opencode.log", `${line}\n`)
   const { bundle } = await bundled()
   expect(bundle.log).toEqual([
-    "WARN opencode-hud: option digest.openai.apiKey: expected string; using the default <project> ~",
+    "WARN hudfold: option digest.openai.apiKey: expected string; using the default <project> ~",
   ])
 })

@@ -1,4 +1,4 @@
-// `opencode-hud doctor` on whole machines: a fresh one, a sound one, and one for each thing that can be wrong.
+// `hudfold doctor` on whole machines: a fresh one, a sound one, and one for each thing that can be wrong.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, copyFileSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -45,7 +45,7 @@ describe("a fresh machine", () => {
       expect.objectContaining({
         name: "plugin",
         level: "fail",
-        fix: expect.stringContaining("opencode plugin opencode-hud"),
+        fix: expect.stringContaining("opencode plugin opencode-hudfold"),
       }),
     ])
   })
@@ -58,7 +58,7 @@ describe("a fresh machine", () => {
     expect(found.digests).toEqual({
       name: "digests",
       level: "ok",
-      found: "made without a model; `opencode-hud setup` installs one",
+      found: "made without a model; `hudfold setup` installs one",
     })
     expect(found.store).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
     expect(wrong(checks).map(({ name }) => name)).toEqual(["plugin"])
@@ -166,12 +166,12 @@ const BROKEN: {
     name: "a plugin path with nothing there",
     breaks: ({ write }) =>
       void write("config/opencode/opencode.json", {
-        plugin: [["./opencode-hud/plugin.ts", { digest: { gpu: "off" } }]],
+        plugin: [["./opencode-hudfold/plugin.ts", { digest: { gpu: "off" } }]],
       }),
     says: {
       name: "plugin",
       level: "fail",
-      found: /there is nothing at \S+\/opencode-hud\/plugin\.ts$/,
+      found: /there is nothing at \S+\/opencode-hudfold\/plugin\.ts$/,
       fix: /correct the path/,
     },
   },
@@ -210,12 +210,12 @@ const BROKEN: {
   {
     name: "a panel that is switched off",
     breaks: ({ write }) =>
-      void write("config/opencode/tui.json", { plugin: [root], plugin_enabled: { "opencode-hud": false } }),
+      void write("config/opencode/tui.json", { plugin: [root], plugin_enabled: { "opencode-hudfold": false } }),
     says: { name: "panel", level: "warn", found: /switched off in \S+\/tui\.json$/, fix: /"plugin_enabled"/ },
   },
   {
     name: "a panel that was switched off in the TUI",
-    breaks: ({ write }) => void write("state/opencode/kv.json", { plugin_enabled: { "opencode-hud": false } }),
+    breaks: ({ write }) => void write("state/opencode/kv.json", { plugin_enabled: { "opencode-hudfold": false } }),
     says: { name: "panel", level: "warn", found: /switched off in \S+\/kv\.json$/, fix: /command palette/ },
   },
   {
@@ -232,17 +232,17 @@ const BROKEN: {
   {
     name: "a command that is older than the plugin",
     breaks: ({ write }) => {
-      const cached = "cache/opencode/packages/opencode-hud@latest/node_modules/opencode-hud"
-      write(`${cached}/package.json`, { name: "opencode-hud", version: "99.0.0" })
+      const cached = "cache/opencode/packages/opencode-hudfold@latest/node_modules/opencode-hudfold"
+      write(`${cached}/package.json`, { name: "opencode-hudfold", version: "99.0.0" })
       for (const name of ["opencode", "tui"]) {
-        write(`config/opencode/${name}.json`, { plugin: [["opencode-hud", { digest: { gpu: "off" } }]] })
+        write(`config/opencode/${name}.json`, { plugin: [["opencode-hudfold", { digest: { gpu: "off" } }]] })
       }
     },
     says: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 99\.0\.0, and this command is /,
-      fix: /^use the same version: npx opencode-hud@99\.0\.0 doctor$/,
+      fix: /^use the same version: npx opencode-hudfold@99\.0\.0 doctor$/,
     },
   },
   {
@@ -262,7 +262,7 @@ const BROKEN: {
   {
     name: "a plugin of another version than the command",
     breaks: ({ root, write }) => {
-      write("other/package.json", { name: "opencode-hud", version: "0.0.9" })
+      write("other/package.json", { name: "opencode-hudfold", version: "0.0.9" })
       for (const name of ["opencode", "tui"]) {
         write(`config/opencode/${name}.json`, { plugin: [[join(root, "other"), { digest: { gpu: "off" } }]] })
       }
@@ -277,23 +277,23 @@ const BROKEN: {
   {
     name: "a plugin that OpenCode fetched long ago",
     breaks: ({ write }) => {
-      const cached = "cache/opencode/packages/opencode-hud@latest/node_modules/opencode-hud"
-      write(`${cached}/package.json`, { name: "opencode-hud", version: "0.0.9" })
+      const cached = "cache/opencode/packages/opencode-hudfold@latest/node_modules/opencode-hudfold"
+      write(`${cached}/package.json`, { name: "opencode-hudfold", version: "0.0.9" })
       for (const name of ["opencode", "tui"]) {
-        write(`config/opencode/${name}.json`, { plugin: [["opencode-hud", { digest: { gpu: "off" } }]] })
+        write(`config/opencode/${name}.json`, { plugin: [["opencode-hudfold", { digest: { gpu: "off" } }]] })
       }
     },
     says: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^list "opencode-hud@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates by itself/,
+      fix: /^list "opencode-hudfold@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates by itself/,
     },
   },
   {
     name: "a panel of another version",
     breaks: ({ write }) => {
-      write("other/package.json", { name: "opencode-hud", version: "0.0.9" })
+      write("other/package.json", { name: "opencode-hudfold", version: "0.0.9" })
       write("config/opencode/tui.json", { plugin: ["../../other"] })
     },
     says: {
@@ -345,7 +345,7 @@ const BROKEN: {
       name: "conflicts",
       level: "warn",
       found: /^DCP prunes the context too \(\S+project\/opencode\.json\)/,
-      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} in the options of opencode-hud$/,
+      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} in the options of opencode-hudfold$/,
     },
   },
   {
@@ -393,13 +393,13 @@ const BROKEN: {
       name: "engine",
       level: "fail",
       found: /^it speaks version 99 of the protocol, this plugin version \d+/,
-      fix: /^opencode-hud setup/,
+      fix: /^hudfold setup/,
     },
   },
   {
     name: "an engine that was not finished",
     breaks: ({ data }) => rmSync(join(data, "sidecar/installed.json")),
-    says: { name: "engine", level: "fail", found: /was not finished$/, fix: /^opencode-hud setup/ },
+    says: { name: "engine", level: "fail", found: /was not finished$/, fix: /^hudfold setup/ },
   },
   {
     name: "an engine without one of its packages",
@@ -412,13 +412,13 @@ const BROKEN: {
       name: "engine",
       level: "fail",
       found: /@node-llama-cpp\/of-no-machine is missing$/,
-      fix: /^opencode-hud setup --uninstall --keep-models, then opencode-hud setup$/,
+      fix: /^hudfold setup --uninstall --keep-models, then hudfold setup$/,
     },
   },
   {
     name: "an engine without its program",
     breaks: ({ data }) => rmSync(join(data, "sidecar/main.js")),
-    says: { name: "engine", level: "fail", found: /sidecar\/main\.js is missing$/, fix: /^opencode-hud setup/ },
+    says: { name: "engine", level: "fail", found: /sidecar\/main\.js is missing$/, fix: /^hudfold setup/ },
   },
   {
     name: "a missing model",
@@ -428,7 +428,7 @@ const BROKEN: {
       name: "model",
       level: "fail",
       found: /^\/nowhere\/model\.gguf is no model: .*got no such file$/,
-      fix: /^opencode-hud setup --model smollm2-135m; or choose another/,
+      fix: /^hudfold setup --model smollm2-135m; or choose another/,
     },
   },
   {
@@ -444,7 +444,7 @@ const BROKEN: {
       name: "model",
       level: "fail",
       found: /\/model\.gguf is damaged: its checksum is not the one it had$/,
-      fix: /^put the file back, or take it as it is: opencode-hud model use \S+\/model\.gguf$/,
+      fix: /^put the file back, or take it as it is: hudfold model use \S+\/model\.gguf$/,
     },
   },
   {
@@ -493,7 +493,7 @@ const BROKEN: {
       name: "speed",
       level: "warn",
       found: /^20 tokens\/s in and 2 out .*it is slow/,
-      fix: /opencode-hud model list/,
+      fix: /hudfold model list/,
     },
   },
   {
@@ -570,9 +570,7 @@ test("what is wrong is said for people with the fix below it, and counted", asyn
   rmSync(join(patient.config, "tui.json"))
   const { code, stdout } = await patient.doctor()
   expect(code).toBe(2)
-  expect(stdout).toMatch(
-    /^fail {2}engine {5}\S+main\.js is missing\n {17}fix: opencode-hud setup, which installs it anew$/m,
-  )
+  expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which installs it anew$/m)
   expect(stdout).toEndWith("\n\n1 to put right, 1 to look at, 12 in order\n")
 })
 
@@ -606,5 +604,5 @@ test("an interrupt while a large model is checked ends it, and changes nothing",
   expect(await child.exited).toBe(130)
   await reading
   expect(stdout).not.toContain("model  ")
-  expect(await new Response(child.stderr).text()).toBe("opencode-hud: interrupted; nothing was changed\n")
+  expect(await new Response(child.stderr).text()).toBe("hudfold: interrupted; nothing was changed\n")
 })

@@ -145,7 +145,7 @@ describe("what it refuses in one line, with exit code 2", () => {
     test(name, async () => {
       const { code, stdout, stderr } = await cli(["inspect", ...args()], recorded.env)
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
     })
   }
@@ -154,8 +154,6 @@ describe("what it refuses in one line, with exit code 2", () => {
     using folder = temporaryFolder()
     const { code, stderr } = await cli(["inspect", "latest"], { XDG_DATA_HOME: folder.path })
     expect(code).toBe(2)
-    expect(stderr).toMatch(
-      /^opencode-hud: no OpenCode database at [^\n]+ or give a file written by `opencode export`\n$/,
-    )
+    expect(stderr).toMatch(/^hudfold: no OpenCode database at [^\n]+ or give a file written by `opencode export`\n$/)
   })
 })

@@ -8,16 +8,16 @@ test("--version prints the package's version", async () => {
 
 describe("--help", () => {
   const rows: { args: string[]; says: string[] }[] = [
-    { args: ["--help"], says: ["inspect", "replay", "demo", "setup", "model", "opencode-hud <command> --help"] },
+    { args: ["--help"], says: ["inspect", "replay", "demo", "setup", "model", "hudfold <command> --help"] },
     { args: ["-h"], says: ["inspect", "demo"] },
     { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
     { args: ["inspect", "x", "--bogus", "-h"], says: ["SESSION"] },
-    { args: ["demo", "--help"], says: ["opencode-hud demo"] },
-    { args: ["setup", "--help"], says: ["opencode-hud setup", "--dry-run", "--uninstall", "--gpu=<auto|off|"] },
-    { args: ["model", "--help"], says: ["opencode-hud model", "list", "pull", "use", "remove"] },
+    { args: ["demo", "--help"], says: ["hudfold demo"] },
+    { args: ["setup", "--help"], says: ["hudfold setup", "--dry-run", "--uninstall", "--gpu=<auto|off|"] },
+    { args: ["model", "--help"], says: ["hudfold model", "list", "pull", "use", "remove"] },
   ]
   for (const { args, says } of rows) {
-    test(`opencode-hud ${args.join(" ")}`, async () => {
+    test(`hudfold ${args.join(" ")}`, async () => {
       const { code, stdout, stderr } = await cli(args)
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       for (const part of says) expect(stdout).toContain(part)
@@ -48,7 +48,7 @@ describe("a mistake is one line on stderr and exit code 2", () => {
     test(JSON.stringify(args), async () => {
       const { code, stdout, stderr } = await cli(args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
       expect(stderr).not.toContain("\u001b")
     })

@@ -1,4 +1,4 @@
-// `opencode-hud model`: the list, fetching from a hub of the test's own, taking into use and removing.
+// `hudfold model`: the list, fetching from a hub of the test's own, taking into use and removing.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const model = (...args: string[]): Promise<Result> =>
-  cli(["model", ...args], { OPENCODE_HUD_DATA: data, HF_ENDPOINT: hub.url, HF_TOKEN: "" })
+  cli(["model", ...args], { HUDFOLD_DATA: data, HF_ENDPOINT: hub.url, HF_TOKEN: "" })
 
 type Row = { name: string; inUse: boolean; path?: string; licence?: string; sizeBytes: number; speed?: string }
 const rows = async () => JSON.parse((await model("list", "--json")).stdout) as Row[]
@@ -47,7 +47,7 @@ test("the list names every model with size, licence and what it needs, and touch
 test("a model is pulled, used, shown in the list, and removed only when another is in use or by force", async () => {
   const pulled = await model("pull", URI)
   expect([pulled.code, pulled.stderr]).toEqual([0, ""])
-  expect(pulled.stdout).toContain(`none is in use; change that with: opencode-hud model use ${URI}`)
+  expect(pulled.stdout).toContain(`none is in use; change that with: hudfold model use ${URI}`)
   const path = join(placesIn(data).models, NAME)
   expect(readFileSync(path).equals(bytes)).toBe(true)
   expect((await rows()).at(-1)).toEqual({ name: URI, sizeBytes: bytes.length, path, inUse: false })
@@ -63,7 +63,7 @@ test("a model is pulled, used, shown in the list, and removed only when another 
   const refused = await model("remove", URI)
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    `opencode-hud: ${URI} is in use; use another first, or add --force to be without one\n`,
+    `hudfold: ${URI} is in use; use another first, or add --force to be without one\n`,
   ])
   const removed = await model("remove", URI, "--force")
   expect([removed.code, removed.stdout]).toEqual([0, `removed ${URI} (300 kB); none is in use now\n`])
@@ -78,7 +78,7 @@ test("a file of the user's is used where it is, shown as in use, and cannot be r
   const refused = await model("remove", own)
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    `opencode-hud: no fetched model is called ${JSON.stringify(own)}; none was fetched\n`,
+    `hudfold: no fetched model is called ${JSON.stringify(own)}; none was fetched\n`,
   ])
   expect(existsSync(own)).toBe(true)
 })
@@ -101,7 +101,7 @@ test("as it is shipped, on Node, it takes up a connection that was cut", async (
   const bundle = await bundleInto(folder.path)
   hub.faults.halfway = new Promise(() => {})
   const child = Bun.spawn(["node", bundle, "model", "pull", URI], {
-    env: { PATH: process.env.PATH ?? "", OPENCODE_HUD_DATA: data, HF_ENDPOINT: hub.url },
+    env: { PATH: process.env.PATH ?? "", HUDFOLD_DATA: data, HF_ENDPOINT: hub.url },
     stdout: "pipe",
     stderr: "pipe",
   })
@@ -122,14 +122,14 @@ test("as it is shipped, on Node, it takes up a connection that was cut", async (
 
 describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
-    { args: [], says: "no command; expected list, pull, use, remove (see opencode-hud model --help)" },
+    { args: [], says: "no command; expected list, pull, use, remove (see hudfold model --help)" },
     { args: ["drop"], says: 'unknown command "drop"; expected list, pull, use, remove' },
     { args: ["pull"], says: "missing NAME: a name of the list" },
-    { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see opencode-hud model pull --help' },
+    { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see hudfold model pull --help' },
     { args: ["pull", "nonesuch"], says: 'no model is called "nonesuch"; expected a name of' },
-    { args: ["pull", "./x.gguf"], says: "is a file; use it where it is: opencode-hud model use ./x.gguf" },
+    { args: ["pull", "./x.gguf"], says: "is a file; use it where it is: hudfold model use ./x.gguf" },
     { args: ["pull", "hf:owner/other:Q8_0"], says: "no file of owner/other ends in Q8_0.gguf; it has no .gguf file" },
-    { args: ["use", "gemma-3-270m"], says: "was not fetched yet; do so with: opencode-hud model pull gemma-3-270m" },
+    { args: ["use", "gemma-3-270m"], says: "was not fetched yet; do so with: hudfold model pull gemma-3-270m" },
     { args: ["use", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
     { args: ["remove", "gemma-3-270m"], says: 'no fetched model is called "gemma-3-270m"; none was fetched' },
     { args: ["list", "--all"], says: "unknown option --all; expected --json, --help" },
@@ -138,7 +138,7 @@ describe("a mistake is one line and exit code 2:", () => {
     test(args.join(" ") || "nothing", async () => {
       const { code, stdout, stderr } = await model(...args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
     })
   }
@@ -147,5 +147,5 @@ describe("a mistake is one line and exit code 2:", () => {
 test("--help of a subcommand is its own", async () => {
   const { code, stdout } = await model("pull", "--help")
   expect(code).toBe(0)
-  expect(stdout).toContain("Fetch a model (opencode-hud model pull v")
+  expect(stdout).toContain("Fetch a model (hudfold model pull v")
 })

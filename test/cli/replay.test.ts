@@ -212,8 +212,8 @@ describe("what goes wrong", () => {
     expect(code).toBe(2)
     expect(stdout).toStartWith("The long, 61 calls: ")
     const [first, second, end] = stderr.split("\n")
-    expect(first).toStartWith(`opencode-hud: ${missing} does not exist; write an export with`)
-    expect(second).toStartWith('opencode-hud: "nope" is neither a file nor a session id')
+    expect(first).toStartWith(`hudfold: ${missing} does not exist; write an export with`)
+    expect(second).toStartWith('hudfold: "nope" is neither a file nor a session id')
     expect(end).toBe("")
   })
 
@@ -239,7 +239,7 @@ describe("what goes wrong", () => {
     test(`${name} is one line, with exit code 2`, async () => {
       const { code, stdout, stderr } = await cli(["replay", ...args])
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
     })
   }

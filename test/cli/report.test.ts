@@ -109,7 +109,7 @@ test("on plain Node it goes to the folder it was called in, and sessions come fr
     stdout: "ignore",
   })
   expect(await child.exited).toBe(0)
-  const { sum } = written(join(place.path, "opencode-hud-report.html"))
+  const { sum } = written(join(place.path, "hudfold-report.html"))
   expect(sum.calls).toBe(5 + recorded.calls)
 })
 
@@ -117,7 +117,7 @@ describe("what goes wrong", () => {
   test("a session that cannot be read is left out and told, with exit code 2", async () => {
     const { code, stderr } = await cli(["report", "nope.json", file("long", long), "--out", out("partly")])
     expect(code).toBe(2)
-    expect(stderr).toStartWith("opencode-hud: nope.json does not exist; ")
+    expect(stderr).toStartWith("hudfold: nope.json does not exist; ")
     expect(written(out("partly"))).toMatchObject({ failed: 1, sessions: [{ title: "The long" }] })
   })
 
@@ -130,7 +130,7 @@ describe("what goes wrong", () => {
     writeFileSync(out("notes"), "<!doctype html>\nmy notes\n")
     const { code, stderr } = await cli(["report", file("long", long), "--out", out("notes")])
     expect(code).toBe(2)
-    expect(stderr).toContain("was not written by opencode-hud report and is left alone; name another")
+    expect(stderr).toContain("was not written by hudfold report and is left alone; name another")
     expect(readFileSync(out("notes"), "utf8")).toBe("<!doctype html>\nmy notes\n")
   })
 
@@ -156,7 +156,7 @@ describe("what goes wrong", () => {
     using child = spawnChild([process.execPath, "-e", program])
     expect(await child.finish()).toMatchObject({
       code: 130,
-      stderr: "opencode-hud: interrupted; nothing was written\n",
+      stderr: "hudfold: interrupted; nothing was written\n",
     })
     expect(readdirSync(join(folder.path, "kept"))).toEqual(["report.html"])
     expect(readFileSync(path, "utf8")).toBe(`${MARK}old`)
@@ -178,7 +178,7 @@ describe("what goes wrong", () => {
     test(`${name} is one line, with exit code 2`, async () => {
       const { code, stdout, stderr } = await cli(["report", ...args])
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
     })
   }

@@ -55,7 +55,7 @@ test("a session is read with OpenCode's own binary when there is no bun", async 
 test("started by a link without an extension, as npm installs it, it still finds itself", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { opencode })
-  const link = join(bin.path, "opencode-hud")
+  const link = join(bin.path, "opencode-hudfold")
   symlinkSync(bundle, link)
   const child = Bun.spawn([node, link, "inspect", recorded.session], { env: { PATH: path, ...recorded.env } })
   expect(await new Response(child.stdout).text()).toBe(expected)
@@ -66,14 +66,14 @@ test("the exit code and the message of the second run are the first one's", asyn
   const path = linkCommands(bin.path, { opencode })
   const { code, stdout, stderr } = await onNode(path, ["inspect", "ses_nope"])
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-  expect(stderr).toMatch(/^opencode-hud: no session "ses_nope" in [^\n]+\n$/)
+  expect(stderr).toMatch(/^hudfold: no session "ses_nope" in [^\n]+\n$/)
 })
 
 test("without bun and opencode it says what to do", async () => {
   using bin = temporaryFolder()
   const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.session])
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-  expect(stderr).toMatch(/^opencode-hud: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
+  expect(stderr).toMatch(/^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
 })
 
 test("a bun that is only another node does not start copies without end", async () => {
@@ -81,7 +81,7 @@ test("a bun that is only another node does not start copies without end", async 
   const path = linkCommands(bin.path, { bun: node })
   const { code, stderr } = await onNode(path, ["inspect", recorded.session])
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+  expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
 })
 
 test("what the project it stands in would have Bun preload is not run", async () => {
@@ -107,7 +107,7 @@ test("a data folder given relative to the working directory is still found", asy
 })
 
 test("the variable that makes OpenCode a Bun is not handed on to what is started next", () => {
-  const env = { BUN_BE_BUN: "1", OPENCODE_HUD_ON_BUN: "1", PATH: "/bin" }
+  const env = { BUN_BE_BUN: "1", HUDFOLD_ON_BUN: "1", PATH: "/bin" }
   forgetRuntime(env)
   expect(env).toEqual({ PATH: "/bin" } as typeof env)
 })

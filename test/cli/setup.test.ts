@@ -1,4 +1,4 @@
-// `opencode-hud setup` as people run it: the real installer, the real engine, a tiny model that the test writes, and a hub
+// `hudfold setup` as people run it: the real installer, the real engine, a tiny model that the test writes, and a hub
 // of its own.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -44,7 +44,7 @@ function env(): Record<string, string> {
   return {
     PATH: join(shared.path, "bin"),
     HOME: join(shared.path, "home"),
-    OPENCODE_HUD_DATA: data,
+    HUDFOLD_DATA: data,
     HF_ENDPOINT: hub?.url ?? "http://127.0.0.1:9",
     HF_TOKEN: "",
   }
@@ -135,7 +135,7 @@ test("Ctrl-C in a download keeps what has come, and the next run goes on from th
     await until(() => kept() !== undefined && readFileSync(join(data, kept() ?? "")).length > 200_000, 60_000)
     child.kill("SIGINT")
     expect(await child.exited).toBe(130)
-    expect(await new Response(child.stderr).text()).toBe("opencode-hud: interrupted; run it again to go on\n")
+    expect(await new Response(child.stderr).text()).toBe("hudfold: interrupted; run it again to go on\n")
   } finally {
     child.kill("SIGKILL")
   }
@@ -182,7 +182,7 @@ test("a model that llama.cpp refuses is said, and not taken into use", async () 
   await writeTinyModel(broken, { fault: "truncated" })
   const { code, stderr } = await setup("--model", broken)
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^opencode-hud: the trial of broken failed: [^\n]+\n$/)
+  expect(stderr).toMatch(/^hudfold: the trial of broken failed: [^\n]+\n$/)
   expect((await readInstalled(places())).model?.name).not.toBe("broken")
 }, 60_000)
 
@@ -203,9 +203,7 @@ describe("without a network it says in one line what could not be reached and wh
       npm_config_registry: "http://127.0.0.1:9/",
     })
     expect(code).toBe(2)
-    expect(stderr).toMatch(
-      /^opencode-hud: bun could not reach the package registry \([^\n]+\); check the network[^\n]+\n$/,
-    )
+    expect(stderr).toMatch(/^hudfold: bun could not reach the package registry \([^\n]+\); check the network[^\n]+\n$/)
     expect(inData()).toEqual([])
   }, 30_000)
 
@@ -215,7 +213,7 @@ describe("without a network it says in one line what could not be reached and wh
     const { code, stderr } = await cli(["setup"], { ...env(), HF_ENDPOINT: "http://127.0.0.1:9" })
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^opencode-hud: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run it again to go on, or fetch http\S+ by other means and run: opencode-hud model use \/path\/to\/\S+\.gguf\n$/,
+      /^hudfold: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run it again to go on, or fetch http\S+ by other means and run: hudfold model use \/path\/to\/\S+\.gguf\n$/,
     )
     expect(inData()).toEqual(["models", "sidecar"])
   }, 60_000)
@@ -234,7 +232,7 @@ describe("a mistake is one line and exit code 2:", () => {
     test(args.join(" "), async () => {
       const { code, stdout, stderr } = await setup(...args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^opencode-hud: [^\n]+\n$/)
+      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
       expect(stderr).toContain(says)
       expect(existsSync(data)).toBe(false)
     })

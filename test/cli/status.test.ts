@@ -1,4 +1,4 @@
-// `opencode-hud status`: which session it shows, what it says of it, and that it follows it.
+// `hudfold status`: which session it shows, what it says of it, and that it follows it.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +27,7 @@ async function put(sessionID: string, changes: Partial<Status> = {}): Promise<St
   return status
 }
 
-const env = () => ({ OPENCODE_HUD_DATA: data })
+const env = () => ({ HUDFOLD_DATA: data })
 const status = (...args: string[]) => cli(["status", "--dir", here, ...args], env())
 
 /** A process id that nobody has: of a process that has just ended. */
@@ -48,12 +48,12 @@ describe("of a session", () => {
     ])
     expect(stdout.trimEnd().split("\n")).toEqual([
       "session ses_1, 42 calls, scripted/scripted-1",
-      `written 1 minute ago by opencode-hud 0.1.0, process ${process.pid}`,
+      `written 1 minute ago by opencode-hudfold 0.1.0, process ${process.pid}`,
       "",
       ...rows,
       "",
       "<hud>",
-      "status by opencode-hud, call 42",
+      "status by hudfold, call 42",
       "</hud>",
     ])
     expect(stdout).toContain("\ncontext   87k of 200k (44%)\n")
@@ -108,20 +108,20 @@ describe("which session", () => {
     expect((await status("ses_abc")).stdout).toStartWith("session ses_abc,")
     const { code, stderr } = await status("ses_ab")
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^opencode-hud: "ses_ab" begins more than one session id \(.*\); give more of it\n$/)
+    expect(stderr).toMatch(/^hudfold: "ses_ab" begins more than one session id \(.*\); give more of it\n$/)
   })
 
   test("an unknown one is refused, and the newest named", async () => {
     await put("ses_1")
     const { code, stdout, stderr } = await status("ses_nope")
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toMatch(/^opencode-hud: no status of a session "ses_nope" in \S+; the newest is ses_1\n$/)
+    expect(stderr).toMatch(/^hudfold: no status of a session "ses_nope" in \S+; the newest is ses_1\n$/)
   })
 
   test("where there is none it says what to do", async () => {
     const { code, stdout, stderr } = await status()
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toContain("send OpenCode a message; `opencode-hud doctor` says whether the plugin is loaded")
+    expect(stderr).toContain("send OpenCode a message; `hudfold doctor` says whether the plugin is loaded")
   })
 
   test("one that this version cannot read is passed over", async () => {

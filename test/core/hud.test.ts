@@ -89,7 +89,7 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages, { around: { ...AROUND, contextLimit: 150_000 } })?.text).toBe(
       [
         "<hud>",
-        "status by opencode-hud, call 7",
+        "status by hudfold, call 7",
         "context 45k of 150k (30%), 97% cached",
         'task "make the login test pass on node 22, please"',
         "todo 1 of 3 done, now: mend the login",
@@ -192,7 +192,7 @@ describe("what the HUD says", () => {
     const first = next(newHudState())
     expect(first.hud?.text).toContain("failing")
     session.assistant([bash("npm test", "Tests: 1 passed, 1 total")])
-    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by opencode-hud, call 3\n</hud>")
+    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by hudfold, call 3\n</hud>")
   })
 
   test("only the sections that are wanted", () => {

@@ -124,7 +124,7 @@ describe("the store", () => {
     using folder = temporaryFolder()
     const blocked = join(folder.path, "data")
     writeFileSync(blocked, "")
-    const path = join(blocked, "opencode-hud", "hud.db")
+    const path = join(blocked, "opencode-hudfold", "hud.db")
     const check = await examined(path)
     expect(check).toEqual({
       name: "store",
@@ -170,7 +170,13 @@ describe("the store", () => {
 
 describe("whether the plugin was loaded", () => {
   const file = { path: "/home/dev/opencode.json", changedMs: 1_000 }
-  const listed = { spec: "opencode-hud", options: undefined, file, name: "opencode-hud", place: "package" as const }
+  const listed = {
+    spec: "opencode-hudfold",
+    options: undefined,
+    file,
+    name: "opencode-hudfold",
+    place: "package" as const,
+  }
   const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
     id,

@@ -30,18 +30,18 @@ describe("JSON with comments", () => {
 
 test("the name in a spec is the package's, whatever follows it", () => {
   const names = [
-    "opencode-hud",
-    "opencode-hud@1.2.3",
-    "opencode-hud@file:/tmp/a.tgz",
+    "opencode-hudfold",
+    "opencode-hudfold@1.2.3",
+    "opencode-hudfold@file:/tmp/a.tgz",
     "@owner/name@latest",
-    "hud@npm:opencode-hud@1",
+    "hud@npm:opencode-hudfold@1",
   ]
   expect(names.map(packageName)).toEqual([
-    "opencode-hud",
-    "opencode-hud",
-    "opencode-hud",
+    "opencode-hudfold",
+    "opencode-hudfold",
+    "opencode-hudfold",
     "@owner/name",
-    "opencode-hud",
+    "opencode-hudfold",
   ])
 })
 
@@ -95,8 +95,8 @@ describe("the config files of a folder", () => {
 
   test("may also stand in the environment, whole", async () => {
     using found = await configOf(
-      { ".config/opencode/opencode.json": { plugin: [["opencode-hud", { deadlineMs: 10 }]] } },
-      { OPENCODE_CONFIG_CONTENT: '{ "plugin": [["opencode-hud", { "deadlineMs": 20 }]] }' },
+      { ".config/opencode/opencode.json": { plugin: [["opencode-hudfold", { deadlineMs: 10 }]] } },
+      { OPENCODE_CONFIG_CONTENT: '{ "plugin": [["opencode-hudfold", { "deadlineMs": 20 }]] }' },
     )
     expect(found.listing.ours.map(({ options }) => options)).toEqual([{ deadlineMs: 20 }])
     using broken = await configOf({}, { OPENCODE_CONFIG_CONTENT: "{" })
@@ -188,21 +188,21 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
 
 describe("the plugin in a list", () => {
   const ways: { name: string; entry: unknown; is: boolean }[] = [
-    { name: "by its name", entry: "opencode-hud", is: true },
-    { name: "with a version", entry: "opencode-hud@1.2.3", is: true },
-    { name: "with options", entry: ["opencode-hud", { hud: {} }], is: true },
-    { name: "as a tarball", entry: "opencode-hud@file:/tmp/opencode-hud-0.1.0.tgz", is: true },
+    { name: "by its name", entry: "opencode-hudfold", is: true },
+    { name: "with a version", entry: "opencode-hudfold@1.2.3", is: true },
+    { name: "with options", entry: ["opencode-hudfold", { hud: {} }], is: true },
+    { name: "as a tarball", entry: "opencode-hudfold@file:/tmp/opencode-hudfold-0.1.0.tgz", is: true },
     { name: "as a folder", entry: root, is: true },
     { name: "as its source's URL", entry: new URL("../../src/plugin.ts", import.meta.url).href, is: true },
     { name: "as a relative path into a package", entry: "./mine/dist/plugin.js", is: true },
-    { name: "under another name", entry: "opencode-hud-theme", is: false },
+    { name: "under another name", entry: "opencode-hudfold-theme", is: false },
     { name: "as a number", entry: 1, is: false },
   ]
   for (const { name, entry, is } of ways) {
     test(name, async () => {
       using found = await configOf({
         ".config/opencode/opencode.json": { plugin: ["other", entry] },
-        ".config/opencode/mine/package.json": { name: "opencode-hud", version: "9.9.9" },
+        ".config/opencode/mine/package.json": { name: "opencode-hudfold", version: "9.9.9" },
         ".config/opencode/mine/dist/plugin.js": "",
       })
       expect(found.listing.ours.map(({ spec }) => spec)).toEqual(
@@ -212,11 +212,11 @@ describe("the plugin in a list", () => {
   }
 
   test("has the version that OpenCode has fetched, or that the folder says", async () => {
-    const cache = (name: string) => `.cache/opencode/packages/${name}/node_modules/opencode-hud/package.json`
+    const cache = (name: string) => `.cache/opencode/packages/${name}/node_modules/opencode-hudfold/package.json`
     using found = await configOf({
-      [cache("opencode-hud@latest")]: { name: "opencode-hud", version: "1.0.0" },
-      "code/project/mine/package.json": { name: "opencode-hud", version: "2.0.0" },
-      ".config/opencode/opencode.json": { plugin: ["opencode-hud"] },
+      [cache("opencode-hudfold@latest")]: { name: "opencode-hudfold", version: "1.0.0" },
+      "code/project/mine/package.json": { name: "opencode-hudfold", version: "2.0.0" },
+      ".config/opencode/opencode.json": { plugin: ["opencode-hudfold"] },
       "code/project/opencode.json": { plugin: ["./mine"] },
     })
     expect(found.listing.ours.map(({ version }) => version)).toEqual(["1.0.0", "2.0.0"])
@@ -224,8 +224,8 @@ describe("the plugin in a list", () => {
 
   test("in two of the global files counts once, since the later list takes the place of the earlier", async () => {
     using found = await configOf({
-      ".config/opencode/opencode.json": { plugin: [["opencode-hud", { deadlineMs: 10 }]] },
-      ".config/opencode/opencode.jsonc": { plugin: [["opencode-hud", { deadlineMs: 20 }]] },
+      ".config/opencode/opencode.json": { plugin: [["opencode-hudfold", { deadlineMs: 10 }]] },
+      ".config/opencode/opencode.jsonc": { plugin: [["opencode-hudfold", { deadlineMs: 20 }]] },
     })
     expect(found.listing.written.map(({ options }) => options)).toEqual([{ deadlineMs: 20 }])
   })

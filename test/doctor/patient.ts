@@ -55,14 +55,14 @@ export function newPatient(program: Program = "real"): Patient {
     XDG_DATA_HOME: at("data"),
     XDG_CACHE_HOME: at("cache"),
     XDG_STATE_HOME: at("state"),
-    OPENCODE_HUD_DATA: at("data/opencode-hud"),
+    HUDFOLD_DATA: at("data/opencode-hudfold"),
   }
   const doctor = (...args: string[]) => cli(["doctor", "--dir", at("project"), ...args], env)
   return {
     root: folder.path,
     project: at("project"),
     config: at("config/opencode"),
-    data: at("data/opencode-hud"),
+    data: at("data/opencode-hudfold"),
     env,
     write,
     doctor,
@@ -93,12 +93,12 @@ export async function trace(patient: Patient, sessionID: string, changes: Partia
 export async function plantModel(patient: Patient, path: string): Promise<Planted> {
   const planted = plantSidecar(patient.root, { model: path })
   const { variants } = chooseVariants(await probeMachine(), "off")
-  patient.write("data/opencode-hud/sidecar/installed.json", {
+  patient.write("data/opencode-hudfold/sidecar/installed.json", {
     ...JSON.parse(readFileSync(planted.engineRecord, "utf8")),
     variants: variants.map(packageName),
   })
   const record = JSON.parse(readFileSync(planted.modelRecord, "utf8"))
-  patient.write("data/opencode-hud/model.json", { ...record, sha256: sha256(readFileSync(path)) })
+  patient.write("data/opencode-hudfold/model.json", { ...record, sha256: sha256(readFileSync(path)) })
   return planted
 }
 

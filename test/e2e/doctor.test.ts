@@ -1,4 +1,4 @@
-// What a session of the real OpenCode leaves behind, as `opencode-hud doctor` and `opencode-hud status` find it.
+// What a session of the real OpenCode leaves behind, as `hudfold doctor` and `hudfold status` find it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -21,7 +21,7 @@ beforeAll(async () => {
   world = await openWorld()
   linkCommands(bin.path, { opencode })
   // the tests' own data folder is not OpenCode's
-  env = { ...environmentFor(world.host.root), PATH: bin.path, OPENCODE_HUD_DATA: "" }
+  env = { ...environmentFor(world.host.root), PATH: bin.path, HUDFOLD_DATA: "" }
   writeFileSync(join(world.host.root, "config/opencode/tui.json"), JSON.stringify({ plugin: [root] }))
   world.provider.play([use(read("package.json")), say("That is all.")])
   session = (await world.host.run("What is this?")).session
@@ -60,7 +60,7 @@ test("status shows the session, whose process has ended", async () => {
   const { code, stdout, stderr } = await cli(["status", "--dir", world.host.project], env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   expect(stdout).toStartWith(`session ${session}, 2 calls, scripted/scripted-1\n`)
-  expect(stdout).toMatch(/^written .* by opencode-hud \S+, process \d+, which has ended$/m)
+  expect(stdout).toMatch(/^written .* by opencode-hudfold \S+, process \d+, which has ended$/m)
 })
 
 test("the files that doctor reads are those that OpenCode reads, in its order", async () => {

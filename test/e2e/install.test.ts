@@ -1,4 +1,4 @@
-// `opencode plugin opencode-hud` as a user runs it, from a registry that has the packed package: both halves are found,
+// `opencode plugin opencode-hudfold` as a user runs it, from a registry that has the packed package: both halves are found,
 // listed, and at work on the screen. OpenCode cannot load a screen's half out of a tarball given by `file:`.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
@@ -29,7 +29,7 @@ let world: World
 let env: Record<string, string>
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "opencode-hud-install-"))
+  folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-install-"))
   const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]
   const [pack] = JSON.parse((await run("npm", args, { cwd: root })).stdout) as [{ filename: string; integrity: string }]
   registry = await startRegistry(join(folder, pack.filename), pack.integrity)

@@ -220,12 +220,16 @@ shown(named("the panel at 160 columns"), () => {
 
   test("/hud-status says all of it", async () => {
     await command(here, "hud-status", "HUD: status")
-    await here.terminal.until(/opencode-hud \d+\.\d+/, "compacts at 192k", "sh check: FAIL cart.test.ts: 3 is not 4")
+    await here.terminal.until(
+      /opencode-hudfold \d+\.\d+/,
+      "compacts at 192k",
+      "sh check: FAIL cart.test.ts: 3 is not 4",
+    )
     await leave(here, "compacts at 192k")
   })
 
   test("a fold whose original is gone says so", async () => {
-    const folder = statusFolder(join(here.host.root, "data/opencode-hud"))
+    const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
     const status = (await readStatus(folder, lastRequest().session))!
     const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
     await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
@@ -327,7 +331,7 @@ shown(named("the panel's /hud-setup"), () => {
     await open()
     await here.terminal.until("nothing was changed (--dry-run)")
     await leave(here, "enter do it")
-    expect(existsSync(join(here.host.root, "data/opencode-hud/sidecar"))).toBe(false)
+    expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
   })
 
   test("stopped while it fetches, it ends in order and leaves nothing half done", async () => {
@@ -337,14 +341,14 @@ shown(named("the panel's /hud-setup"), () => {
     await here.terminal.until("setting up", /engine: installing with \w+/)
     here.terminal.press("Escape")
     await here.terminal.until("Setup was stopped")
-    expect(existsSync(join(here.host.root, "data/opencode-hud/sidecar"))).toBe(false)
+    expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
   })
 
   test("says why it could not be done", async () => {
     isThere = false
     await open()
     here.terminal.press("Enter")
-    await here.terminal.until("not set up", /opencode-hud: .*(registry|404|not found)/i)
+    await here.terminal.until("not set up", /hudfold: .*(registry|404|not found)/i)
     await leave(here, "not set up")
   })
 })

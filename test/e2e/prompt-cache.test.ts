@@ -97,7 +97,7 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
   })
 
   test("has a live account that tells what it would have cost without the plugin, within 5 %", async () => {
-    const status = await readStatus(statusFolder(join(worlds[1]?.host.root ?? "", "data/opencode-hud")), session)
+    const status = await readStatus(statusFolder(join(worlds[1]?.host.root ?? "", "data/opencode-hudfold")), session)
     const told = costOf(requests) / (1 - (status?.saved.share ?? Number.NaN))
     expect(status?.saved.calls).toBe(STEPS + 1)
     expect(Math.abs(told / costOf(bare) - 1)).toBeLessThan(CLOSE)

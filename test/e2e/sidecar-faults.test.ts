@@ -43,7 +43,7 @@ let models: string
 let outline: string[]
 
 beforeAll(async () => {
-  models = mkdtempSync(join(tmpdir(), "opencode-hud-models-"))
+  models = mkdtempSync(join(tmpdir(), "opencode-hudfold-models-"))
   const plain = await openWorld({ plugin: null, files: PROJECT })
   try {
     plain.provider.play(work(0))
@@ -77,7 +77,7 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
     const said = world.host
       .log()
       .split("\n")
-      .filter((line) => line.includes("opencode-hud:"))
+      .filter((line) => line.includes("opencode-hudfold:"))
     expect(said.filter((line) => /was not done|took longer|failed; OpenCode/.test(line))).toEqual([])
     expect(said.join("\n")).toMatch(says)
   } finally {
@@ -111,7 +111,7 @@ describe("a session goes as without the plugin, and no process is left, when the
     ["is stopped in the middle of its work", { program: "slow", stop: true, says: ANY }],
     ["is slow", { program: "slow", says: ANY }],
     ["crashes on the second request", { program: "crashes-on-second", says: /killed by SIGKILL/ }],
-    ["is of the wrong version", { program: "wrong-version", says: /run `?(npx )?opencode-hud setup/ }],
+    ["is of the wrong version", { program: "wrong-version", says: /run `?(npx )?hudfold setup/ }],
     ["is never ready", { program: "never-ready", says: ANY }],
     ["prints noise on stdout", { program: "noisy", says: ANY }],
     ["ignores SIGTERM", { program: "ignores-sigterm", says: ANY }],

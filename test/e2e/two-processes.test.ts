@@ -30,7 +30,7 @@ test(
       const first = await eventually("the sidecar to start", () => running(planted.main)[0], PATIENCE_MS)
       await turn(other, "jobs.txt")
       await eventually("the second to say why it does without", () =>
-        /opencode-hud: .*another (OpenCode|process)/.test(host.log()) ? true : undefined,
+        /hudfold: .*another (OpenCode|process)/.test(host.log()) ? true : undefined,
       )
       expect(running(planted.main).map(({ pid }) => pid)).toEqual([first.pid])
       await one.close()

@@ -135,7 +135,7 @@ test(
       const toast = wrong.client.event((event) => event.type === "tui.toast.show")
       await converse(wrong, "Hello", [say("Hello.")])
       const { title, message, variant } = (await toast).properties
-      expect({ title, variant }).toEqual({ title: "opencode-hud", variant: "warning" })
+      expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })
       expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
       expect(message).toContain('got "top"; using "auto"')
     } finally {

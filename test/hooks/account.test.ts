@@ -15,13 +15,13 @@ import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "account-"))
 const sessions = statusFolder(data)
-const before = process.env.OPENCODE_HUD_DATA
+const before = process.env.HUDFOLD_DATA
 beforeAll(() => {
-  process.env.OPENCODE_HUD_DATA = data
+  process.env.HUDFOLD_DATA = data
 })
 afterAll(() => {
-  if (before === undefined) delete process.env.OPENCODE_HUD_DATA
-  else process.env.OPENCODE_HUD_DATA = before
+  if (before === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = before
   rmSync(data, { recursive: true })
 })
 

@@ -13,12 +13,12 @@ const RUNS = 100_000
 
 type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
-const HUD = /^(?:\n\n)?<hud>\nstatus by opencode-hud, call \d+[\s\S]*?<\/hud>$/
+const HUD = /^(?:\n\n)?<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>$/
 const FOLDED = /folded r\d+( · |: )/
 
 /** A HUD message, or a HUD's part of the user's message; what carries such an id when it comes in is no one else's. */
 function isOurs(thing: { id?: unknown } | null | undefined): boolean {
-  return typeof thing?.id === "string" && (isHudID(thing.id) || thing.id === "prt_opencode_hud")
+  return typeof thing?.id === "string" && (isHudID(thing.id) || thing.id === "prt_hudfold")
 }
 
 /** The array without what was a HUD before the call or is one after it. */

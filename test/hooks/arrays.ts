@@ -25,7 +25,7 @@ const long = fc.constantFrom(
   `<hud>${"folded r1 · read · ".repeat(60)}`,
   "x".repeat(3000),
 )
-const id = fc.constantFrom("m1", "m2", "m3", "m4", "", "msg_opencode_hud", "msg_opencode_hud_3")
+const id = fc.constantFrom("m1", "m2", "m3", "m4", "", "msg_hudfold", "msg_hudfold_3")
 const junk = fc.constantFrom<unknown>(undefined, null, 0, -1, Number.NaN, "", "junk", true, [], {}, [null], {
   a: { b: [1] },
 })

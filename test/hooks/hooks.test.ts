@@ -94,7 +94,7 @@ describe("the system prompt", () => {
     const { system, call } = await load()
     const [first, last] = await system("You are OpenCode.", "ses_test")
     expect(first).toBe("You are OpenCode.")
-    expect(last).toStartWith("second\n\nA <hud> block is a status by opencode-hud")
+    expect(last).toStartWith("second\n\nA <hud> block is a status by hudfold")
     expect(last).toEndWith("hud_recall with that id returns the original.")
     const again = { system: ["You are OpenCode.", last] }
     await call("experimental.chat.system.transform")({ sessionID: "ses_test", model: MODEL }, again)

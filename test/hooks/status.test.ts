@@ -12,7 +12,7 @@ import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "status-"))
 const sessions = statusFolder(data)
-const before = process.env.OPENCODE_HUD_DATA
+const before = process.env.HUDFOLD_DATA
 beforeAll(() => useData(data))
 afterAll(() => {
   useData(before)
@@ -20,8 +20,8 @@ afterAll(() => {
 })
 
 function useData(folder: string | undefined): void {
-  if (folder === undefined) delete process.env.OPENCODE_HUD_DATA
-  else process.env.OPENCODE_HUD_DATA = folder
+  if (folder === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = folder
 }
 
 const hudsIn = (messages: readonly HostMessage[]) =>

@@ -52,7 +52,7 @@ describe.skipIf(!present)(`a real model${why}`, () => {
   const written = new Map<string, Written>()
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "opencode-hud-model-"))
+    folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-model-"))
     const { digest: options } = optionsSchema.parse({ digest: { gpu: "off" } })
     const planted = plantSidecar(folder, { model: TEST_MODEL })
     const opened = await openLlama({ dataFolder: planted.folder, options, report: () => {}, holdsHost: true })

@@ -37,7 +37,7 @@ type Outcome = {
 export async function runDemo(options: DemoOptions): Promise<number> {
   const { write, signal } = options
   const paint = painter(options.colour ?? false)
-  write(`${paint.bold("opencode-hud demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
+  write(`${paint.bold("hudfold demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
   write(paint.dim("Bars show the HUD as the model's end received it. Arrows show what the agent did next.\n"))
   try {
     const live = await play(

@@ -1,4 +1,4 @@
-// Runs the demo from the sources: `bun test/opencode/main.ts [PLUGIN]`. Installed, `opencode-hud demo` does the same.
+// Runs the demo from the sources: `bun test/opencode/main.ts [PLUGIN]`. Installed, `hudfold demo` does the same.
 
 import { fileURLToPath } from "node:url"
 import { runDemo } from "./demo.ts"

@@ -217,7 +217,7 @@ describe("the text of strangers", () => {
       await page.locator("#folds ~ details .wide").waitFor()
       for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .wide th[scope=row]"])
         expect(await page.locator(place).first().textContent()).toBe(EVIL)
-      expect(await page.title()).toBe("2 sessions · opencode-hud report")
+      expect(await page.title()).toBe("2 sessions · hudfold report")
       expect(await owned(page)).toBeUndefined()
       expect(await page.locator("img").count()).toBe(0)
       expect(await page.locator("script").count()).toBe(2)

@@ -68,7 +68,7 @@ test("the HUD of a call is the one that goes out with it", () => {
   const texts = textsOf(long.huds)
   expect(texts).toHaveLength(150)
   expect(texts[0]).toBeUndefined()
-  expect(texts[99]).toStartWith("<hud>\nstatus by opencode-hud, call 100\n")
+  expect(texts[99]).toStartWith("<hud>\nstatus by hudfold, call 100\n")
 })
 
 describe("what a tool costs", () => {

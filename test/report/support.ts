@@ -30,7 +30,7 @@ export function reportOf(given: readonly Given[]): Report {
   const tariffs = new Map<string, Tariff>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, tariffs))
   const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
-  return { madeBy: "opencode-hud test", madeAtMs: 0, sum, tariffs: [...tariffs.values()], sessions, failed: 0 }
+  return { madeBy: "opencode-hudfold test", madeAtMs: 0, sum, tariffs: [...tariffs.values()], sessions, failed: 0 }
 }
 
 /** The page's script and style, from the sources as they are. */

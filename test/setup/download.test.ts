@@ -185,7 +185,7 @@ describe("what the hub refuses is put in words:", () => {
       says: /accepted its licence: do so there, and set HF_TOKEN/,
     },
     { faults: { refuses: { status: 403 } }, env: { HF_TOKEN: "t" }, code: "GATED", says: /HF_TOKEN was refused/ },
-    { faults: { refuses: { status: 500 } }, code: "HUB_FAILED", says: /status 500.*opencode-hud model use/ },
+    { faults: { refuses: { status: 500 } }, code: "HUB_FAILED", says: /status 500.*hudfold model use/ },
   ]
   for (const { faults, env: more, code, says } of rows) {
     test(`${faults.refuses?.status} ${faults.refuses?.reason ?? ""}`, async () => {
@@ -204,7 +204,7 @@ test("without a network it says what could not be reached and how to do without"
   expect(error.code).toBe("OFFLINE")
   expect(error.message).toContain(`${hub.url} could not be reached`)
   expect(error.message).toContain(
-    `fetch ${file.url} by other means and run: opencode-hud model use /path/to/model-Q8_0.gguf`,
+    `fetch ${file.url} by other means and run: hudfold model use /path/to/model-Q8_0.gguf`,
   )
   expect(files()).toEqual([])
 }, 20_000)

@@ -69,7 +69,7 @@ test.skipIf(process.getuid?.() === 0)(
     using folder = temporaryFolder()
     chmodSync(folder.path, 0o500)
     const held = holding(join(folder.path, "place.lock"), {}, async () => "mine")
-    await expect(held).rejects.toThrow(/cannot be written to \(EACCES\); OPENCODE_HUD_DATA can name another/)
+    await expect(held).rejects.toThrow(/cannot be written to \(EACCES\); HUDFOLD_DATA can name another/)
   },
 )
 

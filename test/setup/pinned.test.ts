@@ -90,7 +90,7 @@ describe("a model may be written as", () => {
 
 describe("and not as", () => {
   const rows: [text: string, says: string][] = [
-    ["smollm3", 'no model is called "smollm3"; expected a name of `opencode-hud model list`'],
+    ["smollm3", 'no model is called "smollm3"; expected a name of `hudfold model list`'],
     ["", "no model is called"],
     ["hf:owner", '"hf:owner" is no model; expected'],
     ["hf:../../etc:Q8_0", "is no model"],

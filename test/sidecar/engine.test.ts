@@ -36,7 +36,7 @@ test("it says hello where no engine is installed, and that setup is needed when 
     pid: sidecar.child.pid as number,
   })
   const failure = await failureOf(sidecar.request("engine/load", loadOf(await tinyModel())))
-  expect(failure).toEqual({ code: "NO_ENGINE", message: expect.stringContaining("opencode-hud setup") })
+  expect(failure).toEqual({ code: "NO_ENGINE", message: expect.stringContaining("hudfold setup") })
   expect(await sidecar.end()).toEqual({ code: 0, signal: null })
 })
 

@@ -43,7 +43,7 @@ async function open(
 
 test("there is none when nothing is set up, which is no fault", async () => {
   await using opened = await open("plain", { spoil: ({ engineRecord }) => rmSync(engineRecord) })
-  const off = "the local model is not set up; run `npx opencode-hud setup`"
+  const off = "the local model is not set up; run `npx opencode-hudfold setup`"
   expect(opened.backend).toEqual({ off, absent: true })
 })
 
@@ -54,17 +54,17 @@ test.each([
       spoil: ({ engineRecord }: Planted) =>
         writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
     },
-    "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hud setup` again",
+    "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hudfold setup` again",
   ],
   [
     "the record of it is broken",
     { spoil: ({ engineRecord }: Planted) => writeFileSync(engineRecord, '{"engine":') },
-    expect.stringMatching(/installed\.json cannot be read; run `npx opencode-hud setup` again$/),
+    expect.stringMatching(/installed\.json cannot be read; run `npx opencode-hudfold setup` again$/),
   ],
   [
     "no model is chosen",
     { spoil: ({ modelRecord }: Planted) => rmSync(modelRecord) },
-    "no model is chosen; run `npx opencode-hud setup`",
+    "no model is chosen; run `npx opencode-hudfold setup`",
   ],
   [
     "the model's path is relative",

@@ -53,7 +53,7 @@ test("one that asks in vain does not take the holder's lock away from it", async
 
 test("folder and file are for their owner alone", async () => {
   using folder = temporaryFolder()
-  const inner = join(folder.path, "opencode-hud")
+  const inner = join(folder.path, "opencode-hudfold")
   const lease = createLease(inner)
   await lease.acquire()
   lease.release()

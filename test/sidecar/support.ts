@@ -22,10 +22,10 @@ export const RUNTIMES = {
 } as const
 
 /**
- * The device of the tests that do not choose one themselves: `off`, or `vulkan` where OPENCODE_HUD_TEST_GPU says so.
+ * The device of the tests that do not choose one themselves: `off`, or `vulkan` where HUDFOLD_TEST_GPU says so.
  * The variables that select the device (GGML_VK_VISIBLE_DEVICES, VK_DRIVER_FILES) then reach the sidecar too.
  */
-export const TEST_GPU = (process.env.OPENCODE_HUD_TEST_GPU || "off") as "off" | "vulkan"
+export const TEST_GPU = (process.env.HUDFOLD_TEST_GPU || "off") as "off" | "vulkan"
 
 /**
  * For `setDefaultTimeout` in every file: the sidecar gives way to whatever else runs here, and a software device

@@ -190,7 +190,7 @@ describe("not ours to write", () => {
     expect(opened.store.state.kind).toBe("memory")
     expect(opened.warnings.length).toBe(1)
     expect(opened.warnings[0]).toContain(
-      `newer opencode-hud (schema ${schemaVersion + 1}, this one knows ${schemaVersion}); update the plugin`,
+      `newer opencode-hudfold (schema ${schemaVersion + 1}, this one knows ${schemaVersion}); update the plugin`,
     )
     opened.store.saveTurn(turnOf())
     expect(await opened.store.turns("ses_1")).toEqual([turnOf()])

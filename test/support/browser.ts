@@ -1,5 +1,5 @@
 // A real browser for the tests of the report: the Chromium of a package on Linux x64, elsewhere the one named by
-// OPENCODE_HUD_CHROME or Google Chrome where it is installed.
+// HUDFOLD_CHROME or Google Chrome where it is installed.
 
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
@@ -7,7 +7,7 @@ export type { Browser, Page }
 
 /** Rejects when there is none. */
 export async function launchBrowser(): Promise<Browser> {
-  const named = process.env.OPENCODE_HUD_CHROME
+  const named = process.env.HUDFOLD_CHROME
   if (named) return chromium.launch({ executablePath: named })
   if (process.platform !== "linux" || process.arch !== "x64") return chromium.launch({ channel: "chrome" })
   // not with the package's own arguments: in a single process the browser ends with its first context

@@ -5,7 +5,7 @@ import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 
 export const FOLDED = /^folded (r\d+) · /
-const HUD_ID = "msg_opencode_hud"
+const HUD_ID = "msg_hudfold"
 
 /** A request as it would go out, after the hook. */
 export type Sent = { messages: HostMessage[]; hud: string | undefined; folds: Map<string, string> }

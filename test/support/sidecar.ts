@@ -18,7 +18,7 @@ export type Planted = Places & { folder: string }
  * - `model`: path of the model file, which need not exist
  */
 export function plantSidecar(hostRoot: string, options: { program?: string; model: string }): Planted {
-  const folder = join(hostRoot, "data", "opencode-hud")
+  const folder = join(hostRoot, "data", "opencode-hudfold")
   const places = placesIn(folder)
   mkdirSync(places.sidecar, { recursive: true })
   if (options.program === undefined) {

@@ -1,6 +1,6 @@
 // How large a proof is: everything when `npm run prove` asks for it, a size for every day otherwise.
 
-const FULL = process.env.OPENCODE_HUD_PROVE === "full"
+const FULL = process.env.HUDFOLD_PROVE === "full"
 
 /** The first size in `npm test`, the second under `npm run prove`. */
 export function sized(everyDay: number, full: number): number {

@@ -46,7 +46,7 @@ export type TerminalOptions = {
 }
 
 /** Where there has to be one, its absence is a failure of every test that needs it, and no reason to skip them. */
-const isWanted = process.env.OPENCODE_HUD_REQUIRE_TMUX === "1"
+const isWanted = process.env.HUDFOLD_REQUIRE_TMUX === "1"
 
 /** Whether tests in a terminal are to be run, and what their names say when they are not. */
 export function needsTmux(): { run: boolean; named(name: string): string } {

@@ -31,10 +31,10 @@ test("tells the lines of a program that does well, and that it did", async () =>
 
 test("gives a failure in the program's own words", async () => {
   const lines: string[] = []
-  const cli = program("ill", 'console.log("model: 10 %")\nconsole.error("opencode-hud: no room")\nprocess.exitCode = 1')
+  const cli = program("ill", 'console.log("model: 10 %")\nconsole.error("hudfold: no room")\nprocess.exitCode = 1')
   const { ended } = runCli(["setup"], (line) => lines.push(line), cli)
-  expect(await ended).toEqual({ ok: false, interrupted: false, reason: "opencode-hud: no room" })
-  expect(lines.sort()).toEqual(["model: 10 %", "opencode-hud: no room"])
+  expect(await ended).toEqual({ ok: false, interrupted: false, reason: "hudfold: no room" })
+  expect(lines.sort()).toEqual(["hudfold: no room", "model: 10 %"])
 })
 
 test("stopped, it gets to put its things in order, and its end is waited for", async () => {

@@ -1,4 +1,4 @@
-// The backend that writes digests with a local model, through the sidecar that `opencode-hud setup` installed. Nothing is
+// The backend that writes digests with a local model, through the sidecar that `hudfold setup` installed. Nothing is
 // read before it is opened, and nothing is started before the first write.
 
 import { existsSync } from "node:fs"
@@ -114,8 +114,9 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
 
 /** An engine that nobody installed is no fault; a record that says nothing is. */
 function missingEngine(record: string): { off: string; absent?: boolean } {
-  if (!existsSync(record)) return { off: "the local model is not set up; run `npx opencode-hud setup`", absent: true }
-  return { off: `${record} cannot be read; run \`npx opencode-hud setup\` again` }
+  if (!existsSync(record))
+    return { off: "the local model is not set up; run `npx opencode-hudfold setup`", absent: true }
+  return { off: `${record} cannot be read; run \`npx opencode-hudfold setup\` again` }
 }
 
 function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {

@@ -35,7 +35,7 @@ document.body.append(
   el(
     "header",
     {},
-    el("h1", {}, "opencode-hud report"),
+    el("h1", {}, "hudfold report"),
     sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined,
     themeButton(draw),
   ),

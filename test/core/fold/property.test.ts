@@ -22,7 +22,7 @@ function partsOf({ messages, call }: Pick<Sent, "messages" | "call">): Placed[] 
   return messages
     .filter(({ info }) => !isHudID(info.id ?? ""))
     .flatMap(({ parts }) => parts)
-    .filter(({ id }) => id !== "prt_opencode_hud")
+    .filter(({ id }) => id !== "prt_hudfold")
     .map((part) => ({ part, bytes: hud ? JSON.stringify(part).replace(hud, "") : JSON.stringify(part) }))
 }
 

@@ -20,19 +20,19 @@ const JUMPS: Readonly<Record<string, (now: number) => number>> = {
 }
 
 const folder = temporaryFolder()
-const data = process.env.OPENCODE_HUD_DATA
+const data = process.env.HUDFOLD_DATA
 const wall = Date.now
 const seam = createSeam()
 afterAll(() => {
-  if (data === undefined) delete process.env.OPENCODE_HUD_DATA
-  else process.env.OPENCODE_HUD_DATA = data
+  if (data === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = data
   folder[Symbol.dispose]()
 })
 
 let count = 0
 async function play(fault?: Fault, jump: (now: number) => number = (now) => now): Promise<Played & { place: string }> {
   const place = join(folder.path, `${++count}`)
-  process.env.OPENCODE_HUD_DATA = place
+  process.env.HUDFOLD_DATA = place
   seam.begin(fault && { ...fault, fail: () => jump(wall()) })
   Date.now = () => seam.pass("Date.now", wall)
   try {

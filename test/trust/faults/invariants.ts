@@ -68,6 +68,6 @@ function movedIn({ processes }: Played): string[] {
 
 /** Lines about what an earlier line was about, in other words. */
 function repeatedIn(logged: readonly string[]): string[] {
-  const kinds = logged.map((line) => line.replace(/^opencode-hud: /, "").replace(/\(.*?\)|: .*$|[\d/].*$/g, ""))
+  const kinds = logged.map((line) => line.replace(/^hudfold: /, "").replace(/\(.*?\)|: .*$|[\d/].*$/g, ""))
   return logged.filter((_, at) => kinds.indexOf(kinds[at] ?? "") < at)
 }

@@ -11,8 +11,8 @@ import { bash, read, SessionBuilder, usage } from "../../support/session.ts"
 
 test("a request that gave up waiting for the store takes nothing from the next one when the store comes", async () => {
   using folder = temporaryFolder()
-  const data = process.env.OPENCODE_HUD_DATA
-  process.env.OPENCODE_HUD_DATA = folder.path
+  const data = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = folder.path
   try {
     const path = join(folder.path, "hud.db")
     const lock = new Database(path, { create: true })
@@ -42,8 +42,8 @@ test("a request that gave up waiting for the store takes nothing from the next o
     expect(logged).toHaveLength(1)
     expect(logged[0]).toContain("was not done after 1000 ms")
   } finally {
-    if (data === undefined) delete process.env.OPENCODE_HUD_DATA
-    else process.env.OPENCODE_HUD_DATA = data
+    if (data === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = data
   }
 })
 

@@ -92,7 +92,7 @@ const FAULTS: readonly Fault[] = [
       db.close()
       return undefined
     },
-    says: /newer opencode-hud/,
+    says: /newer opencode-hudfold/,
   },
 ]
 
@@ -154,7 +154,7 @@ type Worked = { outlines: string[][]; ends: object[]; log: string; huds: number;
 /** A turn with the fault in it, and another of the same session in a new process, when it is over. */
 async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Promise<Worked> {
   const world = await openWorld({ plugin, files: FILES })
-  const data = join(world.host.root, "data", "opencode-hud")
+  const data = join(world.host.root, "data", "opencode-hudfold")
   const database = join(world.host.root, "data", "opencode", "opencode.db")
   const takeBack = fault?.before?.(data)
   let end: (() => void) | undefined
@@ -207,7 +207,7 @@ describe("the session goes as without the plugin, and the next process has its H
         for (const [at, outline] of faulty.outlines.entries())
           expect(differences(plain.outlines[at] ?? [], outline)).toEqual([])
         expect(faulty.huds).toBe(2)
-        const said = faulty.log.split("\n").filter((line) => line.includes("opencode-hud:"))
+        const said = faulty.log.split("\n").filter((line) => line.includes("opencode-hudfold:"))
         expect(said.filter((line) => /was not done|took longer|failed; OpenCode/.test(line))).toEqual([])
         if (fault.says) expect(said.join("\n")).toMatch(fault.says)
       },

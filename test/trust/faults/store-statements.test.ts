@@ -16,8 +16,8 @@ const TROUBLES = { BUSY: 5, NOMEM: 7, READONLY: 8, IOERR: 522, CORRUPT: 11, FULL
 type Trouble = keyof typeof TROUBLES
 
 const folder = temporaryFolder()
-const data = process.env.OPENCODE_HUD_DATA
-process.env.OPENCODE_HUD_DATA = join(folder.path, "data")
+const data = process.env.HUDFOLD_DATA
+process.env.HUDFOLD_DATA = join(folder.path, "data")
 let before: Set<string> = new Set()
 let path = ""
 const seam = createSeam(() => {
@@ -26,8 +26,8 @@ const seam = createSeam(() => {
 const unwrap = wrapSqlite(seam)
 afterAll(() => {
   unwrap()
-  if (data === undefined) delete process.env.OPENCODE_HUD_DATA
-  else process.env.OPENCODE_HUD_DATA = data
+  if (data === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = data
   folder[Symbol.dispose]()
 })
 
@@ -119,7 +119,7 @@ describe("the session goes on in memory, the file is left as it is, and both are
       if (!migrated) return expect(said).toEqual([])
       expect([...rowsIn(path)].sort()).toEqual(migrated)
       for (const { logged } of played.processes.slice(1))
-        expect(logged).toEqual([expect.stringContaining("newer opencode-hud")])
+        expect(logged).toEqual([expect.stringContaining("newer opencode-hudfold")])
       rmSync(join(path, ".."), { recursive: true })
     }, 20_000)
 })

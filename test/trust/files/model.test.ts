@@ -42,7 +42,7 @@ beforeEach(async () => {
   // a whole second, so that it can be put back to the nanosecond
   utimesSync(model, 1_700_000_000, 1_700_000_000)
   planted = plantSidecar(folder.path, { program: join(fixtures, "plain.ts"), model })
-  // as `opencode-hud model use` does
+  // as `hudfold model use` does
   const plan = { kind: "file", name: "mine", path: model, sizeBytes: statSync(model).size } as const
   await takeIntoUse(placesIn(planted.folder), await carryOutModel(plan, { env: {} }))
 })
@@ -116,7 +116,7 @@ describe("a model in use that is now", () => {
     change()
     const error = await write()
     expect([error instanceof BackendError, (error as BackendError).code]).toEqual([true, "OFF"])
-    expect(error?.message).toMatch(/mine\.gguf is not the file that was taken into use.*opencode-hud model use/)
+    expect(error?.message).toMatch(/mine\.gguf is not the file that was taken into use.*hudfold model use/)
     expect([backend && !("off" in backend) && backend.state.kind, starts(planted)]).toEqual(["off", 0])
     expect(reports).toEqual([`warn the sidecar stays off: ${error?.message}`])
   })

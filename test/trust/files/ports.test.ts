@@ -31,7 +31,7 @@ const routes = Array.from({ length: 80 }, (_, n) => `route ${n}: handled by src/
 
 /** What a Bun that is started in a project reads there. */
 const HOSTILE = {
-  ".env": "OPENCODE_HUD_DATA=.evil\nFROM_PROJECT=yes\nLD_LIBRARY_PATH=.evil\nGGML_BACKEND_PATH=.evil/x.so\n",
+  ".env": "HUDFOLD_DATA=.evil\nFROM_PROJECT=yes\nLD_LIBRARY_PATH=.evil\nGGML_BACKEND_PATH=.evil/x.so\n",
   "bunfig.toml": 'preload = ["./evil.js"]\n',
   "evil.js": 'require("node:fs").writeFileSync(__dirname + "/evil-ran", String(process.pid))\n',
 }

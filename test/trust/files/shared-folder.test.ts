@@ -32,7 +32,7 @@ let folder: ReturnType<typeof temporaryFolder>
 let data = ""
 beforeEach(() => {
   folder = temporaryFolder()
-  data = join(folder.path, "data", "opencode-hud")
+  data = join(folder.path, "data", "opencode-hudfold")
   mkdirSync(data, { recursive: true })
 })
 afterEach(() => folder[Symbol.dispose]())
@@ -166,7 +166,7 @@ process.stdout.write(store.state.kind)
 await store.close()
 `,
     )
-    using child = spawnChild([process.execPath, script], { XDG_DATA_HOME: home, OPENCODE_HUD_DATA: "" })
+    using child = spawnChild([process.execPath, script], { XDG_DATA_HOME: home, HUDFOLD_DATA: "" })
     const { stdout, stderr } = await child.finish()
     return stdout + stderr
   }
@@ -187,7 +187,7 @@ await store.close()
   test("that is a link is used, and closed to others where it leads", async () => {
     chmodSync(data, 0o755)
     mkdirSync(join(folder.path, "home"))
-    symlinkSync(data, join(folder.path, "home/opencode-hud"))
+    symlinkSync(data, join(folder.path, "home/opencode-hudfold"))
     expect(await openDefault(join(folder.path, "home"))).toBe("sqlite")
     expect(modeOf(data)).toBe("700")
     expect(existsSync(join(data, "hud.db"))).toBe(true)

@@ -116,7 +116,7 @@ test.each(["-wal", "-shm"])("set aside, a broken store takes its %s along and no
 test("a file with a second name elsewhere is taken only if it is a store", async () => {
   writeFileSync(at("theirs"), "theirs", { mode: 0o644 })
   linkSync(at("theirs"), at("linked.db"))
-  expect(await use(at("linked.db"))).toContain("no store of opencode-hud")
+  expect(await use(at("linked.db"))).toContain("no store of opencode-hudfold")
   expect([readFileSync(at("theirs"), "utf8"), modeOf(at("theirs"))]).toEqual(["theirs", "644"])
 })
 
@@ -134,7 +134,7 @@ test("a folder in the file's place is left alone", async () => {
   expect(readdirSync(folder.path)).toEqual(["hud.db"])
 })
 
-const env = { OPENCODE_HUD_DATA: "/data/hud" }
+const env = { HUDFOLD_DATA: "/data/hud" }
 test.each([
   ["a name", "mine.db", "/data/hud/mine.db"],
   ["nothing", undefined, "/data/hud/hud.db"],

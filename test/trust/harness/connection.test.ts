@@ -69,7 +69,7 @@ describe("with a password on the server", () => {
       for (const who of [{}, wrong, default_]) {
         const response = await fetch(target, { headers: authorization(who) })
         expect(response.status).toBe(401)
-        expect(await response.text()).not.toContain("opencode-hud")
+        expect(await response.text()).not.toContain("opencode-hudfold")
       }
     }
   })
@@ -84,7 +84,7 @@ describe("with a password on the server", () => {
       expect(hudsOf(hooked.world.provider.from("main", session)[1] as ModelRequest)).toHaveLength(1)
       await eventually(
         "a line of the plugin's in the log",
-        () => hooked.world.host.log().includes("opencode-hud:") || undefined,
+        () => hooked.world.host.log().includes("opencode-hudfold:") || undefined,
       )
     } finally {
       one.close()

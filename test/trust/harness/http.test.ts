@@ -137,7 +137,7 @@ test("nothing was printed, and nothing in the log is a warning of the plugin's",
       stage.world.host
         .log()
         .split("\n")
-        .filter((line) => /level=(WARN|ERROR).*opencode-hud/.test(line)),
+        .filter((line) => /level=(WARN|ERROR).*opencode-hudfold/.test(line)),
     ).toEqual([])
   }
 })

@@ -42,7 +42,7 @@ for (const { id, tries, text } of CORPUS)
       expect(alone && faultOfHud(alone.text)).toBeUndefined()
     }
     const [first, ...lines] = (brief(facts, signals, findingsOf(messages, createEnv(ROOT))) ?? "").split("\n")
-    expect(first).toStartWith("Facts about this session, collected from its tool calls by the plugin opencode-hud.")
+    expect(first).toStartWith("Facts about this session, collected from its tool calls by the plugin hudfold.")
     for (const line of lines) {
       expect(faultOfLine(line)).toBeUndefined()
       expect(line).toMatch(FACT)

@@ -70,7 +70,7 @@ for (const { id, tries, text } of CORPUS) {
   })
 
   test(`${id}: rows of a store are ours or are left alone when it tries to ${tries}`, () => {
-    for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by opencode-hud, call 1\n${text}\n</hud>`])
+    for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by hudfold, call 1\n${text}\n</hud>`])
       if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
     for (const one of [text, `folded r1 · ${text}`])
       if (isFoldText({ id: "r1", side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()

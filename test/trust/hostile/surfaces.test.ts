@@ -68,7 +68,7 @@ for (const { id, tries, text } of CORPUS)
     log.warnUser(`it failed again: ${text}`)
     expect([logged.length, shown.length]).toEqual([2, 1])
     for (const one of logged) {
-      expect(one).toStartWith("opencode-hud: it failed")
+      expect(one).toStartWith("hudfold: it failed")
       expect(one).not.toMatch(ACTS)
       expect(one).not.toContain("\n")
       expect(one.length).toBeLessThan(1_100)
@@ -82,7 +82,7 @@ describe("of a session that has the corpus in it", () => {
   const inputs = CORPUS.filter((_, at) => at % sized(4, 1) === 0)
   const title = inputs.map(({ text }) => text.slice(0, 60)).join(" ")
   const file = () => writeExport(folder, "hostile", session, title)
-  const env = { OPENCODE_HUD_DATA: join(folder, "own"), XDG_DATA_HOME: join(folder, "data"), HOME: folder }
+  const env = { HUDFOLD_DATA: join(folder, "own"), XDG_DATA_HOME: join(folder, "data"), HOME: folder }
   beforeAll(() => {
     for (const { text } of inputs) {
       const short = text.slice(0, 400)
@@ -104,7 +104,7 @@ describe("of a session that has the corpus in it", () => {
     ["replay", () => [file()]],
     ["status", () => ["ses_test"]],
     ["doctor", () => ["--dir", folder]],
-  ] as const)("opencode-hud %s prints nothing that a terminal would act on", async (command, args) => {
+  ] as const)("opencode-hudfold %s prints nothing that a terminal would act on", async (command, args) => {
     const { stdout, stderr } = await cli([command, ...args()], env)
     expect(stdout + stderr).not.toBe("")
     expect((stdout + stderr).replace(/\r?\n/g, "")).not.toMatch(ACTS)

@@ -30,7 +30,7 @@ const open = () => openDirectory({ digest: { backend: "extract" }, store: { path
 
 function hudOf(messages: readonly HostMessage[]): string {
   const hud = messages.at(-1)
-  return hud?.info.id === "msg_opencode_hud" ? String(hud.parts[0]?.text) : ""
+  return hud?.info.id === "msg_hudfold" ? String(hud.parts[0]?.text) : ""
 }
 
 /** What goes out in place of outputs, by part id. */

@@ -60,7 +60,7 @@ const watch: Watcher = ({ id, word }, sent) => {
 }
 
 function textOf(messageID: string | undefined, part: HostMessage["parts"][number]): string | undefined {
-  if (messageID?.startsWith("msg_opencode_hud")) return String(part.text)
+  if (messageID?.startsWith("msg_hudfold")) return String(part.text)
   const output = part.state?.output
   return typeof output === "string" && output.startsWith("folded r") ? output : undefined
 }

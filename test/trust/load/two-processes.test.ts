@@ -62,7 +62,7 @@ describe("processes that write one store", () => {
 
 let world: World
 let clients: Client[] = []
-const store = () => join(world.host.root, "data/opencode-hud/hud.db")
+const store = () => join(world.host.root, "data/opencode-hudfold/hud.db")
 
 beforeAll(async () => {
   world = await openWorld()
@@ -100,7 +100,7 @@ function expectNoTrouble(): void {
     world.host
       .log()
       .split("\n")
-      .filter((line) => /database is locked|opencode-hud: the store|opencode-hud: .*failed;/.test(line)),
+      .filter((line) => /database is locked|hudfold: the store|hudfold: .*failed;/.test(line)),
   ).toEqual([])
 }
 

@@ -13,7 +13,7 @@ import { complaints, expectSound, type Neighbourhood, openNeighbourhood } from "
 import { bash, PATIENCE_MS, read, say, use } from "../../support/world.ts"
 
 const DCP = "@tarquinen/opencode-dcp@3.1.14"
-const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "opencode-hud-test", "opencode")
+const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "hudfold-test", "opencode")
 const REMOVED = "[Output removed"
 /** Bun and npm want a minute where the network is slow. */
 const INSTALL_MS = 4 * PATIENCE_MS

@@ -107,5 +107,5 @@ describe.each(NEIGHBOURS)("a plugin that %s", (does) => {
 })
 
 test("the plugin had nothing to complain of", () => {
-  expect(complaints(here.host.log()).filter((line) => line.includes("opencode-hud"))).toEqual([])
+  expect(complaints(here.host.log()).filter((line) => line.includes("opencode-hudfold"))).toEqual([])
 })

@@ -71,7 +71,7 @@ test(
         host
           .log()
           .split("\n")
-          .filter((line) => line.includes("opencode-hud"))
+          .filter((line) => line.includes("opencode-hudfold"))
           .join("\n"),
       ),
     ).toEqual(new Set())

@@ -108,16 +108,16 @@ type Recall = { execute(args: object, context: object): Promise<{ output: string
 /** Plays it and waits until all that is written behind is written. The environment's data folder is put back. */
 export async function play(): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), "hud-secrets-"))
-  const data = join(folder, "data", "opencode-hud")
+  const data = join(folder, "data", "opencode-hudfold")
   mkdirSync(data, { recursive: true })
-  const before = process.env.OPENCODE_HUD_DATA
-  process.env.OPENCODE_HUD_DATA = data
+  const before = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = data
   try {
     await using server = await echoing()
     return await playIn(folder, data, server)
   } finally {
-    if (before === undefined) delete process.env.OPENCODE_HUD_DATA
-    else process.env.OPENCODE_HUD_DATA = before
+    if (before === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = before
   }
 }
 

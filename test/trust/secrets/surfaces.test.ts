@@ -19,7 +19,7 @@ const found = new Map([...places].map(([place, text]) => [place, search(text)]))
 /** What the commands print and write of the same session. */
 async function shown(): Promise<[string, string][]> {
   const { folder, data, session } = played
-  const env = { OPENCODE_HUD_DATA: data, XDG_DATA_HOME: join(folder, "data"), HOME: folder, TMPDIR: folder }
+  const env = { HUDFOLD_DATA: data, XDG_DATA_HOME: join(folder, "data"), HOME: folder, TMPDIR: folder }
   const file = writeExport(folder, "planted", session)
   const at = (name: string) => join(folder, name)
   const run = async (...args: string[]): Promise<string> => {
@@ -39,12 +39,12 @@ async function shown(): Promise<[string, string][]> {
     run("doctor", "--bundle", at("bundle.json"), "--dir", folder),
   ])
   return [
-    ["opencode-hud inspect", inspected.join("\n")],
-    ["opencode-hud report", report],
+    ["hudfold inspect", inspected.join("\n")],
+    ["hudfold report", report],
     ["the report", readFileSync(at("report.html"), "latin1")],
-    ["opencode-hud replay --json", replay],
-    ["opencode-hud status", status + statusJson],
-    ["opencode-hud doctor", bundle],
+    ["hudfold replay --json", replay],
+    ["hudfold status", status + statusJson],
+    ["hudfold doctor", bundle],
     ["the bundle", readFileSync(at("bundle.json"), "latin1")],
   ]
 }
@@ -59,14 +59,7 @@ test(`0 of ${played.planted.length} are in any place, and each place was looked 
   expect(played.folds).toBeGreaterThan(80)
   expect(played.asked).toBeGreaterThan(5)
   expect([...places.keys()].filter((place) => place.startsWith("the file"))).toContain("the file hud.db")
-  const held = [
-    "what was sent",
-    "the compaction",
-    "the file hud.db",
-    "the report",
-    "the bundle",
-    "opencode-hud inspect",
-  ]
+  const held = ["what was sent", "the compaction", "the file hud.db", "the report", "the bundle", "hudfold inspect"]
   for (const place of held) expect(places.get(place)?.length, place).toBeGreaterThan(500)
 })
 

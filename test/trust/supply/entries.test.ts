@@ -18,7 +18,7 @@ import type declaredTui from "../../../types/tui.d.ts"
 import { pack, textsIn } from "../../support/pack.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), "opencode-hud-entries-"))
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-entries-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const run = promisify(execFile)
 const { tarball } = await pack(folder)
@@ -58,7 +58,7 @@ describe("TypeScript takes each entry for what OpenCode loads, under", () => {
         mkdirSync(dirname(join(project, path)), { recursive: true })
         writeFileSync(join(project, path), text)
       }
-      for (const [path, text] of await textsIn(tarball)) write(`node_modules/opencode-hud/${path}`, text)
+      for (const [path, text] of await textsIn(tarball)) write(`node_modules/opencode-hudfold/${path}`, text)
       symlinkSync(join(root, "node_modules/@opencode-ai"), join(project, "node_modules/@opencode-ai"), "dir")
       const options = { strict: true, noEmit: true, skipLibCheck: true, types: [], target: "es2024" }
       const module = resolution === "bundler" ? "preserve" : resolution
@@ -69,9 +69,9 @@ describe("TypeScript takes each entry for what OpenCode loads, under", () => {
         "user.ts",
         `import type { PluginModule } from "@opencode-ai/plugin"
          import type { TuiPluginModule } from "@opencode-ai/plugin/tui"
-         import main from "opencode-hud"
-         import server from "opencode-hud/server"
-         import tui from "opencode-hud/tui"
+         import main from "opencode-hudfold"
+         import server from "opencode-hudfold/server"
+         import tui from "opencode-hudfold/tui"
          export const modules: [PluginModule, PluginModule, TuiPluginModule] = [main, server, tui]
          // @ts-expect-error it is no number
          export const id: number = main.id`,

@@ -12,7 +12,7 @@ import { licensesOf, licensesText } from "../../../scripts/licenses.ts"
 import { type Manifest, nameOf, readLock } from "../../support/lock.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), "opencode-hud-licences-"))
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-licences-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 // in a process of its own: what Babel does to Error's stack traces breaks other packages on Bun 1.4

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const MAX_PACKED_BYTES = 1024 * 1024
 /** What README.md promises. */
 const MAX_UNPACKED_BYTES = 3 * 1000 * 1000
-const folder = mkdtempSync(join(tmpdir(), "opencode-hud-supply-"))
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-supply-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const packed = await pack(folder)
