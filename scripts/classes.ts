@@ -26,7 +26,7 @@ export const CLASSES: readonly Class[] = [
   {
     name: "files and processes",
     proves: "files are private, nothing listens, models are verified, the child has no credentials",
-    tests: ["test/trust/files", "test/store/paths.test.ts", "test/sidecar/host-launch.test.ts"],
+    tests: ["test/trust/files", "test/store/paths.test.ts", "test/engine/host-launch.test.ts"],
   },
   {
     name: "faults",
@@ -34,7 +34,7 @@ export const CLASSES: readonly Class[] = [
     tests: [
       "test/trust/faults",
       "test/store/failures.test.ts",
-      "test/hooks/guard.test.ts",
+      "test/host/guard.test.ts",
       "test/e2e/faults.test.ts",
       "test/e2e/sidecar-faults.test.ts",
       "test/e2e/interruptions.test.ts",

@@ -1,7 +1,7 @@
 // What bun's JUnit report says of each test file.
 
 export type FileOutcome = {
-  /** from the project's folder, `test/core/text.test.ts` */
+  /** from the project's folder, `test/text/text.test.ts` */
   file: string
   passed: number
   failed: number

@@ -1,5 +1,5 @@
 // A sidecar that is broken, or a model that is: OpenCode must not notice, and nothing is left behind. More ways to break
-// are in `test/sidecar`, where they need no OpenCode.
+// are in `test/engine`, where they need no OpenCode.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"

@@ -14,9 +14,9 @@ import { promptFor } from "../../src/digest/prompt.ts"
 import { optionsSchema } from "../../src/options.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
-import { eslintFail, jestFail, npmInstall, tscFail, viteFail } from "../core/extract/fixtures/javascript.ts"
-import { goFail, surefireFail } from "../core/extract/fixtures/systems.ts"
-import { readCode, readMarkdown, readOld } from "../core/extract/fixtures/tools.ts"
+import { eslintFail, jestFail, npmInstall, tscFail, viteFail } from "../digest/extract/fixtures/javascript.ts"
+import { goFail, surefireFail } from "../digest/extract/fixtures/systems.ts"
+import { readCode, readMarkdown, readOld } from "../digest/extract/fixtures/tools.ts"
 import { plantSidecar } from "../support/sidecar.ts"
 
 const present = existsSync(TEST_MODEL)

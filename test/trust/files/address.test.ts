@@ -12,7 +12,7 @@ import { createOpenai } from "../../../src/digest/backends/openai.ts"
 import { optionsSchema } from "../../../src/options.ts"
 import { ollama, serve } from "../../digest/servers.ts"
 import { promptOf } from "../../digest/support.ts"
-import { errorOf } from "../../sidecar/host.ts"
+import { errorOf } from "../../engine/host.ts"
 
 const signal = new AbortController().signal
 

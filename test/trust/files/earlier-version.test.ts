@@ -12,7 +12,7 @@ import { type Places, placesIn, readInstalled } from "../../../src/engine/instal
 import { optionsSchema } from "../../../src/options.ts"
 import { planSetup } from "../../../src/setup/plan.ts"
 import { readStatus, readSwitches, statusFolder, writeStatus } from "../../../src/status/files.ts"
-import { fixtures, never, writing } from "../../sidecar/host.ts"
+import { fixtures, never, writing } from "../../engine/host.ts"
 import { openAt, temporaryFolder } from "../../store/support.ts"
 import { statusOf } from "../../support/status.ts"
 import { live } from "./life.ts"

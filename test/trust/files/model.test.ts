@@ -25,7 +25,7 @@ import { placesIn, readInstalled } from "../../../src/engine/installed.ts"
 import { optionsSchema } from "../../../src/options.ts"
 import { carryOutModel, planSetup } from "../../../src/setup/plan.ts"
 import { takeIntoUse } from "../../../src/setup/shelf.ts"
-import { errorOf, fixtures, never, writing } from "../../sidecar/host.ts"
+import { errorOf, fixtures, never, writing } from "../../engine/host.ts"
 import { temporaryFolder } from "../../store/support.ts"
 import { type Planted, plantSidecar, starts } from "../../support/sidecar.ts"
 

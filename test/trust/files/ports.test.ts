@@ -54,7 +54,7 @@ describe.skipIf(!linux)(`with a sidecar at work${why}`, () => {
     }
     model = join(world.host.root, "tiny.gguf")
     await writeTinyModel(model)
-    const program = hasEngine ? "sidecar/main.ts" : "test/sidecar/fixtures/plain.ts"
+    const program = hasEngine ? "sidecar/main.ts" : "test/engine/fixtures/plain.ts"
     planted = plantSidecar(world.host.root, { program: join(root, program), model })
     await converse(world, "Look at the routes", [use(read("routes.txt")), { ...say("Done."), delayMs: 1000 }])
     sidecar = await eventually("the sidecar to start", () => running(planted.main)[0]?.pid, PATIENCE_MS)

@@ -83,7 +83,7 @@ export async function openStage(variant: Variant): Promise<Stage> {
   }
 }
 
-const SIDECAR = fileURLToPath(new URL("../../sidecar/fixtures/plain.ts", import.meta.url))
+const SIDECAR = fileURLToPath(new URL("../../engine/fixtures/plain.ts", import.meta.url))
 
 /** What a provider reports of the n-th answer: a context that grows, most of it read from the cache. */
 function usageOf(step: number) {

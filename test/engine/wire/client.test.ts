@@ -1,0 +1,134 @@
+// Calls over a connection: what is believed of what comes back, what is given up and how, and that nothing is left
+// pending.
+
+import { expect, test } from "bun:test"
+import { until } from "../../store/support.ts"
+import { errorOf } from "../host.ts"
+import { openWire } from "./wire.ts"
+
+const HELLO = { protocol: 1, version: "0.1.0" }
+const REPLY = { protocol: 1, version: "0.1.0", runtime: "bun 1.3.14", pid: 4242 }
+
+/** A wire whose other end answers nothing. */
+function openSilentWire() {
+  const wire = openWire()
+  wire.peer.onRequest(() => new Promise(() => {}))
+  wire.peer.listen()
+  return wire
+}
+
+test.each([
+  ["of another type", { ...REPLY, pid: "4242" }],
+  ["with something missing", { protocol: 1 }],
+  ["that is nothing", null],
+])("a reply %s is an error", async (_, reply) => {
+  const { client, peer } = openWire()
+  peer.onRequest(() => reply)
+  peer.listen()
+  const error = await errorOf(client.request("engine/hello", HELLO))
+  expect([error.code, error.message]).toEqual(["BAD_REPLY", "engine/hello: the reply has another form than agreed on"])
+})
+
+test("a reply with fields nobody knows yet is taken without them", async () => {
+  const { client, peer } = openWire()
+  peer.onRequest(() => ({ ...REPLY, mood: "good" }))
+  peer.listen()
+  expect(await client.request("engine/hello", HELLO)).toEqual(REPLY)
+})
+
+test("a reply that is neither a result nor an error is one that cannot be used", async () => {
+  const { client, raw } = openWire()
+  const failed = errorOf(client.request("engine/hello", HELLO))
+  raw.write('{"jsonrpc":"2.0","id":0}\n')
+  expect((await failed).code).toBe("BAD_REPLY")
+})
+
+test("an error without a code of ours is still a refusal, its text one line and not long", async () => {
+  const { client, raw } = openWire()
+  const failed = errorOf(client.request("engine/hello", HELLO))
+  const message = `no\n<system>such ${"x".repeat(2000)}`
+  raw.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, error: { code: -32601, message, data: { code: "ODD" } } })}\n`)
+  const error = await failed
+  expect([error.code, error.wire]).toEqual(["REFUSED", undefined])
+  expect(error.message).toStartWith("engine/hello: no ‹system>such xxx")
+  expect(error.message.length).toBeLessThan(450)
+})
+
+test("without an answer in time a request is rejected, and the other side told", async () => {
+  const { client, sent } = openSilentWire()
+  const error = await errorOf(client.request("engine/hello", HELLO, { timeoutMs: 20 }))
+  expect([error.code, error.message]).toEqual(["TIMEOUT", "engine/hello: no answer within 20 ms"])
+  await until(() => sent.byClient.length === 2)
+  expect(sent.byClient[1]).toBe('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":0}}')
+  expect(client.unanswered).toBe(1)
+})
+
+test("aborted, a request rejects with the signal's reason; aborted before, it is not even sent", async () => {
+  const { client, sent } = openSilentWire()
+  const abort = new AbortController()
+  const failed = errorOf(client.request("engine/hello", HELLO, { signal: abort.signal }))
+  abort.abort(new Error("reverted"))
+  expect((await failed).message).toBe("reverted")
+  await until(() => sent.byClient.length === 2)
+  expect((await errorOf(client.request("engine/hello", HELLO, { signal: abort.signal }))).message).toBe("reverted")
+  expect([sent.byClient.length, client.unanswered]).toEqual([2, 1])
+})
+
+test("it is quiet when what was given up has been answered as well", async () => {
+  const { client, raw } = openWire()
+  await errorOf(client.request("engine/hello", HELLO, { timeoutMs: 1 }))
+  let quiet = false
+  const settled = client.quiet().then(() => {
+    quiet = true
+  })
+  await Promise.resolve()
+  expect(quiet).toBe(false)
+  raw.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, result: REPLY })}\n`)
+  await settled
+  expect(client.unanswered).toBe(0)
+})
+
+test("closed, everything pending is rejected with the reason, and so is what comes after", async () => {
+  const { client } = openSilentWire()
+  const failed = [1, 2, 3].map(() => errorOf(client.request("engine/hello", HELLO)))
+  client.close(new Error("it is gone"))
+  client.close(new Error("another reason"))
+  failed.push(errorOf(client.request("engine/hello", HELLO)))
+  expect((await Promise.all(failed)).map(({ message }) => message)).toEqual(Array(4).fill("it is gone"))
+  client.notify("engine/pause", { paused: true })
+  await client.quiet()
+})
+
+test("when the other side's stream ends its owner is told, and until it closes the client nothing throws", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { client, raw } = openWire({}, resolve)
+  raw.end()
+  await promise
+  client.notify("engine/pause", { paused: true })
+  expect((await errorOf(client.request("engine/hello", HELLO))).code).toBe("ENDED")
+})
+
+test("notifications of another form, of another kind, and to nobody are noise, and the first is kept", async () => {
+  const heard: unknown[] = []
+  const { client, peer } = openWire({ "engine/alive": (notice) => heard.push(notice) })
+  const alive = { busy: true, rssBytes: 1 }
+  for (const [name, params] of [
+    ["engine/alive", { busy: "yes" }],
+    ["engine/alive", [alive]],
+    ["engine/alive", { ...alive, since: 1 }],
+    ["engine/unheard-of", {}],
+    ["engine/log", { level: "shout", message: "x" }],
+    ["load/progress", { fraction: 0.5 }],
+  ] as const)
+    await peer.sendNotification(name, params)
+  await until(() => client.noise.lines === 4)
+  expect(heard).toEqual([alive])
+  expect(client.noise.first).toBe('{"method":"engine/alive","params":{"busy":"yes"}}')
+})
+
+test("a request from the other side is answered with an error and does no harm", async () => {
+  const { peer } = openWire()
+  peer.listen()
+  const error = await errorOf(peer.sendRequest("engine/hello", HELLO))
+  expect(error.message).toContain("Unhandled method engine/hello")
+})

@@ -1,0 +1,118 @@
+// The golden corpus: every message there is, as it goes over the wire. What the client and a connection of the sidecar's
+// kind write is compared with it byte for byte, so that the wire cannot change without these files.
+
+import { describe, expect, test } from "bun:test"
+import { ResponseError } from "vscode-jsonrpc/node"
+import { SidecarError } from "../../../src/engine/errors.ts"
+import {
+  ERROR_CODES,
+  errorDataSchema,
+  NOTIFICATIONS,
+  type NotificationName,
+  REQUESTS,
+  type RequestName,
+} from "../../../src/engine/wire/messages.ts"
+import { until } from "../../store/support.ts"
+import { type Golden, goldens, openWire, type WireMessage } from "./wire.ts"
+
+const all = goldens.flatMap((golden) => golden.messages)
+const requests = goldens.flatMap(({ messages }) =>
+  messages.flatMap((message) =>
+    message.method !== undefined && message.id !== undefined
+      ? [{ ...message, name: message.method as RequestName, reply: replyTo(message.id, messages) }]
+      : [],
+  ),
+)
+const notices = all.filter(({ id, method }) => id === undefined && method !== "$/cancelRequest")
+
+function replyTo(id: number, messages: readonly WireMessage[]): WireMessage | undefined {
+  return messages.find((message) => message.id === id && message.method === undefined)
+}
+
+describe("the corpus", () => {
+  test.each(Object.keys(REQUESTS))("has a %s and its reply", (name) => {
+    expect(requests.some((request) => request.name === name && request.reply?.result !== undefined)).toBe(true)
+  })
+
+  test.each(Object.keys(NOTIFICATIONS))("has a %s", (name) => {
+    expect(notices.some(({ method }) => method === name)).toBe(true)
+  })
+
+  test.each([...ERROR_CODES])("has an error with the code %s", (code) => {
+    expect(all.some(({ error }) => errorDataSchema.safeParse(error?.data).data?.code === code)).toBe(true)
+  })
+
+  test("has nothing the schemas do not know", () => {
+    for (const { name, params, reply } of requests) {
+      expect(REQUESTS[name].params.parse(params)).toEqual(params as never)
+      if (reply?.result !== undefined) expect(REQUESTS[name].result.parse(reply.result)).toEqual(reply.result as never)
+    }
+    for (const { method, params } of notices)
+      expect(NOTIFICATIONS[method as NotificationName].parse(params)).toEqual(params as never)
+  })
+})
+
+test.each(goldens.map((golden) => [golden.file, golden] as const))(
+  "%s is what goes over the wire",
+  async (_, golden) => {
+    const heard: unknown[] = []
+    const note = (name: string) => (params: unknown) => heard.push({ jsonrpc: "2.0", method: name, params })
+    const names = Object.keys(NOTIFICATIONS) as NotificationName[]
+    const wire = openWire(Object.fromEntries(names.map((name) => [name, note(name)])))
+    const outcomes = await play(golden, wire)
+    const fromPeer = golden.messages.filter(({ id, method = "" }) => id === undefined && !isUpward(method))
+    await until(() => heard.length === fromPeer.length)
+    const fromClient = (message: WireMessage) =>
+      message.method !== undefined && (message.id !== undefined || isUpward(message.method))
+    const linesOf = (claim: (message: WireMessage) => boolean) =>
+      golden.lines.filter((_, n) => claim(golden.messages[n] as WireMessage))
+    expect(wire.sent.byClient).toEqual(linesOf(fromClient))
+    expect(wire.sent.byPeer).toEqual(linesOf((message) => !fromClient(message)))
+    const replies = golden.messages.filter(({ method, id }) => method === undefined && id !== undefined)
+    expect(outcomes).toEqual(replies.map(outcomeOf))
+    expect(heard).toEqual(fromPeer)
+    expect(wire.client.noise.lines).toBe(0)
+  },
+)
+
+const isUpward = (method: string) => method === "engine/pause" || method === "$/cancelRequest"
+
+/** Says everything in the file, each end its part, and answers how the client's requests ended. */
+async function play({ messages }: Golden, { client, peer, sent }: ReturnType<typeof openWire>): Promise<unknown[]> {
+  const outcomes: unknown[] = []
+  const asked = messages.filter(({ id, method }) => id !== undefined && method !== undefined)
+  const cancelled = messages.some(({ method }) => method === "$/cancelRequest")
+  let answered = 0
+  peer.onRequest(async (_method, _params, token) => {
+    // a cancellation that came before its request was looked at fires no event
+    if (cancelled && !token.isCancellationRequested)
+      await new Promise((resolve) => token.onCancellationRequested(resolve))
+    const reply = replyTo(asked[answered++]?.id ?? -1, messages)
+    if (!reply?.error) return reply?.result
+    throw new ResponseError(reply.error.code, reply.error.message, reply.error.data)
+  })
+  peer.listen()
+  for (const { method, id, params } of messages) {
+    if (method === undefined || method === "$/cancelRequest") continue
+    if (id !== undefined) {
+      const abort = new AbortController()
+      const outcome = client.request(method as RequestName, params as never, { signal: abort.signal }).then(
+        (result) => ({ result }),
+        (error: unknown) => (error instanceof SidecarError ? { code: error.code, wire: error.wire } : error),
+      )
+      if (cancelled) abort.abort("given up")
+      outcomes.push(await outcome)
+    } else if (isUpward(method)) client.notify(method as "engine/pause", params as never)
+    else await peer.sendNotification(method, params)
+  }
+  await client.quiet()
+  await until(() => sent.byClient.length + sent.byPeer.length >= messages.length)
+  return outcomes
+}
+
+function outcomeOf({ result, error }: WireMessage): unknown {
+  if (error === undefined) return { result }
+  const data = errorDataSchema.safeParse(error.data)
+  // one that was cancelled is over for the client before it is answered
+  return data.success ? { code: "REFUSED", wire: data.data.code } : "given up"
+}

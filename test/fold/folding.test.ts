@@ -1,0 +1,245 @@
+// A session's folds from call to call: what stays, what goes, and what is remembered of a request.
+
+import { describe, expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/env.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { addFolds, dropChanged, newFolding } from "../../src/fold/folding.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { SECTIONS } from "../../src/hud/sections.ts"
+import {
+  type Call,
+  type CallOptions,
+  type Circumstances,
+  type Conversation,
+  newConversation,
+  prepareCall,
+} from "../../src/request/request.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../support/session.ts"
+import { TARIFF } from "../support/tariff.ts"
+
+const MODEL = { providerID: "p", modelID: "m" }
+const OPTIONS: CallOptions = {
+  hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },
+  fold: { enabled: true },
+  isProtected: () => false,
+}
+const env = createEnv(ROOT)
+
+/** One call of the session at a time of the clock; the array goes out changed. */
+function call(
+  conversation: Conversation,
+  messages: HostMessage[],
+  around: Partial<Circumstances> = {},
+  options: CallOptions = OPTIONS,
+): Call {
+  dropChanged(conversation.folding, conversation.ledger.update(messages).fresh)
+  const circumstances = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, ...around }
+  const prepared = prepareCall(messages, conversation, circumstances, options, env)
+  prepared.commit()
+  return prepared
+}
+
+const lines = (text: string, count = 400) => Array.from({ length: count }, (_, i) => `${text} ${i}`).join("\n")
+/** A run long done with, and behind it much that would have to be sent anew if it were folded. */
+const session = () => {
+  const built = new SessionBuilder()
+    .user("make the login test of the shop pass on node 22, please")
+    .assistant([bash("npm test", lines("ok"))])
+  for (let i = 0; i < 8; i++) built.assistant([edit(`f${i}.ts`)])
+  return built.assistant([read("big.ts", lines("const big", 6_000))])
+}
+const toolPart = (messages: readonly HostMessage[], at: number) =>
+  messages[at]?.parts.find(({ type }) => type === "tool") as HostPart
+
+describe("a warm cache is left as it is", () => {
+  test.each<[string, Partial<Circumstances>]>([
+    ["when the next call comes after it has expired", { nowMs: 1_000_000 + TARIFF.lifetimeMs }],
+    ["when the next call goes to another model", { model: { ...MODEL, modelID: "other" } }],
+  ])("and what is done with is folded %s", (_, changed) => {
+    const conversation = newConversation(env)
+    // the user goes on with what was paused while all of it was sent
+    expect(call(conversation, session().fresh(), { foldingPaused: true }).folded).toEqual([])
+    expect(call(conversation, session().fresh()).folded).toEqual([])
+    const { folded } = call(conversation, session().fresh(), changed)
+    expect(folded.map(({ what, reason }) => [what, reason])).toEqual([["npm test", "free"]])
+  })
+})
+
+describe("a fold", () => {
+  const folded = () => {
+    const conversation = newConversation(env)
+    const built = session()
+    const messages = built.fresh()
+    const { folded } = call(conversation, messages)
+    return { conversation, built, messages, fold: folded[0] as Fold }
+  }
+
+  test("holds what a reader needs to find the original and to know why", () => {
+    const { fold, messages } = folded()
+    expect(fold).toMatchObject({
+      id: "r1",
+      partID: "prt_000001_1",
+      messageID: "msg_000001",
+      side: "output",
+      what: "npm test",
+      reason: "free",
+      call: 11,
+    })
+    expect(fold.tokens).toBeGreaterThan(fold.textTokens)
+    expect(toolPart(messages, 1).state?.output).toBe(fold.text)
+  })
+
+  test("stays as it is, whatever is known of prices, cache and digests later", () => {
+    const { conversation, built, fold } = folded()
+    for (const around of [{}, { nowMs: 9e9 }, { tariff: { ...TARIFF, read: 1, write: 1 } }, { paused: true }]) {
+      const messages = built.assistant([edit("g.ts")]).fresh()
+      call(conversation, messages, around)
+      expect(toolPart(messages, 1).state?.output).toBe(fold.text)
+    }
+  })
+
+  test("is dropped when its part holds another content, and its id is not given again", () => {
+    const { conversation, built, fold } = folded()
+    const part = toolPart(built.messages, 1)
+    part.state = { ...part.state, output: lines("src/b", 50) }
+    const messages = built.fresh()
+    const again = call(conversation, messages, { nowMs: 9e9 }).folded
+    expect(again.map(({ id }) => id)).toEqual(["r2"])
+    expect(toolPart(messages, 1).state?.output).toContain("folded r2 · ")
+    // who asks for the old one is told that there is another content now
+    expect(conversation.folding.byID.get("r1")).toEqual(fold)
+  })
+
+  test("that OpenCode has cleared goes out as OpenCode wants it, and is no other content", () => {
+    const { conversation, built } = folded()
+    const part = toolPart(built.messages, 1)
+    part.state = { ...part.state, time: { ...part.state?.time, compacted: 5 } }
+    const messages = built.fresh()
+    expect(call(conversation, messages).outputs).toBe(0)
+    expect(messages).toEqual(built.messages)
+    expect(conversation.folding.folds.size).toBe(1)
+  })
+
+  test("of a message that was reverted is kept for recall, and comes back with it", () => {
+    const { conversation, built, fold } = folded()
+    expect(call(conversation, built.fresh().slice(0, 1)).outputs).toBe(0)
+    expect(conversation.folding.byID.get("r1")).toEqual(fold)
+    const messages = built.fresh()
+    call(conversation, messages)
+    expect(toolPart(messages, 1).state?.output).toBe(fold.text)
+  })
+
+  test("is not in a call that folding is switched off for, and is in the next", () => {
+    const { conversation, built, fold } = folded()
+    const off = built.fresh()
+    call(conversation, off, {}, { ...OPTIONS, fold: { enabled: false } })
+    expect(off).toEqual(built.messages)
+    const on = built.fresh()
+    call(conversation, on)
+    expect(toolPart(on, 1).state?.output).toBe(fold.text)
+  })
+
+  test("of a failed call's arguments leaves its error", () => {
+    const error = "Error: oldString not found in src/a.ts"
+    const failed = failedTool("edit", { filePath: `${ROOT}/a.ts`, oldString: lines("old"), newString: "b" }, error)
+    const built = new SessionBuilder().user("go").assistant([failed])
+    for (let i = 0; i < 30; i++) built.assistant([edit(`f${i}.ts`)])
+    const messages = built.fresh()
+    const [fold] = call(newConversation(env), messages).folded
+    expect(fold?.side).toBe("input")
+    const { state } = toolPart(messages, 1)
+    expect(state?.error).toBe(error)
+    expect(state?.input).toMatchObject({ filePath: `${ROOT}/a.ts`, newString: "b" })
+    expect(String(state?.input?.oldString)).toContain(`[folded ${fold?.id}: `)
+    expect(String(toolPart(built.messages, 1).state?.input?.oldString)).toBe(lines("old"))
+  })
+
+  test("of a part as OpenCode wrote them before 1.0 stands in the part itself", () => {
+    const built = session()
+    const message = built.messages[1] as HostMessage
+    message.parts = message.parts.map(({ state, ...part }) => (part.type === "tool" ? { ...part, ...state } : part))
+    const messages = built.fresh()
+    call(newConversation(env), messages)
+    expect(toolPart(messages, 1)).toMatchObject({
+      status: "completed",
+      output: expect.stringContaining("folded r1 · bash · "),
+    })
+    expect(toolPart(messages, 1).state).toBeUndefined()
+  })
+})
+
+test("what a fold does not make shorter is passed over from then on, and others make the room that is wanted", () => {
+  const rows = Array.from({ length: 4_000 }, (_, i) => `row ${i}`)
+  const built = new SessionBuilder().user("go").assistant([failedTool("mcp_put", { rows }, "Error: no")])
+  for (let i = 0; i < 10; i++) built.assistant([bash(`npm test ${i}`, lines("ok"))])
+  for (let i = 0; i < 5; i++) built.assistant([edit(`f${i}.ts`)])
+  const conversation = newConversation(env)
+  // paused: only what must be is folded
+  const full = { paused: true, compactsAt: 5_000 }
+  call(conversation, built.fresh(), full)
+  const { outputs, savedTokens } = call(conversation, built.fresh(), full)
+  expect(outputs).toBeGreaterThan(0)
+  expect(savedTokens).toBeGreaterThan(1_000)
+})
+
+test("a call that is prepared and not sent is as if it had not been", () => {
+  const conversation = newConversation(env)
+  const messages = session().fresh()
+  const before = structuredClone(messages)
+  conversation.ledger.update(messages)
+  const around = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF }
+  const [one, other] = [1, 2].map(() => prepareCall(messages, conversation, around, OPTIONS, env))
+  expect(one?.folded).toHaveLength(1)
+  expect(other?.folded).toEqual(one?.folded as never)
+  expect(messages).toEqual(before)
+  expect(conversation.folding).toEqual(newFolding())
+})
+
+test("after a restart the ids go on where they were, also past those that were dropped", () => {
+  const folding = newFolding()
+  const fold = (n: number) => ({ id: `r${n}`, partID: `p${n}` }) as Fold
+  addFolds(folding, [fold(3), fold(12), fold(5)])
+  expect(folding.lastNumber).toBe(12)
+  folding.lastNumber = 40
+  addFolds(folding, [fold(13)])
+  expect(folding.lastNumber).toBe(40)
+  const conversation = { ...newConversation(env), folding }
+  expect(call(conversation, session().fresh()).folded.map(({ id }) => id)).toEqual(["r41"])
+})
+
+test("of an id that two processes gave, the first stays and the other's output goes out whole", () => {
+  const folding = newFolding()
+  const fold = (id: string, partID: string) => ({ id, partID }) as Fold
+  addFolds(folding, [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
+  expect([...folding.folds.values()].map(({ id, partID }) => [id, partID])).toEqual([
+    ["r7", "here"],
+    ["r8", "there"],
+  ])
+  expect(folding.byID.get("r7")?.partID).toBe("here")
+})
+
+test("a fold is put into the message it was made of, not into another that has a part of the same id", () => {
+  const conversation = newConversation(env)
+  const built = session()
+  call(conversation, built.fresh())
+  const { id } = toolPart(built.messages, 1)
+  built.assistant([bash("npm run build", "built")])
+  const copied = toolPart(built.messages, built.messages.length - 1)
+  copied.id = id as string
+  const messages = built.fresh()
+  call(conversation, messages)
+  expect(toolPart(messages, 1).state?.output).toStartWith("folded r1 ")
+  expect(toolPart(messages, messages.length - 1).state?.output).toBe("built")
+})
+
+test("what is known of a provider's cache is forgotten with a switch to another model", () => {
+  const conversation = newConversation(env)
+  const built = session()
+  call(conversation, built.fresh())
+  conversation.folding.account = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  call(conversation, built.fresh())
+  expect(conversation.folding.account.stopped).toBe("it read less")
+  call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
+  expect(conversation.folding.account).toMatchObject({ short: 0, reads: false })
+  expect(conversation.folding.account.stopped).toBeUndefined()
+})

@@ -1,0 +1,81 @@
+// What the agent saw again later.
+
+import { describe, expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/env.ts"
+import { newSights } from "../../src/fold/sights.ts"
+import type { FileUse } from "../../src/output/tools.ts"
+import type { ToolEvent } from "../../src/session/event.ts"
+import { normalize } from "../../src/session/normalize.ts"
+import { bash, failedTool, ROOT, read, tool } from "../support/session.ts"
+
+const env = createEnv(ROOT)
+const event = (part: ReturnType<typeof tool>) =>
+  normalize(part, { messageID: "m", call: 1, root: ROOT, wantsGist: () => false }, env) as ToolEvent
+const part = (offset: number, limit: number) =>
+  tool("read", { filePath: `${ROOT}/a.ts`, offset, limit }, `lines ${offset} and ${limit} more`)
+
+/** What is said of an event after newer ones, the newest last. */
+function sight(older: ToolEvent, ...newer: ToolEvent[]) {
+  const sights = newSights()
+  for (const one of newer.toReversed()) sights.add(one, false)
+  return sights.of(older)
+}
+
+describe("a read", () => {
+  const old = event(read("a.ts", "one\n"))
+
+  test("is superseded by a newer read of the whole file, a write and a deletion, and says by which", () => {
+    const use = (how: FileUse["use"]): ToolEvent => ({
+      ...event(tool("apply_patch", {}, "ok")),
+      files: [{ path: "a.ts", use: how }],
+    })
+    for (const newer of [event(read("a.ts", "two\n")), use("write"), use("delete")])
+      expect(sight(old, newer)).toEqual({ standing: "superseded", by: newer })
+  })
+
+  test("is not superseded by an edit, by a search in the file, by a failed write or by another file's read", () => {
+    const others = [
+      event(tool("edit", { filePath: `${ROOT}/a.ts`, oldString: "a", newString: "b" }, "ok")),
+      event(tool("grep", { pattern: "x", path: `${ROOT}/a.ts` }, "a.ts:1: x")),
+      event(failedTool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "no")),
+      event(read("b.ts", "one\n")),
+    ]
+    expect(sight(old, ...others)).toBeUndefined()
+  })
+
+  test("is superseded by one that shows all the lines it shows, and by none that shows less", () => {
+    expect(sight(event(part(10, 10)), event(part(5, 20)))?.standing).toBe("superseded")
+    expect(sight(event(part(10, 10)), event(read("a.ts", "two\n")))?.standing).toBe("superseded")
+    expect(sight(event(part(5, 20)), event(part(10, 10)))).toBeUndefined()
+    expect(sight(event(part(5, 20)), event(part(24, 20)))).toBeUndefined()
+    expect(sight(old, event(part(1, 10)))).toBeUndefined()
+  })
+
+  test("is superseded by the part that covers it, whatever other parts were read", () => {
+    const parts = Array.from({ length: 10 }, (_, i) => event(part(100 + 10 * i, 10)))
+    expect(sight(event(part(10, 10)), event(part(5, 20)), ...parts)?.standing).toBe("superseded")
+  })
+
+  test("is not superseded by one that is itself folded", () => {
+    const sights = newSights()
+    sights.add(event(read("a.ts", "two\n")), true)
+    expect(sights.of(old)).toBeUndefined()
+  })
+})
+
+describe("an output", () => {
+  const passed = () => event(bash("npm test", "Tests: 1 passed"))
+
+  test("is repeated by the same of the same call, by whichever is the oldest of the newer", () => {
+    const [one, other] = [passed(), passed()]
+    expect(sight(passed(), one, other)).toEqual({ standing: "repeated", by: one })
+  })
+
+  test("is not by another output, by the same of another call, or by one that is folded", () => {
+    expect(sight(passed(), event(bash("npm test", "Tests: 1 failed", 1)))).toBeUndefined()
+    expect(sight(passed(), event(bash("npm test -w shop", "Tests: 1 passed")))).toBeUndefined()
+    const sights = newSights()
+    sights.add(passed(), true)
+    expect(sights.of(passed())).toBeUndefined()
+  })
+})

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test"
+import { type ModelRecord, type TariffOverride, tariffOf } from "../../src/fold/tariff.ts"
+import { TABLE, UNKNOWN } from "../../src/fold/tariff-table.ts"
+
+const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+const CLAUDE = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }
+const GPT = { input: 2.5, output: 15, cacheRead: 0.25, cacheWrite: 0 }
+
+function model(name: string, more: Partial<ModelRecord> = {}): ModelRecord {
+  const [providerID = "", ...rest] = name.split("/")
+  return { providerID, modelID: rest.join("/"), ...more }
+}
+
+const EXAMPLES: [string, ModelRecord][] = [
+  ["Ollama", model("ollama/qwen3-coder:30b", { cost: FREE })],
+  ["local", model("lmstudio/openai/gpt-oss-20b", { cost: FREE })],
+  ["local", model("llama.cpp/gemma")],
+  ["local", model("my-vllm/Qwen3", { npm: "@ai-sdk/openai-compatible" })],
+  ["GitHub Copilot by requests", model("github-copilot/claude-sonnet-4.5", { cost: FREE })],
+  ["no discount", model("cerebras/zai-glm-4.7")],
+  ["Groq", model("groq/moonshotai/kimi-k2-instruct-0905")],
+  ["Groq", model("work/openai/gpt-oss-120b", { npm: "@ai-sdk/groq" })],
+  ["Anthropic", model("anthropic/claude-sonnet-4-5")],
+  ["Anthropic", model("amazon-bedrock/eu.anthropic.claude-opus-4-5-20251101-v1:0")],
+  ["Anthropic", model("google-vertex-anthropic/claude-haiku-4-5@20251001")],
+  ["Anthropic", model("openrouter/anthropic/claude-sonnet-4.5")],
+  ["Anthropic", model("github-copilot/claude-sonnet-4.5", { cost: CLAUDE })],
+  ["OpenAI from GPT-5.6", model("openai/gpt-5.6-codex")],
+  ["OpenAI from GPT-5.6", model("openrouter/openai/gpt-6-mini")],
+  ["OpenAI", model("openai/gpt-5.5")],
+  ["OpenAI", model("openai/gpt-5-2025-08-07")],
+  ["OpenAI", model("azure-work/our-deployment", { npm: "@ai-sdk/azure" })],
+  ["OpenAI", model("azure/gpt-35-turbo")],
+  ["OpenAI", model("opencode/gpt-5.1-codex")],
+  ["OpenAI", model("github-copilot/o4-mini", { cost: GPT })],
+  ["Google Gemini", model("google/gemini-2.5-pro")],
+  ["Google Gemini", model("google-vertex/gemini-3.1-pro-preview", { npm: "@ai-sdk/google-vertex" })],
+  ["DeepSeek", model("deepseek/deepseek-chat")],
+  ["DeepSeek", model("openrouter/deepseek/deepseek-v3.2")],
+  ["xAI", model("xai/grok-4.5")],
+  ["xAI", model("opencode/grok-code")],
+  ["Mistral", model("mistral/devstral-medium-latest")],
+  ["Mistral", model("openrouter/mistralai/devstral-2512")],
+  ["Moonshot", model("moonshotai/kimi-k2.6")],
+  ["Moonshot", model("kimi-for-coding/k2", { npm: "@ai-sdk/anthropic", cost: FREE })],
+  ["Moonshot", model("opencode/kimi-k2.6")],
+  ["Z.ai", model("zai-coding-plan/glm-4.7", { cost: FREE })],
+  ["Z.ai", model("openrouter/z-ai/glm-5")],
+  ["Alibaba explicit", model("qwen/qwen3-max", { npm: "@ai-sdk/alibaba" })],
+  ["Alibaba implicit", model("alibaba-cn/qwen3-coder-plus", { npm: "@ai-sdk/openai-compatible" })],
+  ["Alibaba implicit", model("opencode/qwen3-coder")],
+  ["Anthropic's protocol", model("minimax/MiniMax-M3", { npm: "@ai-sdk/anthropic" })],
+  ["unknown", model("fireworks-ai/accounts/fireworks/models/deepseek-v3p2")],
+  ["unknown", model("together/openai/gpt-oss-120b", { npm: "@ai-sdk/togetherai" })],
+  ["unknown", model("amazon-bedrock/us.amazon.nova-pro-v1:0")],
+  ["unknown", model("mine/best", { npm: "@ai-sdk/openai-compatible" })],
+]
+
+describe("the table of tariffs", () => {
+  test.each(EXAMPLES)("%s", (row, record) => {
+    expect(tariffOf(record).row).toBe(row)
+  })
+
+  test("every row has an example", () => {
+    const named = new Set(EXAMPLES.map(([row]) => row))
+    expect([...TABLE, UNKNOWN].map((row) => row.name).filter((name) => !named.has(name))).toEqual([])
+  })
+
+  test("every row's figures are possible, and it says where they are from", () => {
+    for (const row of [...TABLE, UNKNOWN]) {
+      expect(row.figures.read).toBeGreaterThan(0)
+      expect(row.figures.read).toBeLessThanOrEqual(1)
+      expect(row.figures.write).toBeGreaterThanOrEqual(1)
+      expect(row.figures.output).toBeGreaterThan(1)
+      expect(row.source.length).toBeGreaterThan(40)
+    }
+  })
+
+  test("a local model with a price is not free", () => {
+    expect(tariffOf(model("ollama-cloud/glm-5", { cost: CLAUDE }))).toMatchObject({ row: "unknown", billing: "tokens" })
+  })
+})
+
+describe("the tariff of a model", () => {
+  test("its own prices come first", () => {
+    const cost = { input: 10, output: 20, cacheRead: 0.25, cacheWrite: 20 }
+    expect(tariffOf(model("anthropic/claude-x", { cost }))).toEqual({
+      row: "Anthropic",
+      read: 0.025,
+      write: 2,
+      output: 2,
+      lifetimeMs: 300_000,
+      minimumTokens: 1024,
+      lookback: 20,
+      billing: "tokens",
+      usdPerMillion: 10,
+    })
+  })
+
+  test("a subscription without prices has the multiples of its row and no currency", () => {
+    const { read, write, output, usdPerMillion } = tariffOf(model("anthropic/claude-sonnet-4-5", { cost: FREE }))
+    expect({ read, write, output, usdPerMillion }).toEqual({ read: 0.1, write: 1.25, output: 5, usdPerMillion: 0 })
+  })
+
+  test("writing costs a fresh token where only reading has a price", () => {
+    expect(tariffOf(model("openai/gpt-5.4", { cost: GPT })).write).toBe(1)
+    expect(tariffOf(model("google/gemini-3-pro", { cost: GPT })).write).toBe(1)
+    expect(tariffOf(model("mine/best", { cost: GPT }))).toMatchObject({ row: "unknown", read: 0.1, write: 1 })
+  })
+
+  test("writing costs what the vendor takes where the record leaves it out", () => {
+    const cost = { ...CLAUDE, cacheWrite: 0 }
+    expect(tariffOf(model("github-copilot/claude-opus-4.5", { cost })).write).toBe(1.25)
+    expect(tariffOf(model("github-copilot/gpt-5.6", { cost: GPT })).write).toBe(1.25)
+  })
+
+  test("an unknown model without prices is taken for one whose cache is dear to lose", () => {
+    expect(tariffOf(undefined)).toEqual({
+      row: "unknown",
+      read: 0.1,
+      write: 1.25,
+      output: 4,
+      lifetimeMs: 3_600_000,
+      minimumTokens: 0,
+      billing: "tokens",
+      usdPerMillion: 0,
+    })
+  })
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 0])(
+    "a price of %p is none",
+    (price) => {
+      const name = "anthropic/claude-sonnet-4-5"
+      const usual = tariffOf(model(name, { cost: CLAUDE }))
+      const odd = { ...CLAUDE, output: price, cacheRead: price, cacheWrite: price }
+      expect(tariffOf(model(name, { cost: odd }))).toEqual(usual)
+      expect(tariffOf(model(name, { cost: { ...CLAUDE, input: price } }))).toEqual({ ...usual, usdPerMillion: 0 })
+    },
+  )
+
+  test("prices in two units are not compared", () => {
+    const cost = { input: 0.000003, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
+    const { read, write, output } = tariffOf(model("anthropic/claude-sonnet-4-5", { cost }))
+    expect({ read, write, output }).toEqual({ read: 0.1, write: 1.25, output: 5 })
+  })
+
+  test("the override has the last word, also at 0", () => {
+    const override: TariffOverride = {
+      read: 0.5,
+      write: 2,
+      output: 3,
+      lifetimeMs: 3_600_000,
+      minimumTokens: 0,
+      billing: "requests",
+    }
+    expect(tariffOf(model("anthropic/claude-sonnet-4-5", { cost: CLAUDE }), override)).toMatchObject({
+      row: "Anthropic",
+      usdPerMillion: 2,
+      ...(override as Required<TariffOverride>),
+    })
+  })
+
+  test("nonsense in the override is passed over", () => {
+    const nonsense = {
+      read: Number.NaN,
+      write: -1,
+      output: Number.POSITIVE_INFINITY,
+      lifetimeMs: -5,
+      minimumTokens: Number.NaN,
+      billing: "shells",
+    } as unknown as TariffOverride
+    const record = model("anthropic/claude-sonnet-4-5", { cost: CLAUDE })
+    expect(tariffOf(record, nonsense)).toEqual(tariffOf(record))
+  })
+})

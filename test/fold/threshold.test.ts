@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test"
+import { compactsAt, OUTPUT_CAP, outputCapOf } from "../../src/fold/threshold.ts"
+
+describe("the size at which OpenCode compacts", () => {
+  test.each([
+    ["the context less the answer", { context: 100_000, output: 8000 }, {}, 92_000],
+    ["an answer is capped at 32,000", { context: 200_000, output: 64_000 }, {}, 168_000],
+    ["an unknown answer counts as the cap", { context: 200_000, output: 0 }, {}, 168_000],
+    ["so does a missing one", { context: 200_000 }, {}, 168_000],
+    [
+      "reserved does nothing without a limit of the input",
+      { context: 100_000, output: 8000 },
+      { reserved: 50_000 },
+      92_000,
+    ],
+    ["a limit of the input keeps 20,000 free", { context: 400_000, input: 272_000, output: 128_000 }, {}, 252_000],
+    ["or the answer, if that is less", { context: 400_000, input: 272_000, output: 8000 }, {}, 264_000],
+    ["or what is reserved", { context: 400_000, input: 272_000, output: 8000 }, { reserved: 1000 }, 271_000],
+    ["even nothing", { context: 400_000, input: 272_000, output: 8000 }, { reserved: 0 }, 272_000],
+    ["an input limit of 0 is none", { context: 100_000, input: 0, output: 8000 }, {}, 92_000],
+    ["a small context is always over", { context: 8000, output: 8000 }, {}, 0],
+    ["more reserved than there is", { context: 8000, input: 4000, output: 1000 }, { reserved: 9000 }, 0],
+  ])("%s", (_, limits, compaction, expected) => {
+    expect(compactsAt(limits, compaction)).toBe(expected)
+  })
+
+  test.each([
+    ["with an unknown context", { context: 0, output: 8000 }, {}],
+    ["with no context, whatever the input", { input: 100_000, output: 8000 }, {}],
+    ["when compaction is off", { context: 100_000, output: 8000 }, { auto: false }],
+  ])("never, %s", (_, limits, compaction) => {
+    expect(compactsAt(limits, compaction)).toBeUndefined()
+  })
+
+  test("another output cap moves it", () => {
+    const limits = { context: 200_000, output: 64_000 }
+    expect(compactsAt(limits, { auto: true }, outputCapOf("64000"))).toBe(136_000)
+    expect(compactsAt(limits, { auto: true }, outputCapOf("100"))).toBe(199_900)
+  })
+
+  test.each([undefined, "", "0", "-5", "1.5", "many", "Infinity"])("an output cap of %p is ignored", (variable) => {
+    expect(outputCapOf(variable)).toBe(OUTPUT_CAP)
+  })
+})

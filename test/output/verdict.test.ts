@@ -1,0 +1,246 @@
+import { expect, test } from "bun:test"
+import { verdictOf } from "../../src/output/verdict.ts"
+import * as js from "../digest/extract/fixtures/javascript.ts"
+import * as sys from "../digest/extract/fixtures/systems.ts"
+
+const command = (text: string, output: string, exit?: number) =>
+  verdictOf({
+    tool: "bash",
+    kind: "command",
+    input: { command: text },
+    output,
+    ...(exit === undefined ? {} : { exit }),
+  })
+
+const FAILS: [name: string, command: string, output: string, failure: string | RegExp][] = [
+  ["jest", "npm test", js.jestFail, "src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)"],
+  ["jest, broken suite", "npx jest", js.jestBroken, /Cannot find module '\.\/session'/],
+  [
+    "vitest",
+    "npx vitest run",
+    js.vitestFail,
+    /^2 failed: src\/parse\.test\.ts:8 parse > handles empty: expected undefined .*; src\/parse\.test\.ts:12 parse > keeps comments: /,
+  ],
+  ["bun test", "bun test", js.bunFail, /src\/login\.test\.ts:39 expected 200, got 401/],
+  ["mocha", "npx mocha", js.mochaFail, /test\/login\.test\.js:42 .*rejects a bad password/],
+  [
+    "node:test",
+    "node --test",
+    js.nodeSpecFail,
+    /test\/login\.test\.js:42 .*expected 200, got 401|test\/login\.test\.js:42/,
+  ],
+  ["TAP", "node --test", js.tapFail, /test\/login\.test\.js:42 status should be 200/],
+  [
+    "playwright",
+    "npx playwright test",
+    js.playwrightFail,
+    /e2e\/login\.spec\.ts:45 expected "Wrong password", got "Server error"/,
+  ],
+  ["tsc", "npx tsc --noEmit", js.tscFail, /^src\/auth\/login\.ts:42 TS2322: Type 'string' .* \(2 errors\)$/],
+  [
+    "tsc, pretty",
+    "tsc -p .",
+    js.tscPretty,
+    "src/auth/login.ts:42 TS2322: Type 'string' is not assignable to type 'number'.",
+  ],
+  ["eslint", "npx eslint .", js.eslintFail, /src\/auth\/login\.ts:42 Unexpected console statement \(no-console\)/],
+  ["biome", "npx biome check", js.biomeFail, /^src\/auth\/login\.ts:42 Using == may be unsafe/],
+  ["npm, only its own words", "npm run check 2>&1 | tail -4", js.npmTail, "npm error command sh -c tsc --noEmit"],
+  ["vite", "npm run build", js.viteFail, /./],
+  ["pytest", "pytest", sys.pytestFail, "tests/test_login.py:42 assert 401 == 200 (test_rejects_bad_password)"],
+  ["unittest", "python3 -m unittest", sys.unittestFail, /tests\/test_login\.py:42 401 != 200 \(test_rejects\)/],
+  ["go test", "go test ./...", sys.goFail, "login_test.go:42 expected 200, got 401 (TestLogin/rejects_bad_password)"],
+  ["go test -v", "go test -v ./...", sys.goVerboseFail, "login_test.go:42 expected 200, got 401 (TestLogin/rejects)"],
+  ["go test -json", "go test -json ./...", sys.goJsonFail, "login_test.go:42 expected 200, got 401 (TestLogin)"],
+  ["go build", "go build ./...", sys.goBuildFail, "auth/login.go:42 undefined: sesion (2 errors)"],
+  ["go test that does not build", "go test ./...", sys.goTestUnbuilt, /auth\/login_test\.go:12 undefined: newServer/],
+  ["cargo test", "cargo test", sys.cargoTestFail, "src/login.rs:42 expected 200, got 401 (login::tests::rejects)"],
+  ["nextest", "cargo nextest run", sys.nextestFail, "src/login.rs:42 wrong status (login::tests::rejects)"],
+  ["rustc", "cargo build", sys.rustcFail, "src/login.rs:42 mismatched types"],
+  ["surefire", "mvn test", sys.surefireFail, "LoginTest.java:42 expected: <200> but was: <401> (rejects)"],
+  ["maven", "mvn compile", sys.mavenCompileFail, /Login\.java:42 cannot find symbol/],
+  [
+    "gradle",
+    "./gradlew test",
+    sys.gradleFail,
+    "LoginTest.java:42 expected: <200> but was: <401> (LoginTest > rejects())",
+  ],
+  ["javac", "javac src/Login.java", sys.javacFail, "src/Login.java:42 ';' expected"],
+  [
+    "rspec",
+    "bundle exec rspec",
+    sys.rspecFail,
+    "spec/login_spec.rb:42 expected 200, got 401 (Login rejects a bad password)",
+  ],
+  [
+    "minitest",
+    "ruby test/login_test.rb",
+    sys.minitestFail,
+    "test/login_test.rb:42 expected 200, got 401 (LoginTest#test_rejects)",
+  ],
+  [
+    "phpunit",
+    "vendor/bin/phpunit",
+    sys.phpunitFail,
+    /tests\/LoginTest\.php:42 Failed asserting that 401 matches expected 200\./,
+  ],
+  ["dotnet test", "dotnet test", sys.dotnetFail, /LoginTests\.cs:42 expected 200, got 401 \(LoginTests\.Rejects\)/],
+  ["dotnet build", "dotnet build", sys.csharpFail, /Login\.cs:42 CS1002: ; expected/],
+  ["gtest", "./build/tests", sys.gtestFail, /login_test\.cc:42 .*LoginTest\.Rejects/],
+  ["ctest", "ctest", sys.ctestFail, "login"],
+  ["gcc under make", "make", sys.gccFail, "src/login.c:42 'sesion' undeclared (first use in this function)"],
+  ["a linker", "make", sys.linkFail, /undefined reference to `hash_password'/],
+  ["ruff", "ruff check .", sys.ruffFail, "src/login.py:3 F401 [*] `os` imported but unused"],
+  ["ruff, full form", "uv run ruff check", sys.ruffFull, "src/login.py:3 F401 `os` imported but unused"],
+  ["mypy", "mypy src", sys.mypyFail, /^src\/login\.py:42 Incompatible return value type/],
+  ["deno test", "deno test", sys.denoFail, /login_test\.ts:42|rejects/],
+  ["ExUnit", "mix test", sys.exunitFail, /test\/login_test\.exs:42 expected 200, got 401/],
+]
+
+test.each(FAILS)("%s: a failing run is told by what failed, whatever the exit code", (_, text, output, failure) => {
+  for (const judged of [
+    command(text, output, 1),
+    command(`${text} 2>&1 | tail -80`, output, 0),
+    command(text, output),
+  ]) {
+    expect(judged.verdict).toBe("fail")
+    if (typeof failure === "string") expect(judged.failure).toBe(failure)
+    else expect(judged.failure).toMatch(failure)
+    expect(judged.failure?.length).toBeLessThanOrEqual(160)
+  }
+})
+
+const PASSES: [name: string, command: string, output: string][] = [
+  ["jest", "npm test", js.jestPass],
+  ["vitest", "npx vitest run", js.vitestPass],
+  ["bun test", "bun test", js.bunPass],
+  ["eslint with warnings only", "npx eslint .", js.eslintWarn],
+  ["pytest -q", "pytest -q", sys.pytestPass],
+  ["go test", "go test ./...", sys.goPass],
+  ["cargo test", "cargo test -q", sys.cargoTestPass],
+  ["gradle", "gradle test", sys.gradlePass],
+  ["ruff", "ruff check", "All checks passed!\n"],
+  ["mypy", "mypy .", "Success: no issues found in 10 source files\n"],
+  ["phpunit", "phpunit", "OK (13 tests, 20 assertions)\n"],
+  ["unittest", "python -m unittest", "...\nRan 3 tests in 0.001s\n\nOK\n"],
+  ["a silent tsc", "cd web && npx tsc --noEmit", ""],
+]
+
+test.each(PASSES)("%s: a passing run passes", (_, text, output) => {
+  expect(command(text, output, 0)).toEqual({ verdict: "pass" })
+})
+
+test("a runner's colours do not hide its verdict", () => {
+  const output =
+    "\x1b[2m Test Files \x1b[22m \x1b[1m\x1b[31m1 failed\x1b[39m\x1b[22m (1)\n\x1b[2m      Tests \x1b[22m \x1b[31m1 failed\x1b[39m\n"
+  expect(command("npx vitest | cat", output, 0).verdict).toBe("fail")
+})
+
+const ANSWERS: [command: string, output: string, exit: number][] = [
+  ["grep -rn foo src", "", 1],
+  ["rg foo", "", 1],
+  ["cd src && rg foo", "", 1],
+  ["cat a.txt | grep -c foo", "0\n", 1],
+  ["diff a b", "1c1\n< a\n---\n> b\n", 1],
+  ["test -f foo", "", 1],
+  ["[ -d foo ]", "", 1],
+  ["which deno", "", 1],
+  ["git diff --exit-code", "diff --git a/x b/x\n", 1],
+  ["command -v deno", "", 1],
+]
+
+test.each(ANSWERS)("`%s` with exit 1 is an answer, not a failure", (text, output, exit) => {
+  expect(command(text, output, exit)).toEqual({})
+})
+
+const PLAIN: [command: string, output: string, exit: number, failure: string][] = [
+  ["cat foo", "cat: foo: No such file or directory\n", 1, "cat: foo: No such file or directory"],
+  ["foo --bar", "/bin/bash: line 1: foo: command not found\n", 127, "foo: command not found"],
+  [
+    "git push",
+    "To github.com:a/b.git\n ! [rejected] main -> main (fetch first)\nerror: failed to push some refs to 'github.com:a/b.git'\n",
+    1,
+    "error: failed to push some refs to 'github.com:a/b.git'",
+  ],
+  [
+    "node x.js",
+    "/repo/x.js:3\nfoo()\n^\n\nReferenceError: foo is not defined\n    at Object.<anonymous> (/repo/x.js:3:1)\n\nNode.js v22.0.0\n",
+    1,
+    "ReferenceError: foo is not defined",
+  ],
+  [
+    "python3 x.py",
+    'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n    int("a")\nValueError: invalid literal for int() with base 10: \'a\'\n',
+    1,
+    "ValueError: invalid literal for int() with base 10: 'a'",
+  ],
+  ["./run.sh", "", 3, "exit code 3, nothing printed"],
+  [
+    "cd nope && grep x y",
+    "bash: line 1: cd: nope: No such file or directory\n",
+    1,
+    "cd: nope: No such file or directory",
+  ],
+  ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "grep: Unmatched ( or \\("],
+]
+
+test.each(PLAIN)("`%s`: a plain failure is told by its most telling line", (text, output, exit, failure) => {
+  expect(command(text, output, exit)).toEqual({ verdict: "fail", failure })
+})
+
+const SOMEBODYS_TEXT: [command: string, output: string][] = [
+  ["cat build.log", js.jestFail],
+  ["git log -3", "commit 0123456789012345678901234567890123456789\n\n    fix: error TS2304: Cannot find name\n"],
+  ["grep -rn 'error TS' docs", "docs/a.md:3: src/a.ts(1,2): error TS2304: Cannot find name 'x'.\n"],
+  ["cat > note.md <<'EOF'\nnpm test\nEOF\ncat note.md", sys.pytestFail],
+  ["echo done", "done\n"],
+  ["ls", "error.log\nfailed.txt\n"],
+]
+
+test.each(SOMEBODYS_TEXT)("`%s` only shows text: a report in it is nobody's verdict", (text, output) => {
+  expect(command(text, output, 0)).toEqual({})
+})
+
+test("what a passing test run logs is not taken for a compiler's errors", () => {
+  expect(command("npm test", `src/a.ts:3:4: error: logged on purpose\n${js.jestPass}`, 0)).toEqual({ verdict: "pass" })
+})
+
+test("a test run that passed before a command that failed does not hide the failure", () => {
+  expect(command("npm test && ./deploy.sh", `${js.jestPass}deploy.sh: cannot reach host\n`, 1).failure).toContain(
+    "cannot reach host",
+  )
+})
+
+test("errors sifted out of a check's output are a pass when there are none", () => {
+  expect(command("npm run check 2>&1 | grep -E 'error' | head -5", "", 0)).toEqual({ verdict: "pass" })
+  expect(command("npm run check 2>&1 | tail -3", "", 0)).toEqual({})
+})
+
+test("a command ended by its host failed for the host's reason", () => {
+  const note =
+    "compiling…\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 120000 ms.\n</shell_metadata>"
+  expect(command("make all", note)).toEqual({ verdict: "fail", failure: "timed out after 120000 ms" })
+})
+
+test("an exit code told in the text counts as one", () => {
+  expect(command("ls nope", "ls: nope: No such file or directory\n\nCommand exited with code 2").failure).toBe(
+    "ls: nope: No such file or directory",
+  )
+  expect(command("grep x y", "Command exited with code 1")).toEqual({})
+})
+
+test("only commands and unknown tools are judged, and unknown tools only when a runner is plainly heard", () => {
+  const source = { tool: "x", input: {}, output: js.jestFail }
+  expect(verdictOf({ ...source, kind: "read" })).toEqual({})
+  expect(verdictOf({ ...source, kind: "other" }).verdict).toBe("fail")
+  expect(verdictOf({ ...source, kind: "other", output: "a.ts:3:4: error: x" })).toEqual({})
+})
+
+test("many failures are counted and the first are named", () => {
+  const failing = Array.from({ length: 40 }, (_, at) => `FAILED tests/test_a.py::test_${at} - assert ${at} == 0`).join(
+    "\n",
+  )
+  const { failure = "" } = command("pytest -q", `${failing}\n40 failed, 2 passed in 3.10s\n`, 1)
+  expect(failure).toStartWith("40 failed: tests/test_a.py test_0; tests/test_a.py test_1; ")
+  expect(failure.length).toBeLessThanOrEqual(160)
+})

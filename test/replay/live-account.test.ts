@@ -1,0 +1,57 @@
+// What the panel says was saved, and what `replay` says of the same session, are two reckonings: one from the provider's
+// reports while the session runs, one over the whole of it. They must not tell people different things.
+
+import { expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/env.ts"
+import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
+import { newBill } from "../../src/replay/bill.ts"
+import { callsAgain } from "../../src/replay/calls.ts"
+import { replaySession } from "../../src/replay/replay.ts"
+import { messagesOf } from "../../src/replay/request.ts"
+import { madeUpSession } from "../support/made-up.ts"
+import { ROOT } from "../support/session.ts"
+import { MARKED, optionsOf } from "./session.ts"
+
+const CLOSE = 0.02
+
+/** The session as it would be reported by a provider that is billed as the replay bills. */
+function live(calls: number, tariff = MARKED): number {
+  const bill = newBill()
+  const notice = noticeTokens({ hud: true, folds: true })
+  let sum = noSaving()
+  let before: Before | undefined
+  for (const again of callsAgain(madeUpSession({ calls }).messages, optionsOf({}, tariff), createEnv(ROOT))) {
+    const call = again.wrote && again.send()
+    if (!call) break
+    const { tokens, cachedTokens } = bill.spent
+    bill.add(messagesOf(again.array), again.price, again.nowMs)
+    const read = bill.spent.cachedTokens - cachedTokens
+    const written = bill.spent.tokens - tokens - read
+    // what tells of the plugin stands before everything else
+    const [cacheRead, cacheWrite] = read > 0 ? [read + notice, written] : [0, written + notice]
+    const settled = savingOf(
+      { input: 0, cacheWrite, cacheRead, output: 0 },
+      {
+        foldedTokens: call.savedTokens,
+        newlyFolded: call.folded.length > 0,
+        hudTokens: call.hud?.tokens ?? 0,
+        noticeTokens: notice,
+        ratio: 1,
+        nowMs: again.nowMs,
+        model: again.price.name,
+        tariff,
+      },
+      before,
+    )
+    sum = addSaving(sum, settled.saving)
+    before = settled.before
+  }
+  return savedShare(sum)
+}
+
+test.each([30, 120, 300])("the live account of a session of %d calls is that of its replay", (calls) => {
+  const { without, with: sent } = replaySession(madeUpSession({ calls }).messages, optionsOf(), createEnv(ROOT))
+  const replayed = 1 - sent.cost / without.cost
+  expect(Math.abs(live(calls) - replayed)).toBeLessThan(CLOSE)
+  expect(Math.abs(replayed)).toBeGreaterThan(0.01)
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { Fold } from "../../src/fold/fold.ts"
+import { NEEDS } from "../../src/fold/need.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
+import { newRecalls, recallCost } from "../../src/replay/recalls.ts"
+import { newSources } from "../../src/replay/sources.ts"
+import { SessionBuilder, tool } from "../support/session.ts"
+import { MARKED } from "./session.ts"
+
+const LINE = 'export const answer = compute("the question")'
+const FILE = `first line of the file, long enough\n  ${LINE}\nlast line of the file, long enough`
+
+function fold(part: { id?: string } | undefined, over: Partial<Fold> = {}): [string, Fold] {
+  const partID = part?.id ?? ""
+  const base = { id: "r1", messageID: "", hash: "", text: "folded r1", what: "read a.ts", because: "", call: 1 }
+  return [partID, { ...base, partID, side: "output", reason: "free", tokens: 30, textTokens: 3, ...over }]
+}
+
+/** A file is read, and a later call edits a line of it. */
+function session() {
+  const { messages } = new SessionBuilder()
+    .user("go")
+    .assistant([tool("read", { filePath: "a.ts" }, FILE)])
+    .assistant([tool("edit", { filePath: "a.ts", oldString: LINE, newString: "const other = somethingNew()" }, "ok")])
+  const [, read, edit] = messages as [HostMessage, HostMessage, HostMessage]
+  const context = messages.slice(0, 2)
+  const part = read.parts.find(({ type }) => type === "tool")
+  return {
+    context,
+    part,
+    asker: { number: 2, nowMs: 0, wrote: edit, context, folds: new Map<string, Fold>(), hud: "" },
+  }
+}
+
+describe("a line the agent copies", () => {
+  test("is there while its output is, and what the agent makes up itself is not counted", () => {
+    expect(newRecalls().missed(session().asker)).toEqual({ copied: 1, lost: 0, back: [] })
+  })
+
+  test("is missed when its output is folded, which is then handed back whole", () => {
+    const { asker, part } = session()
+    const missed = newRecalls().missed({ ...asker, folds: new Map([fold(part)]) })
+    expect(missed).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
+  })
+
+  test.each([
+    ["the digest has it", { text: `folded r1: ${LINE}` }, ""],
+    ["the HUD has it", {}, `<hud>${LINE}</hud>`],
+    ["the arguments are folded and not the output", { side: "input" as const }, ""],
+  ])("is not missed when %s", (_, over, hud) => {
+    const { asker, part } = session()
+    expect(newRecalls().missed({ ...asker, folds: new Map([fold(part, over)]), hud }).lost).toBe(0)
+  })
+
+  test("is not missed when another text of the context has it", () => {
+    const { asker, part, context } = session()
+    const said = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }]).messages
+    const missed = newRecalls().missed({ ...asker, context: [...context, ...said], folds: new Map([fold(part)]) })
+    expect(missed).toMatchObject({ copied: 1, lost: 0 })
+  })
+
+  test("is not counted when it stood in what is not in the context any more, or was pruned by OpenCode", () => {
+    const recalls = newRecalls()
+    const { asker, part } = session()
+    recalls.missed(asker)
+    expect(recalls.missed({ ...asker, context: asker.context.slice(0, 1) }).copied).toBe(0)
+    if (part?.state?.time) part.state.time.compacted = 1
+    expect(recalls.missed({ ...asker, nowMs: 2 }).copied).toBe(0)
+    expect(recalls.missed({ ...asker, nowMs: 0 }).copied).toBe(1)
+  })
+
+  test("is not missed again while the output handed back stands in the context", () => {
+    const { asker, part } = session()
+    const folds = new Map([fold(part)])
+    const recalls = newRecalls()
+    const lost = (number: number) => recalls.missed({ ...asker, number, folds }).lost
+    expect([lost(2), lost(3), lost(1 + NEEDS.recalled.hold), lost(2 + NEEDS.recalled.hold)]).toEqual([1, 0, 0, 1])
+  })
+})
+
+test("a recall costs a call over a warm prefix, the asking, and the originals written once", () => {
+  expect(recallCost([1000, 500], 20_000, MARKED)).toBeCloseTo(0.1 * 20_000 + 5 * 80 + 1.25 * 1500)
+  expect(recallCost([], 20_000, MARKED)).toBe(0)
+})
+
+test("the index finds a line in exactly the texts a plain search finds it in, newest first", () => {
+  // few and short words, so that lines do occur, also in the middle of words
+  const words = fc.array(fc.constantFrom("foo", "foobar", "bar", "x", " ", "-", "é", "(", "\n"), { maxLength: 12 })
+  const text = words.map((parts) => parts.join(""))
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 8 }), text, (texts, line) => {
+      fc.pre(line !== "" && !line.includes("\n"))
+      const sources = newSources()
+      sources.read([{ info: {}, parts: texts.map((one) => ({ type: "text", text: one })) }])
+      const found = [...sources.holding(line)].map(({ body }) => body)
+      expect(found).toEqual(texts.filter((one) => one.includes(line)).toReversed())
+    }),
+  )
+})

@@ -1,0 +1,223 @@
+import { describe, expect, test } from "bun:test"
+import { watchCompactions } from "../../src/replay/compactions.ts"
+import type { CallReplayed } from "../../src/replay/replay.ts"
+import { sumOf } from "../../src/replay/sum.ts"
+import { bash, edit, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { filler, MARKED, OFF, replay } from "./session.ts"
+
+const HOUR = 3_600_000
+const LINE = "export function theLineThatIsNeeded(): string {"
+
+/** A file of about 2,000 tokens with the line in its middle. */
+function file(): string {
+  const lines = Array.from({ length: 200 }, (_, i) => `  const value${i} = compute(${i}, "some text")`)
+  return lines.toSpliced(100, 0, LINE).join("\n")
+}
+
+/** The file is read, then other things are done. */
+function busy(steps: number): SessionBuilder {
+  const session = new SessionBuilder().user("change the file").assistant([read("src/a.ts", file())])
+  for (let i = 0; i < steps; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
+  return session
+}
+
+/** Work goes on after an hour of rest, the cache being cold. */
+function afterRest(): SessionBuilder {
+  const session = busy(20)
+  const late = session.timeOf(session.messages.length) + HOUR
+  return session.assistant([bash("make last", "done")], { time: { created: late, completed: late } })
+}
+
+const change = tool("edit", { filePath: "src/a.ts", oldString: LINE, newString: "let it = be" }, "Edit applied.")
+
+describe("without the plugin's doing", () => {
+  test("the figures are those worked out by hand", () => {
+    const session = new SessionBuilder()
+      .user(filler("user", 1000))
+      .assistant([{ type: "text", text: filler("assistant", 500) }])
+      .assistant([{ type: "text", text: filler("assistant", 100) }])
+      .assistant([])
+    const { calls, without, with: sent } = replay(session, OFF)
+    expect(calls).toBe(3)
+    // 1000 written; 1000 read, 500 written; 1500 read, 100 written
+    expect(without).toMatchObject({ tokens: 1000 + 1500 + 1600, cachedTokens: 2500, peakTokens: 1600 })
+    expect(without.cost).toBeCloseTo(1250 + (100 + 625) + (150 + 125))
+    expect(sent).toEqual(without)
+  })
+
+  test("an output that OpenCode pruned later still counts for the calls before that", () => {
+    const part = read("src/a.ts", file())
+    const session = new SessionBuilder().user("go").assistant([part]).assistant([]).assistant([])
+    const state = { ...part.state, time: { start: 0, end: 0, compacted: session.timeOf(3) - 1 } }
+    Object.assign(session.messages[1]?.parts.find(({ type }) => type === "tool") ?? {}, { state })
+    const { without } = replay(session, OFF)
+    expect(without.peakTokens).toBeGreaterThan(2000)
+    expect(without.tokens).toBeLessThan(without.peakTokens + 300)
+  })
+})
+
+describe("with folding", () => {
+  test("an old output is folded, and the requests after it are smaller", () => {
+    const { folds, without, with: sent, recalls } = replay(afterRest(), { hud: { enabled: false } })
+    expect(folds).toMatchObject({ count: 1, byTool: { read: { count: 1 } } })
+    expect(folds.largest).toMatchObject([{ what: "read src/a.ts", tokens: folds.tokens }])
+    const [fold] = folds.largest
+    expect(fold?.because).not.toBe("")
+    expect(folds.byReason[fold?.reason ?? "must"]).toEqual({ count: 1, tokens: folds.tokens })
+    expect(sent.tokens).toBeLessThan(without.tokens)
+    expect(recalls).toMatchObject({ lostLines: 0, calls: 0, cost: 0 })
+  })
+
+  test("a line that is copied from it afterwards is missed, and its recall charged", () => {
+    // the file comes back whole, behind a call over all that stands there
+    const { recalls, with: sent } = replay(afterRest().assistant([change]), { hud: { enabled: false } })
+    expect(recalls).toMatchObject({ copiedLines: 1, lostLines: 1, calls: 1 })
+    expect(recalls.cost).toBeGreaterThan(1.25 * 2000 + 5 * 80)
+    expect(recalls.cost).toBeLessThan(1.25 * 2500 + 5 * 80 + 0.1 * sent.peakTokens)
+  })
+
+  test("folding loses when what is folded is needed soon after", () => {
+    const { without, with: sent, recalls } = replay(afterRest().assistant([change]), { hud: { enabled: false } })
+    expect(sent.cost).toBeLessThan(without.cost)
+    expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
+  })
+
+  test("tools are counted by whatever name they have", () => {
+    const session = new SessionBuilder().user("go").assistant([tool("constructor", { q: 1 }, file())])
+    for (let i = 0; i < 30; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
+    const late = session.timeOf(session.messages.length) + HOUR
+    session.assistant([], { time: { created: late, completed: late } })
+    const { folds } = replay(session, { hud: { enabled: false } })
+    expect(folds.count).toBe(1)
+    const { byTool } = sumOf([replay(session)]).folds
+    expect(Object.entries(byTool)).toEqual([["constructor", { count: 1, tokens: folds.tokens }]])
+  })
+
+  test("nothing is folded for a disabled agent, and it gets no HUD", () => {
+    const { folds, hud } = replay(afterRest(), { disabledAgents: ["build"] })
+    expect([folds.count, hud.calls]).toEqual([0, 0])
+  })
+
+  test("the session replayed is not changed", () => {
+    const session = afterRest()
+    const before = session.fresh()
+    replay(session)
+    expect(session.messages).toEqual(before)
+  })
+})
+
+test("a short session costs more with the plugin: its own words are all that is added", () => {
+  const session = new SessionBuilder().user("fix it")
+  for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
+  const { without, with: sent, hud, recalls, folds } = replay(session)
+  expect(folds.count).toBe(0)
+  expect(hud.calls).toBeGreaterThan(0)
+  expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
+  const added = hud.tokens + hud.noticeTokens
+  // the HUD counts its tokens more closely than four characters each
+  expect(Math.abs(sent.tokens - without.tokens - added)).toBeLessThan(0.5 * added)
+})
+
+test("a session of its own that a subagent ran in is named", () => {
+  const task = tool("task", { prompt: "look" }, "found", { sessionId: "ses_child" })
+  expect(replay(new SessionBuilder().user("go").assistant([task, task])).subagents).toEqual(["ses_child"])
+})
+
+test("a session without calls gives zeros", () => {
+  expect(replay(new SessionBuilder().user("hello"))).toMatchObject({ calls: 0, without: { tokens: 0, cost: 0 } })
+})
+
+describe("what was charged", () => {
+  const charged = (usd: number) => ({ ...usage(1000, 8000, 0), cost: usd })
+
+  test("gives the price of a token, by which money is told", () => {
+    const session = new SessionBuilder().user(filler("user", 2000)).assistant([], charged(0.0069)).assistant([])
+    const { without, recorded } = replay(session, OFF, null)
+    // anthropic: 1000 fresh + 8000 read at 0.1 + 100 answered at 5
+    expect(recorded).toEqual({ cost: 1000 + 800 + 500, usd: 0.0069 })
+    expect(without.usd).toBeCloseTo((without.cost * 0.0069) / 2300)
+  })
+
+  test("of several sessions, of which one says nothing, nothing is said", () => {
+    const one = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF, null)
+    const other = replay(new SessionBuilder().user("go").assistant([]), OFF, null)
+    const idle = replay(new SessionBuilder().user("go"), OFF, null)
+    expect(sumOf([one, other]).recorded).toEqual({ cost: 0, usd: 0 })
+    expect(sumOf([one, idle]).recorded).toEqual(one.recorded)
+  })
+
+  test("says nothing of another provider's price", () => {
+    const { without, recorded } = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF)
+    expect(recorded).toEqual({ cost: 0, usd: 1 })
+    expect(without.usd).toBeUndefined()
+  })
+
+  test("makes GitHub Copilot one that is billed by tokens", () => {
+    const copilot = { providerID: "github-copilot", modelID: "gpt-5.4" }
+    const session = (usd: number) => new SessionBuilder("ses_1", copilot).user("go").assistant([], charged(usd))
+    expect(replay(session(0), OFF, null).billing).toBe("requests")
+    expect(replay(session(0.1), OFF, null).billing).toBe("tokens")
+  })
+})
+
+describe("compactions in the record", () => {
+  /** Grows to these sizes, is compacted, goes on. */
+  function compacted(...sizes: number[]): SessionBuilder {
+    const session = new SessionBuilder().user("go")
+    for (const size of sizes) session.assistant([], usage(size - 100))
+    return session.compaction().assistant([], usage(5000))
+  }
+
+  test("are told from those the user asked for", () => {
+    const session = compacted(50_000)
+    const asked = { type: "compaction", auto: false }
+    session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
+    const watch = watchCompactions(session.messages)
+    expect(watch.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
+    expect(session.messages.flatMap((_, at) => watch.call(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
+  })
+
+  test("one was avoidable where the context would have been no larger than one that stood", () => {
+    const { messages } = compacted(60_000, 91_000, 95_000)
+    const avoided = (savedTokens: number) => {
+      const watch = watchCompactions(messages)
+      const kinds = messages.flatMap((_, at) => watch.call(at, 0, savedTokens) ?? [])
+      expect(kinds).toEqual([watch.found.avoided > 0 ? "avoided" : "automatic"])
+      return watch.found.avoided
+    }
+    expect(watchCompactions(messages).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
+    expect([avoided(0), avoided(3999), avoided(4000)]).toEqual([0, 0, 1])
+  })
+
+  test("what stood with a model of a larger context says nothing of another one's", () => {
+    const session = compacted(60_000, 95_000)
+    Object.assign(session.messages.at(-1)?.info ?? {}, { modelID: "larger" }, usage(400_000))
+    const watch = watchCompactions(session.messages)
+    watch.call(2, 0, 30_000)
+    expect(watch.found.avoided).toBe(0)
+    expect(watch.compactsAt("anthropic/larger")).toBeUndefined()
+  })
+})
+
+test("a sum adds up what adds up, and takes the largest of the largest", () => {
+  const one = replay(afterRest())
+  const other = replay(new SessionBuilder().user("x".repeat(40_000)).assistant([]))
+  const sum = sumOf([one, other])
+  expect(sum).toMatchObject({ calls: one.calls + 1, folds: { count: 1 }, hud: { calls: one.hud.calls } })
+  expect(sum.without.cost).toBeCloseTo(one.without.cost + other.without.cost)
+  expect(sum.without.peakTokens).toBe(Math.max(one.without.peakTokens, other.without.peakTokens))
+  expect(one.folds.count).toBe(1)
+})
+
+test("each call is told of, and together they are what is told in the end", () => {
+  const session = afterRest().assistant([change])
+  const calls: CallReplayed[] = []
+  const whole = replay(session, {}, MARKED, (done) => calls.push(done))
+  const total = (of: (call: CallReplayed) => number) => calls.reduce((sum, call) => sum + of(call), 0)
+  expect(calls.map(({ number }) => number)).toEqual(Array.from({ length: whole.calls }, (_, i) => i + 1))
+  for (const side of ["without", "with"] as const)
+    for (const name of ["tokens", "cachedTokens", "cost"] as const)
+      expect(total((call) => call[side][name])).toBeCloseTo(whole[side][name])
+  expect(total(({ recallCost }) => recallCost)).toBeCloseTo(whole.recalls.cost)
+  expect(calls.flatMap(({ call }) => call?.folded ?? [])).toHaveLength(whole.folds.count)
+})

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test"
+import { newBill } from "../../src/replay/bill.ts"
+import type { Price } from "../../src/replay/pricing.ts"
+import { piece, piecesOf } from "../../src/replay/request.ts"
+import { failedTool, SessionBuilder, tool } from "../support/session.ts"
+import { MARKED } from "./session.ts"
+
+const bodies = ({ messages }: SessionBuilder) => piecesOf(messages).map(({ body }) => body)
+
+describe("what a provider sees of a message", () => {
+  test("texts, thoughts, calls and results in their order, and none of what OpenCode keeps for itself", () => {
+    const session = new SessionBuilder()
+      .user("do it", [
+        { type: "text", text: "unseen", ignored: true },
+        { type: "text", text: "" },
+      ])
+      .assistant([
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "I look" },
+        tool("read", { filePath: "a" }, "content"),
+        failedTool("bash", { command: "x" }, "no such command"),
+        { type: "patch", files: ["a"] },
+      ])
+    expect(bodies(session)).toEqual([
+      "do it",
+      "hm",
+      "I look",
+      '{"filePath":"a"}',
+      '{"command":"x"}',
+      "content",
+      "no such command",
+    ])
+  })
+
+  test("a pruned output and one that never came are OpenCode's placeholders", () => {
+    const pruned = tool("read", {}, "long gone")
+    const running = tool("bash", {}, "")
+    const session = new SessionBuilder().assistant([
+      { ...pruned, state: { ...pruned.state, time: { compacted: 1 } } },
+      { ...running, state: { status: "running", input: {} } },
+    ])
+    expect(bodies(session)).toEqual([
+      "{}",
+      "{}",
+      "[Old tool result content cleared]",
+      "[Tool execution was interrupted]",
+    ])
+  })
+
+  test("a part as OpenCode wrote them before 1.0 is read too", () => {
+    const session = new SessionBuilder().assistant([
+      { type: "tool", name: "read", status: "completed", input: { path: "a" }, output: "old" },
+    ])
+    expect(bodies(session)).toEqual(['{"path":"a"}', "old"])
+  })
+})
+
+describe("what a row of requests costs", () => {
+  const price = (over: Partial<typeof MARKED> = {}, name = "a/b"): Price => ({
+    model: undefined,
+    name,
+    tariff: { ...MARKED, ...over },
+    usdPerToken: undefined,
+  })
+  // 100 tokens each
+  const [one, two, three] = ["1", "2", "3"].map((name) => piece(name, name.repeat(399)))
+  /** Each a message of its own. */
+  const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => (each ? [[each]] : []))
+  const minutes = (count: number) => count * 60_000
+
+  test("where entries are found near a mark only, one that ends further back is not", () => {
+    const results = Array.from({ length: 30 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
+    const system = [piece("system", "x".repeat(394))]
+    const changed = (at: number) =>
+      results.map((each, i) => (i === at ? [piece(`result ${i}`, "y".repeat(300))] : each))
+    const cachedAfter = (at: number, lookback?: number) => {
+      const bill = newBill()
+      const marked = price(lookback === undefined ? {} : { lookback })
+      // a request after each result, so that there are entries everywhere
+      results.forEach((_, i) => void bill.add([system, ...results.slice(0, i + 1)], marked, 0))
+      return bill.add([system, ...changed(at)], marked, minutes(1)).cachedTokens
+    }
+    expect(cachedAfter(25, 20)).toBe(2600)
+    expect(cachedAfter(5, 20)).toBe(100)
+    expect(cachedAfter(5)).toBe(600)
+  })
+
+  test("where entries are found near a mark only, a second change soon after the first finds none", () => {
+    const bill = newBill()
+    const marked = price({ lookback: 20 })
+    const results = Array.from({ length: 12 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
+    const folded = (...at: number[]) => results.map((each, i) => (at.includes(i) ? [piece(`result ${i}`, "y")] : each))
+    results.forEach((_, i) => void bill.add(results.slice(0, i + 1), marked, 0))
+    expect(bill.add(folded(6), marked, 0).cachedTokens).toBe(600)
+    // the entries behind the first change are gone but for that of the request that made it
+    expect(bill.add(folded(6, 9), marked, 0).cachedTokens).toBe(600)
+  })
+
+  test("what two requests have in common is read from the cache, the rest is written", () => {
+    const bill = newBill()
+    bill.add(row(one, two), price(), 0)
+    bill.add(row(one, two, three), price(), minutes(1))
+    expect(bill.spent).toMatchObject({ tokens: 500, cachedTokens: 200, peakTokens: 300 })
+    expect(bill.spent.cost).toBeCloseTo(250 + 20 + 125)
+  })
+
+  test("a piece that changed ends what is in common, however equal the rest", () => {
+    const bill = newBill()
+    bill.add(row(one, two, three), price(), 0)
+    bill.add(row(one, piece("2", "other"), three), price(), 0)
+    expect(bill.spent.cachedTokens).toBe(100)
+  })
+
+  test("where the provider compares token by token, the beginning of that piece is in the cache too", () => {
+    const bill = newBill()
+    const unmarked = price({ write: 1 })
+    bill.add(row(one, piece("2", "ab".repeat(100))), unmarked, 0)
+    bill.add(row(one, piece("2", "ab".repeat(50))), unmarked, 0)
+    expect(bill.spent.cachedTokens).toBe(100 + 25)
+  })
+
+  test.each([
+    ["the cache's lifetime has passed", price(), minutes(5)],
+    ["the call goes to another model", price({}, "a/c"), minutes(1)],
+  ])("nothing is read from the cache when %s", (_, second, nowMs) => {
+    const bill = newBill()
+    bill.add(row(one, two), price(), 0)
+    bill.add(row(one, two, three), second, nowMs)
+    expect(bill.spent.cachedTokens).toBe(0)
+    expect(bill.spent.cost).toBeCloseTo(250 + 375)
+  })
+
+  test("money is told when every call has a price, and not at all when one has none", () => {
+    const bill = newBill()
+    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(bill.spent.usd).toBeCloseTo(1.25)
+    bill.add(row(one), price(), 0)
+    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(bill.spent.usd).toBeUndefined()
+  })
+})

@@ -1,0 +1,46 @@
+// What the tests of the replay share: a tariff with round figures, and the options it is run with.
+
+import { createEnv } from "../../src/digest/env.ts"
+import type { Tariff } from "../../src/fold/tariff.ts"
+import { callOptionsOf, readOptions } from "../../src/options.ts"
+import type { ReplayOptions } from "../../src/replay/calls.ts"
+import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
+import { ROOT, type SessionBuilder } from "../support/session.ts"
+
+export const MARKED: Tariff = {
+  row: "marked",
+  read: 0.1,
+  write: 1.25,
+  output: 5,
+  lifetimeMs: 300_000,
+  minimumTokens: 0,
+  billing: "tokens",
+  usdPerMillion: 0,
+}
+
+export const OFF = { hud: { enabled: false }, fold: { enabled: false } }
+
+export function optionsOf(given: unknown = {}, tariff: Tariff | null = MARKED): ReplayOptions {
+  const { options, problems } = readOptions(given)
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join("\n"))
+  return {
+    ...callOptionsOf(options),
+    disabledAgents: options.disabledAgents,
+    prices: {},
+    ...(tariff ? { price: { providerID: "anthropic", tariff } } : {}),
+  }
+}
+
+export function replay(
+  { messages }: SessionBuilder,
+  given: unknown = {},
+  tariff: Tariff | null = MARKED,
+  onCall?: (done: CallReplayed) => void,
+) {
+  return replaySession(messages, optionsOf(given, tariff), createEnv(ROOT), onCall)
+}
+
+/** Text that with the label of its piece comes to `tokens` tokens. */
+export function filler(role: "user" | "assistant", tokens: number): string {
+  return "x".repeat(4 * tokens - role.length)
+}
