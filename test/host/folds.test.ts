@@ -250,7 +250,7 @@ describe("who gets no folds", () => {
   test("nobody when folding is off: no tool, no word of it in the system prompt, no output changed", async () => {
     const { transform, tools, system, configured } = await load({ fold: { enabled: false } })
     expect(tools).toBeUndefined()
-    expect(await system()).not.toMatch(/fold|recall/)
+    expect(await system()).not.toMatch(/folded|recall/)
     const session = worked()
     const sent = (await transform(session.fresh())).slice(0, session.messages.length)
     expect(sent).toEqual(session.messages)
