@@ -1,5 +1,5 @@
-// Compares who writes digests, on real tool outputs of recorded sessions. Prints one table of all outputs and one by
-// tool; what the columns mean is in docs/digests.md.
+// Compares digest backends on real tool outputs of recorded sessions. Prints one table of all outputs and one by tool;
+// docs/digests.md explains the columns.
 //
 //   npm run eval:digest -- --sessions DIR --model extract --model /path/to/model.gguf --model openai:http://127.0.0.1:11434/v1#qwen3:0.6b
 //
@@ -41,7 +41,7 @@ try {
   fail(error instanceof Error ? error.message : String(error))
 }
 
-/** All outputs with a row to a measure, then every tool with a row to a backend. */
+/** A table of all outputs with one row per measure, then one by tool with one row per backend. */
 function report(all: readonly Result[]): void {
   const tools = [...new Set(samples.map(({ source }) => source.tool))].sort()
   print(`${samples.length} outputs of ${tools.length} tools, ${values.budget} tokens of each shown to a model\n`)
@@ -75,7 +75,7 @@ async function run(spec: string): Promise<Result> {
   return { name: opened.name, scores }
 }
 
-/** Columns as wide as they need be, the first `named` of them flush left. */
+/** Columns as wide as their cells, the first `named` of them left-aligned. */
 function table(rows: readonly (readonly string[])[], named = 1): void {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   const cell = (text: string, column: number) =>

@@ -1,6 +1,6 @@
-// What the sidecar costs beside the engine it drives: the same model, threads, prompt and answer lengths in both, turn by
-// turn in one run (sidecar, raw, raw, sidecar). Prints medians, digests per minute, memory, and how soon a cancel is obeyed.
-// `bun bench/digest.ts [MODEL] [ROUNDS]`; the model of `npm run test-model` unless told otherwise.
+// The overhead of the sidecar over the engine it drives: the same model, threads, prompt and answer lengths in both,
+// alternating in one run (sidecar, raw, raw, sidecar). Prints medians, digests per minute, memory, and how soon a cancel takes
+// effect. `bun bench/digest.ts [MODEL] [ROUNDS]`, by default with the model of `npm run test-model`.
 
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -9,12 +9,11 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { TEST_MODEL } from "../scripts/test-model.ts"
 import { promptFor } from "../src/digest/prompt.ts"
-import { connect } from "../src/engine/client.ts"
+import { connectEngine } from "../src/engine/client.ts"
 import { launchSpec } from "../src/engine/launch.ts"
 import { startProcess } from "../src/engine/process.ts"
-import type { Params } from "../src/engine/wire/messages.ts"
-import { PROTOCOL } from "../src/engine/wire/version.ts"
-import { generator } from "./sessions.ts"
+import { type Params, PROTOCOL } from "../src/engine/wire/messages.ts"
+import { generator, median } from "./sessions.ts"
 
 const [modelPath = TEST_MODEL, rounds = "2"] = process.argv.slice(2)
 if (!existsSync(modelPath)) {
@@ -23,10 +22,9 @@ if (!existsSync(modelPath)) {
 }
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const say = (text: string) => void process.stdout.write(`${text}\n`)
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const THREADS = 1
-/** A short document and an answer of a thousand tokens: three seconds after the request it is being written. */
+/** A short document with an answer of a thousand tokens, which is being written three seconds after the request. */
 const LONG_ANSWER = {
   text: "words",
   maxTokens: 2_000,
@@ -45,7 +43,7 @@ const spec = launchSpec({
 })
 if ("reason" in spec) throw new Error(spec.reason)
 const sidecar = startProcess(spec, { holdsHost: true })
-const client = connect(sidecar.stdout, sidecar.stdin, {}, () => {})
+const client = connectEngine(sidecar.stdout, sidecar.stdin, {}, () => {})
 const random = generator(1)
 const prompts = Array.from({ length: 2 * Number(rounds) + 2 }, () => promptFor(logOf(random), { budgetTokens: 2000 }))
 const instruction = prompts[0]?.instruction ?? ""
@@ -93,14 +91,14 @@ async function write(index: number) {
   return { ms: performance.now() - start, ...usage }
 }
 
-/** The raw engine evaluates no more than the sidecar had to: without the instruction. */
+/** The raw engine evaluates only what the sidecar had to: the prompt without the instruction. */
 async function writeRaw(index: number, { evaluatedTokens, outputTokens }: (typeof writes)[number]): Promise<number> {
   raw.stdin.write(`${JSON.stringify({ text: prompts[index]?.text, promptTokens: evaluatedTokens, outputTokens })}\n`)
   const { value } = await rawLines.next()
   return (JSON.parse(String(value)) as { ms: number }).ms
 }
 
-/** From the cancel until the engine has answered that it stopped, which is when it can take the next request. */
+/** The time from the cancel until the engine has stopped and can take the next request. */
 async function cancelAfter(afterMs: number, prompt: Params<"digest/write">): Promise<string> {
   const abort = new AbortController()
   const written = client.request("digest/write", prompt, { signal: abort.signal }).catch(() => {})
@@ -119,7 +117,7 @@ async function megabytes(pid: number | undefined): Promise<string> {
   return kilobytes === undefined ? "unknown here" : `${Math.round(Number(kilobytes) / 1024)} MB`
 }
 
-/** A log of a service, some 2,500 tokens. */
+/** A service's log of about 2,500 tokens. */
 function logOf(random: () => number) {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T
   const line = (n: number) => {

@@ -1,26 +1,27 @@
-// Whether folds by a model's digests lose more or less than folds by `extract`: the same sessions replayed with each.
-// Every output that the plugin would hand to the model is written before the replay begins, which flatters the model:
-// live, it is often not done when its output is folded.
+// Compares folds with a model's digests to folds with those of `extract`, by replaying the same sessions with each. All of the
+// model's digests are written before the replay begins, which favours the model: live, its digest is often not ready when
+// the output is folded.
 //
 //   bun bench/fold-digests.ts --model /path/to/model.gguf session.json...
 //
-// Prints recalls (calls that would have had to ask something back), lost lines and cost. --outputs N: the N largest of
+// Prints recalls (calls that would have had to recall something), lost lines and cost. --outputs N: the N largest of
 // each session are written by the model (40). --budget N tokens of a document are shown to it (600). --threads N.
 
 import { parseArgs } from "node:util"
-import { candidatesOf } from "../src/digest/candidate.ts"
-import { createEnv } from "../src/digest/env.ts"
+import { digestCandidates } from "../src/digest/candidate.ts"
+import { createEnv } from "../src/digest/digests.ts"
 import { extract } from "../src/digest/extract/extract.ts"
 import { gainsFromModel, ground } from "../src/digest/ground/ground.ts"
 import { promptFor } from "../src/digest/prompt.ts"
-import { isHudID } from "../src/hud/place.ts"
-import { callOptionsOf, readOptions } from "../src/options.ts"
+import { conversationOf } from "../src/host/v1/conversation.ts"
+import { readOptions, requestOptionsOf } from "../src/options.ts"
 import type { Digest } from "../src/output/digest.ts"
 import { priceNamed } from "../src/replay/pricing.ts"
 import { replaySession } from "../src/replay/replay.ts"
 import { createLedger } from "../src/session/ledger.ts"
 import { readExport } from "../src/store/export.ts"
 import type { Recording } from "../src/store/recording.ts"
+import { take } from "../test/support/conversation.ts"
 import { type Opened, openBackend } from "./eval/backends.ts"
 
 const { values, positionals } = parseArgs({
@@ -52,7 +53,7 @@ async function compare(session: Recording, { backend }: Opened): Promise<void> {
   const [byExtract, byModel] = [new Map<string, Digest>(), written].map((digests) => {
     const of = (key: string, source: Parameters<typeof extract>[0]) => digests.get(key) ?? extract(source)
     const options = {
-      ...callOptionsOf(readOptions({}).options),
+      ...requestOptionsOf(readOptions({}).options),
       disabledAgents: [],
       prices: {},
       ...(price ? { price } : {}),
@@ -61,7 +62,11 @@ async function compare(session: Recording, { backend }: Opened): Promise<void> {
       without,
       with: spent,
       recalls,
-    } = replaySession(session.messages, options, createEnv(session.info.directory, { of, queue: undefined }))
+    } = replaySession(
+      conversationOf(session.messages),
+      options,
+      createEnv(session.info.directory, { of, queue: undefined }),
+    )
     return { cost: (spent.cost + recalls.cost) / without.cost, calls: recalls.calls, lines: recalls.lostLines }
   })
   if (!byExtract || !byModel) return
@@ -79,12 +84,12 @@ async function compare(session: Recording, { backend }: Opened): Promise<void> {
   )
 }
 
-/** What the model makes of the session's largest outputs that it is asked for, by digest key. */
+/** The model's digests of the session's largest outputs, by digest key. */
 async function write({ messages }: Recording, backend: NonNullable<Opened["backend"]>): Promise<Map<string, Digest>> {
-  const ledger = createLedger(createEnv(), isHudID)
-  const { fresh } = ledger.update(messages)
+  const ledger = createLedger(createEnv())
+  const { fresh } = take(ledger, messages)
   const written = new Map<string, Digest>()
-  const largest = candidatesOf(messages, fresh)
+  const largest = digestCandidates(conversationOf(messages), fresh)
     .filter((candidate) => gainsFromModel(extract(candidate.source())))
     .sort((a, b) => b.tokens - a.tokens)
     .slice(0, Number(values.outputs))

@@ -1,6 +1,6 @@
-// How long the messages hook keeps a request waiting, on synthetic sessions of 100, 1,000 and 10,000 tool parts. Every
-// call hands over an array of fresh objects, one message longer than the last, as OpenCode does. Prints the first call
-// (the whole session at once) and the median and 99th percentile of the calls after it, in milliseconds.
+// How long the messages hook delays a request, on synthetic sessions of 100, 1,000 and 10,000 tool parts. Like OpenCode, every
+// call passes an array of new objects, one message longer than the last. Prints the first call (the whole session at once)
+// and the median and 99th percentile of the calls after it, in milliseconds.
 
 import plugin from "../src/plugin.ts"
 import { syntheticSession } from "./sessions.ts"

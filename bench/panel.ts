@@ -1,7 +1,6 @@
-// What the panel costs while nothing changes: two OpenCodes on their screens at the same time, each with the plugin and a
-// session that stands still, one of them with the panel. Prints the medians of the rounds and of their differences:
-// processor time, reads of files and what else is read from, and bytes written to the screen and elsewhere.
-// `bun bench/panel.ts [ROUNDS] [SECONDS]`, 5 rounds of 20 s unless told otherwise. Linux with tmux; runs on the sources.
+// The cost of the panel while nothing changes: two OpenCodes run at the same time, each with the plugin and an idle session,
+// one of them with the panel. Prints medians, and medians of the differences, of processor time, read calls and bytes
+// written. `bun bench/panel.ts [ROUNDS] [SECONDS]`, by default 5 rounds of 20 s. Linux with tmux; runs on the sources.
 
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,15 +9,16 @@ import { environmentFor } from "../test/opencode/config.ts"
 import { findOpencode } from "../test/opencode/host.ts"
 import { openTerminal, type Terminal } from "../test/support/tmux.ts"
 import { bash, openWorld, read, say, use, type World } from "../test/support/world.ts"
+import { median } from "./sessions.ts"
 
 type Sample = { cpuMs: number; reads: number; written: number }
 type Screen = { world: World; terminal: Terminal }
 
 const PANEL = fileURLToPath(new URL("../src/tui/plugin.tsx", import.meta.url))
-/** Of /proc, on every Linux that people run. */
+/** The unit of times in /proc; the same on all common Linux systems. */
 const TICK_MS = 10
-/** The toasts and OpenCode's own work after a turn are over. */
-const SETTLED_MS = 20_000
+/** Until the toasts and OpenCode's own work after a turn are over. */
+const SETTLE_MS = 20_000
 
 const rounds = Number(process.argv[2] ?? 5)
 const seconds = Number(process.argv[3] ?? 20)
@@ -40,7 +40,7 @@ async function open(plugin: readonly string[], sign: string): Promise<Screen> {
 }
 
 function countersOf(pid: number): Sample {
-  // the name in parentheses may have spaces in it
+  // the process name in parentheses may contain spaces
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
   const io = new Map([...readFileSync(`/proc/${pid}/io`, "utf8").matchAll(/(\w+): (\d+)/g)].map(([, k, v]) => [k, v]))
   return {
@@ -60,7 +60,7 @@ const bare: Sample[] = []
 const loaded: Sample[] = []
 try {
   screens.push(await open([], "LSP"), await open([PANEL], "1 open failure"))
-  await Bun.sleep(SETTLED_MS)
+  await Bun.sleep(SETTLE_MS)
   for (let n = 0; n < rounds; n++) {
     const before = screens.map(({ terminal }) => countersOf(terminal.pid))
     await Bun.sleep(seconds * 1000)
@@ -75,7 +75,6 @@ try {
   }
 }
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 for (const [name, key, unit] of [
   ["processor time", "cpuMs", "ms"],
   ["reads", "reads", "calls"],

@@ -1,5 +1,5 @@
-// The engine without the sidecar around it, for `bench/digest.ts` to compare with: evaluates so many tokens of a text and
-// writes so many after them, and says how long it took. One JSON line in, one out.
+// The engine without the sidecar, as the baseline of `bench/digest.ts`: evaluates a number of a text's tokens, writes a number
+// of tokens after them, and reports how long it took. One JSON line in, one out.
 
 import { createInterface } from "node:readline"
 import { getLlama } from "../sidecar/node_modules/node-llama-cpp/dist/index.js"

@@ -1,9 +1,9 @@
-// Synthetic sessions for the benches: a believable mix of tools and output sizes, the same at every run.
+// Synthetic sessions for the benchmarks, with a realistic mix of tools and output sizes, and identical in every run.
 
 import type { HostMessage, HostPart } from "../src/host/v1/message.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool, usage } from "../test/support/session.ts"
 
-/** A session with at least `toolParts` tool parts, two to a call, a user's message every 20 calls. */
+/** A session with at least `toolParts` tool parts, two per call, and a user message every 20 calls. */
 export function syntheticSession(toolParts: number): HostMessage[] {
   const random = generator(42)
   const session = new SessionBuilder()
@@ -30,7 +30,7 @@ function part(random: () => number): HostPart {
   return bash(`git log -${Math.floor(random() * 20)}`, lines(25))
 }
 
-/** A small seeded generator of [0, 1), so that two runs of a bench work on the same session (mulberry32). */
+/** A seeded generator of numbers in [0, 1), so that every run uses the same session (mulberry32). */
 export function generator(seed: number): () => number {
   let state = seed
   return () => {
@@ -39,4 +39,8 @@ export function generator(seed: number): () => number {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 }

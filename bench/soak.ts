@@ -1,37 +1,37 @@
-// What the plugin costs in the long run: 20,000 calls, fifty sessions at once, one session of 20,000 tool parts, outputs of
-// 10 MB. Prints what was measured beside its limit and ends with 1 when a limit is broken; with `--json` a line for each.
-// `bun bench/soak.ts [--json] [CALLS]`, 20,000 calls unless told otherwise: some four minutes.
+// Time and memory in the long run: 20,000 calls, fifty sessions at once, one session of 20,000 tool parts, outputs of 10 MB.
+// Prints each measurement and whether it is within its limit, with `--json` as JSON lines, and exits with 1 when a limit is
+// exceeded. `bun bench/soak.ts [--json] [CALLS]`, by default 20,000 calls, which take about four minutes.
 
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HostMessage } from "../src/host/v1/message.ts"
+import { DrivenSession, openDirectory } from "../test/support/driver.ts"
 import { bash, SessionBuilder, tool, usage } from "../test/support/session.ts"
-import { DrivenSession, openDirectory } from "../test/trust/load/driver.ts"
-import { SHAPES } from "../test/trust/load/shapes.ts"
-import { median, soak } from "../test/trust/load/soak.ts"
+import { SHAPES } from "../test/support/shapes.ts"
+import { median, soak } from "../test/support/soak.ts"
 import { syntheticSession } from "./sessions.ts"
 
 type Case = { case: string; passed: boolean; figure: string }
 
 const CALLS = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 20_000)
-/** By now what is kept of the sessions has reached its bounds, or nearly. */
-const EARLY = Math.min(2_000, CALLS / 4)
-const PARTS = 20_000
-const SIZE = 10_000_000
+/** After this many calls the state kept per session has nearly reached its bounds. */
+const EARLY_CALLS = Math.min(2_000, CALLS / 4)
+const TOOL_PARTS = 20_000
+const LARGE_CHARS = 10_000_000
 
-/** How much more the heap may hold at the end than at first, in MB; how much slower the last calls may be, as a factor. */
-const GROWTH = 20
-const SLOWER = 1.25
-/** The hook's longest waits, in ms: the first look at a session of 20,000 parts, each call after it; all of them block. */
-const FIRST = 5_000
-const NEXT = 150
-/** One output of 10 MB taken in or folded, and one page of it handed back, in ms. */
-const LARGE = 3_000
+/** Limits for the long run: how much the heap may grow, and how much slower the last calls may be. */
+const MAX_GROWTH_MB = 20
+const MAX_SLOWDOWN = 1.25
+/** Limits for the hook, which blocks the request: the first call of a session of 20,000 parts, and each call after it. */
+const MAX_FIRST_MS = 5_000
+const MAX_NEXT_MS = 150
+/** Limit for reading or folding an output of 10 MB, and for returning one page of it. */
+const MAX_LARGE_MS = 3_000
 
 const asJson = process.argv.includes("--json")
 const folder = mkdtempSync(join(tmpdir(), "hud-soak-"))
-// not the user's store, nor the user's model
+// instead of the user's store and model
 process.env.HUDFOLD_DATA = folder
 let broken = false
 try {
@@ -48,14 +48,14 @@ function show(one: Case): void {
 }
 
 async function longRun(): Promise<Case[]> {
-  const { calls, before, after, slower, medianMs, sessions } = await soak(CALLS, EARLY)
+  const { calls, before, after, slower, medianMs, sessions } = await soak(CALLS, EARLY_CALLS)
   const [few, many] = [before.heap / 1e6, after.heap / 1e6]
   const rss = [before.rss, after.rss].map((bytes) => (bytes / 1e6).toFixed(0)).join(" and ")
-  const heap = `${few.toFixed(1)} MB after ${EARLY} calls, ${many.toFixed(1)} MB after ${calls} (resident: ${rss} MB)`
+  const heap = `${few.toFixed(1)} MB after ${EARLY_CALLS} calls, ${many.toFixed(1)} MB after ${calls} (resident: ${rss} MB)`
   const times = `${slower.toFixed(2)} times the first fifth's, the median call ${medianMs.toFixed(1)} ms`
   return [
-    { case: `heap over ${calls} calls in ${sessions} sessions`, passed: many - few < GROWTH, figure: heap },
-    { case: "the hook's time in the last fifth of the calls", passed: slower < SLOWER, figure: times },
+    { case: `heap over ${calls} calls in ${sessions} sessions`, passed: many - few < MAX_GROWTH_MB, figure: heap },
+    { case: "the hook's time in the last fifth of the calls", passed: slower < MAX_SLOWDOWN, figure: times },
   ]
 }
 
@@ -82,7 +82,7 @@ async function manySessions(): Promise<Case[]> {
 
 async function longSession(): Promise<Case[]> {
   const later = 40
-  const stored = syntheticSession(PARTS + 2 * later).map((message) => JSON.stringify(message))
+  const stored = syntheticSession(TOOL_PARTS + 2 * later).map((message) => JSON.stringify(message))
   const directory = await openDirectory({ digest: { backend: "extract" } })
   const times: number[] = []
   for (let call = 0; call <= later; call++) {
@@ -94,11 +94,11 @@ async function longSession(): Promise<Case[]> {
   const figure = `${median(next).toFixed(1)} ms in the median, ${Math.max(...next).toFixed(0)} ms at most`
   return [
     {
-      case: `first call of a session of ${PARTS} tool parts`,
-      passed: first < FIRST,
+      case: `first call of a session of ${TOOL_PARTS} tool parts`,
+      passed: first < MAX_FIRST_MS,
       figure: `${first.toFixed(0)} ms, once`,
     },
-    { case: `each call after it, for ${later} calls`, passed: median(next) < NEXT, figure },
+    { case: `each call after it, for ${later} calls`, passed: median(next) < MAX_NEXT_MS, figure },
   ]
 }
 
@@ -110,8 +110,8 @@ async function largeOutputs(): Promise<Case[]> {
     const directory = await openDirectory({ digest: { backend: "extract" }, fold: { price: { read: 1, write: 1 } } })
     const session = new SessionBuilder(id)
       .user("look at the large output")
-      .assistant([bash("npm test", shapeOf(SIZE), 1)])
-    session.assistant([tool("docs_search", { query: "x" }, shapeOf(SIZE))])
+      .assistant([bash("npm test", shapeOf(LARGE_CHARS), 1)])
+    session.assistant([tool("docs_search", { query: "x" }, shapeOf(LARGE_CHARS))])
     for (let call = 0; call < 8; call++) {
       session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
       const messages = session.fresh()
@@ -124,8 +124,8 @@ async function largeOutputs(): Promise<Case[]> {
   }
   const figureOf = ({ what, ms }: typeof page) => `${ms.toFixed(0)} ms at most (${what})`
   return [
-    { case: "a call with outputs of 10 MB", passed: slowest.ms < LARGE, figure: figureOf(slowest) },
-    { case: "a page of an output of 10 MB", passed: page.ms < LARGE, figure: figureOf(page) },
+    { case: "a call with outputs of 10 MB", passed: slowest.ms < MAX_LARGE_MS, figure: figureOf(slowest) },
+    { case: "a page of an output of 10 MB", passed: page.ms < MAX_LARGE_MS, figure: figureOf(page) },
   ]
 }
 

@@ -1,13 +1,14 @@
 // What the plugin adds to `opencode run`: the same one-answer session without and with it, in blocks of four runs (without,
-// with, with, without), so that neither drift nor the order of a pair counts, after one block to warm up. Prints the
-// medians, and the median of the blocks' differences, of the time on the wall and of processor time.
-// `bun bench/startup.ts [BLOCKS]`, 10 unless told otherwise. Build first: the built plugin is what is measured.
+// with, with, without) to cancel drift and order effects, after one block to warm up. Prints the medians, and the median
+// of the blocks' differences, of wall time and processor time. `bun bench/startup.ts [BLOCKS]`, by default 10. It measures
+// the built plugin, so build first.
 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { environmentFor } from "../test/opencode/config.ts"
 import { createHost, findOpencode, type Host } from "../test/opencode/host.ts"
 import { startProvider } from "../test/opencode/provider.ts"
+import { median } from "./sessions.ts"
 
 type Sample = { wallMs: number; cpuMs: number }
 
@@ -47,7 +48,6 @@ try {
   await provider.close()
 }
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const mean = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / values.length
 for (const [name, key] of [
   ["wall", "wallMs"],

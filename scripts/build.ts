@@ -1,5 +1,5 @@
-// Builds what ships, so that a user installs one small package, with the licences of what is bundled in it. The sources ship
-// beside it, readable. `bun scripts/build.ts [FOLDER]`, default dist.
+// Builds what ships: one small package with its dependencies bundled, and their licences. The readable sources ship beside
+// it. `bun scripts/build.ts [FOLDER]`, by default dist.
 
 import { chmod, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
@@ -9,14 +9,14 @@ import { licensesOf, licensesText } from "./licenses.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
-// or the same sources would not always give the same bytes
+// the working directory affects the bytes of the output
 process.chdir(root)
-// built aside and moved in place, so that a reader of the old one never sees half of the new one
+// built aside and moved into place, so that nobody loads a half-written build
 const fresh = await mkdtemp(`${dist}-`)
 try {
   const modules = await bundle(fresh)
   await writeFile(join(fresh, "licenses.txt"), licensesText(await licensesOf(modules)))
-  // a new temporary folder is its owner's alone; a checkout may be others' to load
+  // mkdtemp creates private folders, but other users may load a checkout
   await chmod(fresh, 0o755)
 } catch (error) {
   await rm(fresh, { recursive: true, force: true })

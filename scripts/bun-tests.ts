@@ -18,6 +18,9 @@ export type TestRunOptions = {
   shown?: "inherit" | number
 }
 
+/** For tests that name none: what starts a process takes seconds on a busy machine. */
+const TIMEOUT_MS = 60_000
+
 const running = new Set<Bun.Subprocess>()
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
@@ -28,7 +31,8 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
   const folder = await mkdtemp(join(tmpdir(), "hudfold-test-"))
   try {
     const report = join(folder, "report.xml")
-    const bun = Bun.spawn([process.execPath, "test", "--reporter=junit", `--reporter-outfile=${report}`, ...args], {
+    const options = [`--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`]
+    const bun = Bun.spawn([process.execPath, "test", ...options, ...args], {
       stdin: "ignore",
       stdout: shown,
       stderr: shown,

@@ -1,18 +1,18 @@
-// What ships, bundled into a folder: the plugin, the CLI, the sidecar's program, the report's page and the panel, with the
-// parts of the packages they use in them. The sidecar's engine is not: setup installs it, and node-llama-cpp does not test
-// its GPU binaries in a child process when it is part of a bundle.
+// Bundles what ships: the plugin, the CLI, the sidecar's program, the report's page and the panel, each with the packages it
+// uses. The engine is not bundled: setup installs it, and a bundled node-llama-cpp does not test its GPU binaries in a
+// child process.
 
 import { chmod, rename } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { buildTui } from "./build-tui.ts"
+import { createSolidTransformPlugin } from "@opentui/solid/bun-plugin"
 import { buildReportPage } from "./report-page.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
 /**
- * Answers the modules that something of is in it, by absolute path. Rejects when it does not build. The names of the chunks
- * come from the paths of the modules as seen from the working directory: what ships is built with the root for it.
+ * Returns the absolute paths of the modules whose code is in the bundles. Rejects when they do not build. Names of chunks
+ * depend on module paths relative to the working directory, so a release is built from the root.
  */
 export async function bundle(outdir: string): Promise<string[]> {
   const common = { outdir, target: "node", format: "esm", minify: true, metafile: true } as const
@@ -25,7 +25,7 @@ export async function bundle(outdir: string): Promise<string[]> {
   })
   await rename(join(outdir, "main.js"), join(outdir, "cli.js"))
   await chmod(join(outdir, "cli.js"), 0o755)
-  // in one file: setup copies it beside the engine
+  // one file, since setup copies it beside the engine
   const sidecar = await Bun.build({
     ...common,
     entrypoints: [join(root, "sidecar/main.ts")],
@@ -35,8 +35,31 @@ export async function bundle(outdir: string): Promise<string[]> {
   const builds = [host, sidecar, ...(await buildReportPage(outdir)), await buildTui(root, outdir)]
   for (const log of builds.flatMap(({ logs }) => logs)) process.stderr.write(`${log.message}\n`)
   const outputs = builds.flatMap(({ metafile }) => Object.values(metafile?.outputs ?? {}))
-  const held = outputs.flatMap(({ inputs }) =>
+  const included = outputs.flatMap(({ inputs }) =>
     Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
   )
-  return [...new Set(held.map(([path]) => resolve(path)))].sort()
+  return [...new Set(included.map(([path]) => resolve(path)))].sort()
+}
+
+/** OpenCode replaces these imports with its own copies. */
+const HOSTED = ["@opentui/core", "@opentui/solid", "@opentui/keymap", "solid-js"]
+
+/**
+ * Writes `tui.js`, the half for OpenCode's terminal, into the folder. The JSX is transformed here, since OpenCode's own
+ * transform skips node_modules. Rejects when it does not build.
+ */
+export async function buildTui(root: string, outdir: string): Promise<Bun.BuildOutput> {
+  return Bun.build({
+    entrypoints: [`${root}/src/tui/plugin.tsx`],
+    outdir,
+    naming: "tui.js",
+    // a file built for Bun begins with a mark that makes OpenCode's Bun skip its transforms
+    target: "node",
+    format: "esm",
+    // OpenCode finds the imports by a pattern that needs the space in `from "solid-js"`
+    minify: { identifiers: true, syntax: true, whitespace: false },
+    external: HOSTED.flatMap((name) => [name, `${name}/*`]),
+    plugins: [createSolidTransformPlugin()],
+    metafile: true,
+  })
 }

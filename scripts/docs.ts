@@ -1,15 +1,18 @@
-// Writes what the docs say of the options, slots, tariffs, messages and licences: options.schema.json, docs/protocol.md,
-// docs/licenses.md, and a table each in docs/options.md, docs/hud.md and docs/folding.md.
-// With --check it only says whether they are up to date.
+// Writes the generated parts of the docs: options.schema.json, docs/protocol.md, docs/licenses.md, and one table each in
+// docs/options.md, docs/hud.md and docs/folding.md. With --check it only reports whether they are up to date.
 
-import { readFile, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
 import { TABLE as TARIFFS, UNKNOWN } from "../src/fold/tariff-table.ts"
 import { TABLE } from "../src/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
+import { MODELS } from "../src/setup/models.ts"
+import { bundle } from "./bundle.ts"
 import { fill } from "./fill.ts"
-import { licensesPage } from "./licenses-page.ts"
+import { type Licensed, licensesOf } from "./licenses.ts"
 import { wirePage } from "./wire-docs.ts"
 
 type Property = {
@@ -43,12 +46,12 @@ for (const [name, wanted] of Object.entries(files)) {
   if (found === wanted) continue
   if (!process.argv.includes("--check")) await writeFile(path(name), wanted)
   else {
-    process.stderr.write(`${name} is not what the code says; run: npm run docs\n`)
+    process.stderr.write(`${name} is out of date; run: npm run docs\n`)
     process.exitCode = 1
   }
 }
 
-/** The file with what stands between the marks of its sections replaced. */
+/** The file with the text between the marks of its sections replaced. */
 async function filled(file: string, sections: Record<string, string>): Promise<string> {
   const text = await readFile(path(file), "utf8")
   return Object.entries(sections).reduce(
@@ -94,4 +97,59 @@ function typeOf({ enum: values, type, items, minimum, maximum }: Property): stri
   if (values) return values.map((value) => `\`${value}\``).join(", ")
   if (type === "array") return items?.enum ? `list of ${typeOf(items)}` : `list of ${items?.type ?? "values"}s`
   return type === "integer" ? `whole number, ${minimum} to ${maximum}` : (type ?? "")
+}
+
+/** docs/licenses.md: the licences of the code in the package, and of the engine and the models that setup installs. */
+async function licensesPage(): Promise<string> {
+  return `# Licences
+
+<!-- written by \`npm run docs\` from what the bundler puts into the package, sidecar/package-lock.json and the list of models -->
+
+hudfold is under the MIT licence. It depends on no package; these have code in what ships, and \`dist/licenses.txt\` has
+the text of their licences.
+
+| package | version | licence | in |
+| --- | --- | --- | --- |
+${(await bundledPackages()).map(({ name, version = "", licence, within = "" }) => `| ${name} | ${version} | ${licence} | ${within} |\n`).join("")}
+## The engine
+
+\`hudfold setup\` installs these from npm's registry, for those who want a local model, with those of the native packages
+\`@node-llama-cpp/*\` (MIT, llama.cpp in them) that the machine takes.
+
+| licence | packages |
+| --- | --- |
+${await engineLicences()}
+## The models
+
+A model is fetched from its publisher, under its own licence.
+
+| model | repository | licence |
+| --- | --- | --- |
+${MODELS.map(({ name, repository, licence }) => `| ${name} | ${repository} | ${licence} |\n`).join("")}`
+}
+
+async function bundledPackages(): Promise<Licensed[]> {
+  const folder = await mkdtemp(join(tmpdir(), "opencode-hudfold-licenses-"))
+  try {
+    return await licensesOf(await bundle(folder))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function engineLicences(): Promise<string> {
+  const { packages } = JSON.parse(await readFile(path("sidecar/package-lock.json"), "utf8")) as {
+    packages: Record<string, { license?: string; optional?: boolean }>
+  }
+  const byLicence = new Map<string, Set<string>>()
+  for (const [path, { license = "none named", optional }] of Object.entries(packages)) {
+    // skips the root package and optional packages
+    if (path === "" || optional) continue
+    const names = byLicence.get(license) ?? new Set()
+    byLicence.set(license, names.add(path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)))
+  }
+  return [...byLicence]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([licence, names]) => `| ${licence} | ${[...names].sort().join(", ")} |\n`)
+    .join("")
 }

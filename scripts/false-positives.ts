@@ -1,11 +1,11 @@
-// Counts what redaction takes out of the tool outputs of exported sessions, for a look at each kind by eye:
-// `bun scripts/false-positives.ts [--all] <export.json>...`. Prints the places around each mark, never what stood there
-// unless `--all` is given, for sessions that are known to hold no secrets.
+// Counts what redaction removes from the tool outputs of exported sessions, by kind, for manual review:
+// `bun scripts/false-positives.ts [--all] <export.json>...`. Prints the text around each mark. Only with `--all`, meant for
+// sessions known to hold no secrets, it also prints what was removed.
 
 import { readFile } from "node:fs/promises"
 import { redact } from "../src/text/redact/redact.ts"
 
-const AROUND = 60
+const CONTEXT_CHARS = 60
 const MARK = "[redacted]"
 
 type Exported = { messages?: { parts?: { type?: string; state?: { output?: unknown; error?: unknown } }[] }[] }
@@ -26,21 +26,21 @@ for (const file of files) {
     if (typeof output !== "string") continue
     for (const line of output.split("\n")) {
       lines++
-      look(line)
+      countMarks(line)
     }
   }
 }
 
-function look(line: string): void {
+function countMarks(line: string): void {
   const shown = redact(line)
   if (shown === line) return
   for (let at = shown.indexOf(MARK); at >= 0; at = shown.indexOf(MARK, at + MARK.length)) {
     marks++
-    const before = shown.slice(Math.max(0, at - AROUND), at)
+    const before = shown.slice(Math.max(0, at - CONTEXT_CHARS), at)
     const kind = /([\p{L}\w.$-]{2,30})["'`\])\\]*[\s:=>|(,"'`\\]*$/u.exec(before)?.[1]?.toLowerCase() ?? "by itself"
     const known = kinds.get(kind) ?? { count: 0, samples: new Set() }
     known.count++
-    const around = showsAll ? line.slice(Math.max(0, at - AROUND), at + AROUND) : before + MARK
+    const around = showsAll ? line.slice(Math.max(0, at - CONTEXT_CHARS), at + CONTEXT_CHARS) : before + MARK
     if (known.samples.size < 4) known.samples.add(around.trim())
     kinds.set(kind, known)
   }

@@ -1,6 +1,6 @@
-// Documents with parts that are written by a command, between marks that name it.
+// Documents with generated sections, between marks that name the command.
 
-/** The text with what stands between the marks of the section replaced. Throws when there are none. */
+/** The text with the section between its marks replaced. Throws when there are no marks. */
 export function fill(file: string, text: string, section: string, command: string, written: string): string {
   const begin = `<!-- ${section}: written by \`${command}\` -->\n`
   const end = `<!-- /${section} -->`

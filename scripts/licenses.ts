@@ -1,5 +1,5 @@
-// Which packages' code is in what ships, found from the modules that the bundler put there, and their licences. A package
-// may hold code of others, put into its files when it was built: its source maps and its notices say whose.
+// The packages whose code ships, found from the modules in the bundles, and their licences. A package may itself contain
+// bundled code of others; its source maps and notices name them.
 
 import { existsSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
@@ -8,18 +8,18 @@ import { fileURLToPath } from "node:url"
 
 export type Licensed = {
   name: string
-  /** undefined where the package that holds it does not say */
+  /** undefined where the containing package does not say */
   version?: string | undefined
   /** SPDX expression */
   licence: string
-  /** licence and notices; empty where the text stands with those of the package it is in */
+  /** licence and notices; empty where the containing package's text includes them */
   text: string
-  /** the package that holds its code */
+  /** the package that contains its code */
   within?: string | undefined
 }
 
-/** The licences of packages that come without the text of theirs, or inside another one. Files of scripts/licenses. */
-const KEPT: Readonly<Record<string, { licence: string; file: string }>> = {
+/** Licences of packages that ship without the text, or inside another package; the files are in scripts/licenses. */
+const KEPT_LICENCES: Readonly<Record<string, { licence: string; file: string }>> = {
   "drizzle-orm": { licence: "Apache-2.0", file: "apache-2.0.txt" },
   "lodash.sortby": { licence: "MIT", file: "lodash.txt" },
   "lodash.uniq": { licence: "MIT", file: "lodash.txt" },
@@ -32,7 +32,7 @@ const NOTICE = /[/\\](?:notice|third-?party)[\w.-]*$/i
 /** The innermost package of a path: its folder, and its name. */
 const PACKAGE = /^(.*[/\\]node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+))[/\\]/
 
-/** Of modules by absolute path, those of this repository left out. Rejects when a package's licence has no text. */
+/** The licences of modules by absolute path, without this repository's. Rejects when a licence text is missing. */
 export async function licensesOf(modules: readonly string[]): Promise<Licensed[]> {
   const folders = new Map(
     modules.flatMap((path) => {
@@ -43,12 +43,12 @@ export async function licensesOf(modules: readonly string[]): Promise<Licensed[]
   const own = await Promise.all([...folders].map(([folder, name]) => ownLicence(folder, name)))
   const others = await Promise.all(modules.map(inlined))
   const all = [...own.flat(), ...others.flat()]
-  // the parts of a package name the same others
+  // several modules of a package name the same inlined ones
   const distinct = new Map(all.map((one) => [`${one.name} ${one.version} ${one.within}`, one]))
   return [...distinct.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The file that goes along with the code. */
+/** The file that ships with the code. */
 export function licensesText(licensed: readonly Licensed[]): string {
   const titles = new Map<string, string[]>()
   for (const { name, version, licence, text, within } of licensed) {
@@ -59,13 +59,13 @@ export function licensesText(licensed: readonly Licensed[]): string {
   return `The files of this folder contain code of these packages.\n\n${texts.join(`\n${"-".repeat(80)}\n\n`)}`
 }
 
-/** The package's, and of those its notices name. */
+/** The package's licence, and those that its notices name. */
 async function ownLicence(folder: string, name: string): Promise<Licensed[]> {
   const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as {
     version: string
     license: string
   }
-  // bundlers leave the notice of what they put in beside what they made
+  // bundlers put the notices of inlined packages beside their output
   const files = (await Promise.all([folder, join(folder, "dist")].map(namesIn))).flat()
   const found = files.filter((path) => LICENCE.test(path) || NOTICE.test(path))
   const texts = await Promise.all(found.map(textOf))
@@ -77,7 +77,7 @@ async function ownLicence(folder: string, name: string): Promise<Licensed[]> {
   ]
 }
 
-/** Other packages whose code is in the module, as its source map has it. */
+/** Other packages whose code is in the module, according to its source map. */
 async function inlined(module: string): Promise<Licensed[]> {
   const within = PACKAGE.exec(module)?.[2]?.replaceAll("\\", "/")
   if (!within || !existsSync(`${module}.map`)) return []
@@ -85,23 +85,23 @@ async function inlined(module: string): Promise<Licensed[]> {
   const names = new Map(
     sources.flatMap((path) => {
       const name = PACKAGE.exec(path)?.[2]
-      // pnpm's folder is the only place that has the version
+      // only pnpm's folder name has the version
       return name ? [[name, /\/\.pnpm\/[^/]+@([\d.]+)/.exec(path)?.[1]] as const] : []
     }),
   )
   return Promise.all(
     [...names].map(async ([name, version]) => ({
       ...{ name, version, within },
-      ...{ licence: KEPT[name]?.licence ?? "", text: await keptText(name) },
+      ...{ licence: KEPT_LICENCES[name]?.licence ?? "", text: await keptText(name) },
     })),
   )
 }
 
 async function keptText(name: string): Promise<string> {
-  const kept = KEPT[name]
+  const kept = KEPT_LICENCES[name]
   if (kept) return textOf(fileURLToPath(new URL(`licenses/${kept.file}`, import.meta.url)))
-  const what = `the code of ${name} is in what ships, and nothing has the text of its licence`
-  throw new Error(`${what}; put it into scripts/licenses and name it in scripts/licenses.ts`)
+  const what = `code of ${name} ships, but the text of its licence is missing`
+  throw new Error(`${what}; add it to scripts/licenses and name it in scripts/licenses.ts`)
 }
 
 async function textOf(path: string): Promise<string> {

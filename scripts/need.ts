@@ -1,25 +1,26 @@
-// What the table of src/fold/need.ts is made from: how often a later call copied a line that only one tool output
-// held, by what the output shows and by the calls since it was last touched. Prints one row an standing.
+// The data behind the table in src/fold/need.ts: how often a later call copied a line that only one tool output contained,
+// by what the output shows and by the calls since it was last touched.
 //
 //   bun scripts/need.ts session.json...     files of `opencode export`
 //
-// `rate` is the chance in the first call after the last touch, under the rule that after s calls it is rate / s: needs
-// divided by the sum of 1 / s over all calls in which the output stood there.
+// `rate` is the chance of a need in the first call after the last touch, given that it is rate / s after s calls: the number of
+// needs divided by the sum of 1 / s over all calls with the output in the context.
 
-import { createEnv } from "../src/digest/env.ts"
+import { createEnv } from "../src/digest/digests.ts"
 import { NEEDS, touchedAt } from "../src/fold/need.ts"
-import { callOptionsOf, readOptions } from "../src/options.ts"
-import { callsAgain } from "../src/replay/calls.ts"
+import { conversationOf } from "../src/host/v1/conversation.ts"
+import { readOptions, requestOptionsOf } from "../src/options.ts"
+import { replayCalls } from "../src/replay/calls.ts"
 import { copiedLines } from "../src/replay/recalls.ts"
 import { newSources } from "../src/replay/sources.ts"
 import type { ToolEvent } from "../src/session/event.ts"
 import { readExport } from "../src/store/export.ts"
 
-/** Smaller outputs are not folded. In tokens. */
-const LEAST = 80
-/** Calls in which a second need of the same output is the same need: it was handed back. */
-const SAME = 20
-/** Upper ends of the columns: calls since the last touch. */
+/** Smaller outputs are not folded. */
+const MIN_TOKENS = 80
+/** Within this many calls a second need of the same output is the same one, since the output was recalled. */
+const SAME_NEED_CALLS = 20
+/** Upper bounds of the columns: calls since the last touch. */
 const AGES = [1, 2, 3, 6, 12, 25, 50, Number.POSITIVE_INFINITY]
 
 type Row = { outputs: number; tokens: number; needs: number[]; calls: number[]; chances: number }
@@ -29,7 +30,7 @@ const files = process.argv.slice(2)
 if (files.length === 0) fail("no session given; expected files of `opencode export`")
 for (const file of files) await count(file).catch((error: Error) => fail(error.message))
 print([
-  "standing",
+  "shows",
   "outputs",
   "tokens",
   "rate",
@@ -49,14 +50,18 @@ for (const [name, row] of [...rows].sort((a, b) => b[1].outputs - a[1].outputs))
 async function count(path: string): Promise<void> {
   const { messages, info } = await readExport(path)
   const options = {
-    ...callOptionsOf(readOptions({ fold: { enabled: false } }).options),
+    ...requestOptionsOf(readOptions({ fold: { enabled: false } }).options),
     disabledAgents: [],
     prices: {},
   }
   const sources = newSources()
   const needed = new Map<string, number>()
   const counted = new Set<string>()
-  for (const { context, conversation, number, wrote } of callsAgain(messages, options, createEnv(info.directory))) {
+  for (const { context, state, number, wrote } of replayCalls(
+    conversationOf(messages),
+    options,
+    createEnv(info.directory),
+  )) {
     if (!wrote) continue
     sources.read(context)
     const here = new Set(context.flatMap(({ parts }) => parts))
@@ -64,13 +69,14 @@ async function count(path: string): Promise<void> {
     for (const line of copiedLines(wrote)) {
       const holders = [...sources.holding(line)].filter(({ part }) => here.has(part))
       const [newest] = holders
-      if (newest?.part.id !== undefined && holders.every(({ side }) => side === "output")) wanted.add(newest.part.id)
+      if (newest?.part.type === "tool" && holders.every(({ side }) => side === "output")) wanted.add(newest.part.id)
     }
-    const { entries, facts } = conversation.ledger
+    const { entries, facts } = state.ledger
     for (const event of entries.flatMap(({ events }) => events)) {
       const since = facts.calls - touchedAt(event, facts, new Map())
-      if (event.outputTokens < LEAST || event.outputHash === undefined || since < 1) continue
-      const isNeed = wanted.has(event.partID) && number - (needed.get(event.partID) ?? -SAME) >= SAME
+      if (event.outputTokens < MIN_TOKENS || event.outputHash === undefined || since < 1) continue
+      const isNeed =
+        wanted.has(event.partID) && number - (needed.get(event.partID) ?? -SAME_NEED_CALLS) >= SAME_NEED_CALLS
       if (isNeed) needed.set(event.partID, number)
       add(event, since, isNeed, counted)
     }

@@ -1,9 +1,10 @@
-// Makes the README's pictures of the panel, docs/images/panel.png and panel-120.png: the real OpenCode in a terminal by
-// tmux, with a scripted session in which something is folded, fails and is stale, and its cells drawn by a browser.
+// Takes the README's pictures of the panel, docs/images/panel.png and panel-120.png: runs the real OpenCode in tmux, with a
+// scripted session that has folds, a failure and a stale file, and draws the terminal's cells in a browser.
 
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { Terminal } from "@xterm/headless"
 import { environmentFor } from "../test/opencode/config.ts"
 import { createHost, findOpencode } from "../test/opencode/host.ts"
 import { startProvider } from "../test/opencode/provider.ts"
@@ -13,11 +14,12 @@ import { launchBrowser } from "../test/support/browser.ts"
 import { plantSidecar } from "../test/support/sidecar.ts"
 import { openTerminal } from "../test/support/tmux.ts"
 import { bash, edit, PLUGIN, read, say, todo, use } from "../test/support/world.ts"
-import { pageOf } from "./terminal-page.ts"
 import { TEST_MODEL } from "./test-model.ts"
 
-const MOST_BYTES = 250_000
+const MAX_BYTES = 250_000
 const PANEL = fileURLToPath(new URL("../src/tui/plugin.tsx", import.meta.url))
+/** Size of a terminal cell, in pixels. */
+const CELL = { width: 8, height: 17 }
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url))
 const MODEL = {
   provider: "scripted",
@@ -27,7 +29,7 @@ const MODEL = {
 } as const
 
 const LOGS = ["orders", "payments", "stock", "mail", "search", "login", "basket", "images", "prices"]
-/** A shop that has grown: its catalogue and the logs of a day. */
+/** The demo's shop with a large catalogue and a day's logs. */
 const PROJECT = {
   ...FILES,
   ...Object.fromEntries(LOGS.map((name) => [`logs/${name}.log`, log(name)])),
@@ -56,7 +58,7 @@ const WORK: Reply[] = [
   TESTS,
   say("The percentage was not divided by 100; one test still fails, for the rounding."),
 ]
-/** Just wide enough for OpenCode to show its sidebar with room beside it. */
+/** Wide enough for OpenCode to show its sidebar. */
 const COLUMNS = 130
 const ROWS = 38
 const PROMPT = "Orders are slow since the discounts went in. Find out why."
@@ -68,7 +70,7 @@ const host = createHost({
   plugin: [PLUGIN, { digest: { backend: hasModel ? "llama" : "extract" } }] as const,
 })
 if (hasModel) {
-  // under the name that setup gives it
+  // with the name that setup gives it
   const model = join(host.root, "smollm2-135m.gguf")
   symlinkSync(TEST_MODEL, model)
   plantSidecar(host.root, { model })
@@ -105,7 +107,7 @@ async function picture(name: string, columns: number, rows: number): Promise<voi
   await page.locator("pre").screenshot({ path })
   await page.close()
   const { size } = statSync(path)
-  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes, expected at most ${MOST_BYTES}`)
+  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, expected at most ${MAX_BYTES}`)
   process.stdout.write(`${path}, ${Math.round(size / 1000)} kB\n`)
 }
 
@@ -122,4 +124,50 @@ function catalogue(): string {
     (_, at) => `  { id: ${at}, name: "article ${at}", cents: ${(at * 37) % 9000} },`,
   )
   return `export const catalogue = [\n${items.join("\n")}\n]\n`
+}
+
+/** A page with one `pre` as large as the screen. `text` has the screen's lines with colours as escape sequences. */
+async function pageOf(text: string, columns: number, rows: number): Promise<string> {
+  const screen = new Terminal({ cols: columns, rows, allowProposedApi: true })
+  const lines = text.split("\n").slice(0, rows).join("\r\n")
+  await new Promise<void>((resolve) => screen.write(lines, resolve))
+  const cells = Array.from({ length: rows * columns }, (_, at) => {
+    const cell = screen.buffer.active.getLine(Math.floor(at / columns))?.getCell(at % columns)
+    if (!cell || cell.getWidth() === 0) return ""
+    const char = cell.getChars() || " "
+    const colour = cell.isFgRGB() ? hex(cell.getFgColor()) : "#eeeeee"
+    const ground = cell.isBgRGB() ? hex(cell.getBgColor()) : "transparent"
+    const block = blockOf(char, colour, ground)
+    const style = [
+      `left:${(at % columns) * CELL.width}px;top:${Math.floor(at / columns) * CELL.height}px`,
+      `width:${cell.getWidth() * CELL.width}px;color:${colour};background:${block ?? ground}`,
+      ...(cell.isBold() ? ["font-weight:bold"] : []),
+    ]
+    return `<i style="${style.join(";")}">${block ? "" : escaped(char)}</i>`
+  })
+  screen.dispose()
+  return `<style>
+    pre { position: relative; margin: 0; background: #0a0a0a; font: 13px/${CELL.height}px "DejaVu Sans Mono", monospace;
+      width: ${columns * CELL.width}px; height: ${rows * CELL.height}px; overflow: hidden; }
+    i { position: absolute; font-style: normal; height: ${CELL.height}px; white-space: pre; }
+  </style><pre>${cells.join("")}</pre>`
+}
+
+/** Block characters as backgrounds, because a terminal fills the cell with them whatever the font. */
+function blockOf(text: string, colour: string, ground: string): string | undefined {
+  const part = (to: string, eighths: number) =>
+    `linear-gradient(to ${to}, ${colour} ${eighths * 12.5}%, ${ground} ${eighths * 12.5}%)`
+  const up = "▁▂▃▄▅▆▇█".indexOf(text)
+  if (up >= 0) return part("top", up + 1)
+  const across = "▏▎▍▌▋▊▉".indexOf(text)
+  if (across >= 0) return part("right", across + 1)
+  return text === "▀" ? part("bottom", 4) : undefined
+}
+
+function hex(colour: number): string {
+  return `#${colour.toString(16).padStart(6, "0")}`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`)
 }

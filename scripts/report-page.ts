@@ -1,4 +1,4 @@
-// Builds the report's page for the browser: the client with uPlot in it as one script, and one style sheet.
+// Builds the report's page for the browser: one script with uPlot in it, and one style sheet.
 
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,11 +9,11 @@ const page = join(root, "src/report/page")
 
 /** Writes `report-page.js` and `report-page.css` into the folder. Rejects when they do not build. */
 export async function buildReportPage(outdir: string): Promise<Bun.BuildOutput[]> {
-  // an immediately called function: the page has it inline, where a module cannot be
+  // an immediately invoked function, because the page has the script inline
   const licence = await readFile(join(root, "node_modules/uplot/LICENSE"), "utf8")
   const naming = "report-page.[ext]"
   const common = { outdir, target: "browser", format: "iife", minify: true, naming, metafile: true } as const
-  // the page goes where its reader sends it, and the licence asks to go along
+  // uPlot's licence must accompany its code, also when a user passes the page on
   const banner = `/* with uPlot\n${licence.trim()}\n*/`
   return [
     await Bun.build({ ...common, entrypoints: [join(page, "main.ts")], banner }),

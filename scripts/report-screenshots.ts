@@ -1,17 +1,17 @@
-// Makes the README's pictures of the report, of a made-up session: docs/images/report-light.png and report-dark.png.
+// Takes the README's pictures of a report on a synthetic session: docs/images/report-light.png and report-dark.png.
 
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { pageOf } from "../src/report/page.ts"
-import { buildClient, reportOf } from "../test/report/support.ts"
+import { buildPageAssets, reportOf } from "../test/report/support.ts"
 import { launchBrowser, openFile } from "../test/support/browser.ts"
 import { madeUpSession } from "../test/support/made-up.ts"
 
-const MOST_BYTES = 200_000
-/** A call at which something is folded. */
-const LOOKED_AT = 0.7
+const MAX_BYTES = 200_000
+/** Which fold's call is selected, as a share of all folds. */
+const SELECTED_FOLD = 0.7
 
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), "hud-pictures-"))
@@ -20,20 +20,20 @@ try {
   const { messages } = madeUpSession({ calls: 180, compactsAt: 120_000 })
   const report = reportOf([{ title: "Make the login test pass", messages }])
   const path = join(folder, "report.html")
-  await writeFile(path, pageOf(report, await buildClient()))
+  await writeFile(path, pageOf(report, await buildPageAssets()))
   await mkdir(images, { recursive: true })
   const folds = report.sessions[0]?.folds ?? []
   for (const colorScheme of ["light", "dark"] as const) {
     const { page, complaints } = await openFile(browser, pathToFileURL(path).href, {
       ...{ colorScheme, locale: "en-GB", viewport: { width: 1000, height: 1345 } },
     })
-    await page.locator("#call").fill(`${folds[Math.floor(folds.length * LOOKED_AT)]?.call ?? 1}`)
+    await page.locator("#call").fill(`${folds[Math.floor(folds.length * SELECTED_FOLD)]?.call ?? 1}`)
     await page.locator("#call").blur()
     if (complaints.length > 0) throw new Error(`the page complains: ${complaints.join("; ")}`)
     const image = join(images, `report-${colorScheme}.png`)
     await page.screenshot({ path: image })
     const { size } = await stat(image)
-    if (size > MOST_BYTES) throw new Error(`${image} has ${size} bytes, expected at most ${MOST_BYTES}`)
+    if (size > MAX_BYTES) throw new Error(`${image} has ${size} bytes, expected at most ${MAX_BYTES}`)
     process.stdout.write(`${image}, ${Math.round(size / 1000)} kB\n`)
   }
 } finally {

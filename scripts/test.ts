@@ -1,41 +1,76 @@
-// Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`; without any, the tests
-// that run the real OpenCode run beside all others, which takes two processors little more than half the time.
+// Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, every file
+// that starts OpenCode again and again is a run of its own, and so is every room; a worker per processor takes the next
+// one, the slowest first, so that no processor waits for the others for long.
 
-import { openSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
-import { bunTests } from "./bun-tests.ts"
+import { bunTests, type TestRun } from "./bun-tests.ts"
 import { classTable } from "./class-table.ts"
-import { sum } from "./junit.ts"
+import { type FileOutcome, sum } from "./junit.ts"
 
-const WITH_OPENCODE = ["./test/e2e", "./test/trust/harness", "./test/trust/neighbours"]
+const OPENCODE = "test/e2e"
+/** Rooms that hold no tests, or whose tests are runs of their own. */
+const NO_ROOM = ["e2e", "opencode", "support"]
+/** What takes longest, slowest first; the order of the others does not matter. */
+const SLOWEST = [
+  ...["e2e/panel", "e2e/orphans", "e2e/sidecar-faults", "e2e/harness/run", "e2e/folds", "e2e/slots", "e2e/recall"],
+  ...["e2e/demo", "e2e/interruptions", "e2e/faults", "engine", "setup", "host", "e2e/harness/connection", "cli"],
+]
 
 const given = process.argv.slice(2)
-const groups = given.length ? [given] : [await others(), WITH_OPENCODE]
 const folder = await mkdtemp(join(tmpdir(), "hudfold-shown-"))
-const runs = await Promise.all(groups.map(run))
+const runs = given.length ? [await bunTests({ args: given })] : await runAll(await groups())
 await rm(folder, { recursive: true, force: true })
 
 const outcomes = runs.flatMap(({ outcomes }) => outcomes)
-if (!given.length) process.stdout.write(`\n${classTable(outcomes)}`)
+if (!given.length) process.stdout.write(`\n${slowest(outcomes)}\n${classTable(outcomes)}`)
 const { passed, failed } = sum(outcomes)
 // a run that died before it could count is a failure too
 const died = runs.filter((one) => !one.passed && sum(one.outcomes).failed === 0).length
 process.stdout.write(`\n${passed} passed, ${failed + died} failed\n`)
 process.exitCode = failed + died === 0 && passed > 0 ? 0 : 1
 
-/** The first group's output is seen as it comes, the others' when they are done. */
-async function run(args: readonly string[], index: number) {
-  if (index === 0) return bunTests({ args })
-  const shown = join(folder, String(index))
-  const done = await bunTests({ args, shown: openSync(shown, "w") })
-  process.stdout.write(await readFile(shown, "utf8"))
+/** The output of a run is printed when it is over, so that two runs do not mix. */
+async function runAll(waiting: string[][]): Promise<TestRun[]> {
+  const done: TestRun[] = []
+  const work = async () => {
+    for (let args = waiting.shift(); args; args = waiting.shift()) {
+      const path = join(folder, String(waiting.length))
+      const shown = openSync(path, "w")
+      done.push(await bunTests({ args, shown }))
+      closeSync(shown)
+      process.stdout.write(await readFile(path, "utf8"))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work))
   return done
 }
 
-async function others(): Promise<string[]> {
-  const inside = async (path: string) => (await readdir(path)).map((name) => `${path}/${name}`)
-  const paths = [...(await inside("./test")), ...(await inside("./test/trust"))]
-  return paths.filter((path) => !["./test/support", "./test/trust", ...WITH_OPENCODE].includes(path))
+/** What one `bun test` each is given, the slowest first. */
+async function groups(): Promise<string[][]> {
+  const top = await readdir("test", { withFileTypes: true })
+  const rooms = top.filter((entry) => entry.isDirectory() && !NO_ROOM.includes(entry.name)).map(({ name }) => [name])
+  const single = (await readdir(OPENCODE, { recursive: true, encoding: "utf8" }))
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => [`e2e/${name.replaceAll("\\", "/")}`])
+  const loose = top.filter(({ name }) => name.endsWith(".test.ts")).map(({ name }) => name)
+  const place = ([path = ""]: readonly string[]) => {
+    const at = SLOWEST.indexOf(path.replace(/\.test\.ts$/, ""))
+    // files that start OpenCode go before rooms, which are quick
+    return at >= 0 ? at : SLOWEST.length + (path.startsWith("e2e/") ? 0 : 1)
+  }
+  return [...single, ...rooms, loose]
+    .sort((one, other) => place(one) - place(other))
+    .map((paths) => paths.map((path) => (path.endsWith(".ts") ? `./test/${path}` : `./test/${path}/`)))
+}
+
+function slowest(outcomes: readonly FileOutcome[]): string {
+  const [...files] = outcomes
+  const lines = files
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, 10)
+    .map(({ file, seconds }) => `${`${Math.round(seconds)} s`.padStart(6)}  ${file}\n`)
+  return `slowest files\n${lines.join("")}`
 }

@@ -1,14 +1,12 @@
-// docs/protocol.md: what the plugin and its sidecar say to each other, and what the plugin tells the panel. Types and limits
-// come from the schemas, meanings from their doc comments.
+// docs/protocol.md: the messages between the plugin and its sidecar, and the files between the plugin and the panel. Types and
+// limits come from the schemas, descriptions from their doc comments. The comments are read from sources as Biome formats
+// them, one field per line; this keeps them out of the plugin's bundle.
 
 import { readFile } from "node:fs/promises"
 import * as z from "zod"
-import { LONGEST_LINE } from "../src/engine/wire/lines.ts"
-import { ERROR_CODES, NOTIFICATIONS, REQUESTS } from "../src/engine/wire/messages.ts"
-import { PROTOCOL } from "../src/engine/wire/version.ts"
-import { STATUS_VERSION, statusSchema } from "../src/status/status.ts"
-import { switchesSchema } from "../src/status/switches.ts"
-import { readComments, readHeader, type Said } from "./doc-comments.ts"
+import { MAX_LINE_CHARS } from "../src/engine/wire/lines.ts"
+import { ERROR_CODES, NOTIFICATIONS, PROTOCOL, REQUESTS } from "../src/engine/wire/messages.ts"
+import { STATUS_VERSION, statusSchema, switchesSchema } from "../src/status/status.ts"
 
 type Shape = {
   type?: string
@@ -27,36 +25,38 @@ const shapeOf = (schema: z.core.$ZodType) => z.toJSONSchema(schema, { io: "outpu
 
 export async function wirePage(): Promise<string> {
   const read = (name: string) => readFile(new URL(`../src/${name}`, import.meta.url), "utf8")
-  const [messages, version, status, switches] = await Promise.all(
-    ["protocol/messages.ts", "protocol/version.ts", "status/status.ts", "status/switches.ts"].map(read),
+  const [messages, status, fold] = await Promise.all(
+    ["engine/wire/messages.ts", "status/status.ts", "fold/fold.ts"].map(read),
   )
   const wire = readComments(messages ?? "")
-  const shown = new Map([...readComments(status ?? ""), ...readComments(switches ?? "")])
+  const shown = readComments(status ?? "")
+  // it picks fields of another schema, which has their comments
+  shown.set("shownFoldSchema", readComments(fold ?? "").get("foldSchema") ?? { names: [], fields: new Map() })
   const parts = [
-    "# What the processes say to each other",
-    "Written by `npm run docs` from `src/protocol` and `src/status`.",
+    "# Messages between the processes",
+    "Written by `npm run docs` from `src/engine/wire` and `src/status`.",
     "## The plugin and its sidecar",
     readHeader(messages ?? ""),
-    `A line is at most ${LONGEST_LINE.toLocaleString("en")} characters long. A line that is no message is noise: it goes to the log, and the next one counts again.`,
-    `${readHeader(version ?? "")} The version is now ${PROTOCOL}.`,
+    `A line is at most ${MAX_LINE_CHARS.toLocaleString("en")} characters long. A line that is not a message is written to the log and otherwise ignored.`,
+    `${wire.get("PROTOCOL")?.comment} The version is now ${PROTOCOL}.`,
     ...requests(wire),
     ...notifications(wire),
     "### Errors",
-    "A request that fails is answered with an error of JSON-RPC. Its message says what to do, its `data.code` is one of",
+    "A failed request is answered with a JSON-RPC error. Its message says what to do; its `data.code` is one of",
     table(
       ["code", "when"],
       ERROR_CODES.map((code) => [`\`${code}\``, commentOf(wire.get("ERROR_CODES")?.fields.get(code), code)]),
     ),
     "## The plugin and the panel",
-    `${readHeader(status ?? "")} It is \`sessions/<session id>.status.json\` in the data folder, readable by the user alone, put in place of the last one whole. Its version is ${STATUS_VERSION}.`,
+    `${readHeader(status ?? "")} It is \`sessions/<session id>.status.json\` in the data folder, readable by the user alone and replaced as a whole. Its version is ${STATUS_VERSION}.`,
     fields(shapeOf(statusSchema), shown.get("statusSchema"), shown),
-    `${readHeader(switches ?? "")} It is \`sessions/<session id>.switches.json\`; where there is none, all is on.`,
+    `${shown.get("switchesSchema")?.comment} They are \`sessions/<session id>.switches.json\`; without that file everything is on.`,
     fields(shapeOf(switchesSchema), shown.get("switchesSchema"), shown),
   ]
   return `${parts.join("\n\n")}\n`
 }
 
-function requests(wire: Map<string, Said>): string[] {
+function requests(wire: Map<string, Documented>): string[] {
   return Object.entries(REQUESTS).flatMap(([name, { params, result }]) => {
     const said = wire.get("REQUESTS")?.fields.get(name)
     const [sent, answered] = said?.names ?? []
@@ -69,26 +69,26 @@ function requests(wire: Map<string, Said>): string[] {
   })
 }
 
-function notifications(wire: Map<string, Said>): string[] {
+function notifications(wire: Map<string, Documented>): string[] {
   return Object.entries(NOTIFICATIONS).flatMap(([name, schema]) => {
     const said = wire.get("NOTIFICATIONS")?.fields.get(name)
-    // on one line, their fields are described by its comment
+    // these schemas are on one line, so their comment describes the fields
     const types = Object.entries(shapeOf(schema).properties ?? {}).map(([field, one]) => [`\`${field}\``, typeOf(one)])
     return [`### \`${name}\``, `Notification, ${commentOf(said, name)}.`, table(["field", "type"], types)]
   })
 }
 
-function part(title: string, shape: Shape, said: Said | undefined, all: Map<string, Said>): string[] {
+function part(title: string, shape: Shape, said: Documented | undefined, all: Map<string, Documented>): string[] {
   const isEmpty = Object.keys(shape.properties ?? {}).length === 0
   return isEmpty ? [`${title} nothing.`] : [title, fields(shape, said, all)]
 }
 
-function fields(shape: Shape, said: Said | undefined, all: Map<string, Said>): string {
+function fields(shape: Shape, said: Documented | undefined, all: Map<string, Documented>): string {
   return table(["field", "type", "what it is"], rows(shape, said, all, ""))
 }
 
-/** Throws when a field has no comment; those of an object that is written on one line are in that line's. */
-function rows(shape: Shape, said: Said | undefined, all: Map<string, Said>, prefix: string): string[][] {
+/** Throws when a field has no comment. The comment of an object on one line covers its fields. */
+function rows(shape: Shape, said: Documented | undefined, all: Map<string, Documented>, prefix: string): string[][] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, one]) => {
     const field = said?.fields.get(name)
     const inner = one.items?.properties ? one.items : one
@@ -124,7 +124,67 @@ function table(head: readonly string[], lines: readonly (readonly string[])[]): 
   return [row(head), row(head.map(() => "---")), ...lines.map(row)].join("\n")
 }
 
-function commentOf(said: Said | undefined, name: string): string {
+function commentOf(said: Documented | undefined, name: string): string {
   if (said?.comment !== undefined) return said.comment
   throw new Error(`${name} has no doc comment in its schema; docs/protocol.md needs one`)
+}
+
+/** The doc comment of a constant or one of its fields, and of the fields in it. */
+type Documented = {
+  comment?: string
+  /** schemas that the line refers to */
+  names: readonly string[]
+  fields: Map<string, Documented>
+}
+
+const CONSTANT = /^(?:export )?const (\w+) = (.*)$/
+const FIELD = /^( +)(?:"([^"]+)"|(\w+))(?:: (.*)|,)$/
+
+/** The comments of every top-level constant, by its name. */
+function readComments(source: string): Map<string, Documented> {
+  const constants = new Map<string, Documented>()
+  /** the enclosing constant and fields, with their indentation */
+  let around: { indent: number; said: Documented }[] = []
+  let comment: string | undefined
+  for (const line of joinComments(source).split("\n")) {
+    const found = /^ *\/\*\* (.*) \*\/$/.exec(line)?.[1]
+    if (found !== undefined) {
+      comment = found
+      continue
+    }
+    const constant = CONSTANT.exec(line)
+    const field = FIELD.exec(line)
+    if (constant) {
+      const said = saidOf(comment, constant[2])
+      constants.set(constant[1] ?? "", said)
+      around = [{ indent: 0, said }]
+    } else if (field) {
+      const indent = field[1]?.length ?? 0
+      around = around.filter((one) => one.indent < indent)
+      const said = saidOf(comment, field[4])
+      around.at(-1)?.said.fields.set(field[2] ?? field[3] ?? "", said)
+      around.push({ indent, said })
+    }
+    comment = undefined
+  }
+  return constants
+}
+
+/** The header comment of a source. */
+function readHeader(source: string): string {
+  const lines = source.split("\n")
+  const end = lines.findIndex((line) => !line.startsWith("//"))
+  const text = lines.slice(0, end).map((line) => line.replace(/^\/\/ ?/, ""))
+  return text.join("\n")
+}
+
+function saidOf(comment: string | undefined, rest = ""): Documented {
+  return { ...(comment === undefined ? {} : { comment }), names: rest.match(/\b\w+Schema\b/g) ?? [], fields: new Map() }
+}
+
+/** Puts comments of several lines on one. */
+function joinComments(source: string): string {
+  return source.replace(/\/\*\*\n[\s\S]*?\*\//g, (comment) =>
+    comment.replace(/\n +\*(?!\/) ?/g, " ").replace(/\s+/g, " "),
+  )
 }

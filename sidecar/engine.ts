@@ -1,19 +1,16 @@
-// The engine: llama.cpp through node-llama-cpp, which no other file imports but for its types. One model at a time, one
-// request at a time; what it can do it declares when a model is loaded.
+// The engine: llama.cpp through node-llama-cpp, of which all other files import only types. One model and one request at a
+// time. Its capabilities are known when a model is loaded.
 
 import { basename } from "node:path"
-import type { Capabilities, GpuChoice, Load, Notice, Write, WriteReply } from "../src/engine/wire/messages.ts"
-import { chooseDevice } from "./choose.ts"
-import { type Device, type NodeLlamaCpp, noEngine, openGpu, openProcessor } from "./device.ts"
+import type { Capabilities, GpuChoice, Load, Notice, WriteReply, WriteRequest } from "../src/engine/wire/messages.ts"
+import { chooseDevice, type Device, lowerPriority, type NodeLlamaCpp, noEngine, openCpu, openGpu } from "./device.ts"
 import { EngineError } from "./errors.ts"
-import { Gate } from "./gate.ts"
-import { inspectModel } from "./models.ts"
-import { type OpenModel, openModel } from "./open.ts"
-import { giveWay } from "./priority.ts"
+import { inspectModel, type OpenModel, openModel } from "./models.ts"
+import { Gate } from "./pace.ts"
 
-export type Report = {
+export type EngineEvents = {
   log(level: Notice<"engine/log">["level"], message: string): void
-  /** how much of the weights is read, 0 to 1; a hint, which some runtimes never give */
+  /** loaded share of the weights, 0 to 1; a hint that some runtimes never give */
   progress(fraction: number): void
 }
 
@@ -22,20 +19,20 @@ export class Engine {
   private readonly devices = new Map<GpuChoice, Device>()
   private loaded: OpenModel | undefined
   private paused = false
-  /** why a model is not on the GPU, by choice and model: found out, and said, once */
+  /** why a model is not on the GPU, by GPU choice and model: determined and logged once */
   private readonly fallbacks = new Map<string, string>()
-  /** what llama.cpp complained of since the last model began to load */
-  private complaints: string[] = []
+  /** llama.cpp's errors since the last model began to load */
+  private errors: string[] = []
 
-  constructor(private readonly report: Report) {}
+  constructor(private readonly events: EngineEvents) {}
 
   /**
-   * Loads a model in place of the one before. Rejects with an `EngineError`, an error of node-llama-cpp's, or the
-   * signal's reason; no model is loaded then, and one can be.
+   * Loads a model, replacing the loaded one. Rejects with an `EngineError`, an error of node-llama-cpp's, or the signal's
+   * reason; then no model is loaded, and another one can be.
    */
   async load(load: Load, signal: AbortSignal): Promise<Capabilities> {
     const start = performance.now()
-    await this.unload()
+    await this.closeModel()
     const sizeBytes = await inspectModel(load.modelPath)
     const engine = await importEngine()
     const key = `${load.gpu} ${load.modelPath}`
@@ -43,19 +40,19 @@ export class Engine {
     const open = async (gpu: GpuChoice) => {
       signal.throwIfAborted()
       const device = await this.openDevice(engine, gpu)
-      this.complaints = []
-      const { gate, report, complaints } = this
-      return openModel(load, { engine, device, gate, progress: report.progress, complaints }, signal)
+      this.errors = []
+      const { gate, events, errors } = this
+      return openModel(load, { engine, device, gate, progress: events.progress, errors }, signal)
     }
     const { opened, fallback = known } = await chooseDevice(known === undefined ? load.gpu : "off", open, signal)
     this.loaded = opened
     this.setGate()
     if (fallback !== undefined && fallback !== known) {
       this.fallbacks.set(key, fallback)
-      this.report.log("warn", fallback)
+      this.events.log("warn", fallback)
     }
     const { model, device, threads, speed, contextTokens } = opened
-    if (threads === 1 || device.gpu !== "off") giveWay()
+    if (threads === 1 || device.gpu !== "off") lowerPriority()
     return {
       gpu: device.gpu,
       devices: device.names.map((name) => name.slice(0, 200)),
@@ -76,20 +73,20 @@ export class Engine {
     }
   }
 
-  /** As `Writer.write`; rejects with an `EngineError` NOT_LOADED when there is no model. */
-  async write(request: Write, signal: AbortSignal): Promise<WriteReply> {
+  /** As `Writer.write`; rejects with an `EngineError` NOT_LOADED if there is no model. */
+  async write(request: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     if (!this.loaded) throw new EngineError("NOT_LOADED", "no model is loaded; send engine/load first")
     return this.loaded.writer.write(request, signal)
   }
 
-  /** Holds work up at the next chunk or token, keeping what was evaluated, or lets it go on. */
+  /** Pauses work at the next chunk or token, keeping what was evaluated, or continues it. */
   pause(paused: boolean): void {
     this.paused = paused
     this.setGate()
   }
 
-  /** Gives the model's memory back. Devices stay open: that is little, and opening one takes 0.3 s. */
-  async unload(): Promise<void> {
+  /** Frees the model's memory. Devices stay open: they need little memory, and opening one takes 0.3 s. */
+  private async closeModel(): Promise<void> {
     const { loaded } = this
     this.loaded = undefined
     this.setGate()
@@ -97,37 +94,37 @@ export class Engine {
   }
 
   async close(): Promise<void> {
-    await this.unload()
+    await this.closeModel()
     await Promise.all([...new Set(this.devices.values())].map((device) => device.llama.dispose()))
     this.devices.clear()
   }
 
-  /** Loading is not held up: it takes seconds, and who waits for it cannot tell a pause from a failure. */
+  /** Loading is not paused: it takes seconds, and the plugin could not distinguish a pause from a failure. */
   private setGate(): void {
     this.gate.set(this.paused && this.loaded !== undefined)
   }
 
-  /** Each is opened once: a second instance of the same build logs to stdout and not to us. */
+  /** Opens each device once: a second instance of the same build logs to stdout. */
   private async openDevice(engine: NodeLlamaCpp, choice: GpuChoice): Promise<Device> {
     const known = this.devices.get(choice)
     if (known) return known
-    const logger = (level: string, message: string) => this.hear(level, message)
-    const device = choice === "off" ? await openProcessor(engine, logger) : await openGpu(engine, choice, logger)
+    const logger = (level: string, message: string) => this.onLog(level, message)
+    const device = choice === "off" ? await openCpu(engine, logger) : await openGpu(engine, choice, logger)
     this.devices.set(choice, device)
     this.devices.set(device.gpu, device)
     return device
   }
 
-  private hear(level: string, message: string): void {
+  private onLog(level: string, message: string): void {
     const line = message.trim()
     if (line === "") return
-    const serious = level === "error" || level === "fatal"
-    if (serious) this.complaints.push(line)
-    this.report.log(serious ? "error" : "warn", line)
+    const isError = level === "error" || level === "fatal"
+    if (isError) this.errors.push(line)
+    this.events.log(isError ? "error" : "warn", line)
   }
 }
 
-/** Native code: only when the first model is loaded, so that a process that is asked nothing stays small. */
+/** Deferred until the first model is loaded, so that an unused process stays small. */
 function importEngine(): Promise<NodeLlamaCpp> {
   return import("node-llama-cpp").catch((error: unknown) => {
     throw noEngine(error)

@@ -1,5 +1,4 @@
-// What goes wrong in the sidecar, with the code that goes over the wire. Anything thrown that is none of these is
-// answered as ENGINE_FAILED.
+// Errors of the sidecar with their codes on the wire. All others are sent as ENGINE_FAILED.
 
 import type { WireErrorCode } from "../src/engine/wire/messages.ts"
 

@@ -1,34 +1,34 @@
-// From a JSON schema to a GBNF grammar: the engine then can write nothing but an answer of that form. Not
-// node-llama-cpp's own converter: it ignores keywords it does not know, turns shapes it does not know into null, allows
-// white space everywhere and ends on a trigger that costs up to four more steps.
+// Converts a JSON schema to a GBNF grammar, so that the engine can write only conforming answers. Not node-llama-cpp's
+// converter: it ignores unknown keywords, turns unknown types into null, allows white space everywhere, and ends on a
+// trigger that takes up to four more steps.
 
 import { EngineError } from "./errors.ts"
 
-const DEEPEST = 6
-/** llama.cpp refuses a rule repeated more than 2000 times with all that is in it; a larger bound alone it takes as none. */
-const LONGEST_STRING = 1000
-const MOST_ITEMS = 100
-const MOST_DIGITS = 15
+const MAX_DEPTH = 6
+/** llama.cpp refuses more than 2000 nested repetitions of a rule, and treats a larger single bound as none. */
+const MAX_STRING_CHARS = 1000
+const MAX_ITEMS = 100
+const MAX_DIGITS = 15
 
 /**
- * A string's character: no control character, no line break, and of the escapes only the two that are needed. A model
- * that may write `\n` or `\u0000` sooner or later does.
+ * A character of a string: no control characters, no line breaks, and only the two escapes that are necessary. A model
+ * that is allowed to write `\n` or `\u0000` does so sooner or later.
  */
 const CHARACTER = String.raw`character ::= [^"\\\x00-\x1F\x7F-\x9F] | "\\" ["\\]`
 
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * A grammar for exactly the answers of the schema, of bounded length. One space stands after each colon and comma: models
- * have seen JSON so, and a small one that is made to write it without goes astray in its first word. The subset:
+ * A grammar for exactly the answers that conform to the schema, of bounded length. Requires one space after each colon and
+ * comma, as in the JSON that models were trained on: without it a small one fails at its first word. The supported subset:
  * - `object` with `properties`, written in their order, all of them in `required`; `additionalProperties` may be false
  * - `array` with `items`, `maxItems` and, default 0, `minItems`
  * - `string` with `maxLength` and, default 0, `minLength`, in characters
  * - `enum` of strings, numbers, booleans and null
- * - `integer` with `maximum` and, default 0, `minimum`: bounded by their digits, not by their value
+ * - `integer` with `maximum` and, default 0, `minimum`, which limit the number of digits, not the value
  * - `boolean`
  *
- * Throws an `EngineError` BAD_REQUEST on anything else, on a missing bound, and where the outermost is no object.
+ * Throws an `EngineError` BAD_REQUEST for anything else, for a missing bound, and if the root is not an object.
  */
 export function grammarFor(schema: Schema): string {
   if (schema.type !== "object") refuse("the answer", "must be an object", schema.type)
@@ -37,7 +37,7 @@ export function grammarFor(schema: Schema): string {
   return [`root ::= ${root}`, ...rules.lines(), CHARACTER, ""].join("\n")
 }
 
-/** Named, so that what is repeated is one reference and not everything in it. */
+/** Gives expressions names, so that a repetition refers to a rule instead of copying the expression. */
 class Rules {
   private readonly names = new Map<string, string>()
 
@@ -54,7 +54,7 @@ class Rules {
 
 function expression(schema: unknown, where: string, depth: number, rules: Rules): string {
   if (!isObject(schema)) return refuse(where, "must be a JSON schema", schema)
-  if (depth > DEEPEST) return refuse(where, `must not be deeper than ${DEEPEST}`, depth)
+  if (depth > MAX_DEPTH) return refuse(where, `must not be deeper than ${MAX_DEPTH}`, depth)
   if ("enum" in schema) return oneOf(schema, where)
   switch (schema.type) {
     case "object":
@@ -63,9 +63,9 @@ function expression(schema: unknown, where: string, depth: number, rules: Rules)
       return array(schema, where, depth, rules)
     case "string": {
       allow(schema, where, ["maxLength", "minLength"])
-      const most = bound(schema, "maxLength", where, LONGEST_STRING)
-      const least = bound(schema, "minLength", where, most, 0)
-      return most === 0 ? '"\\"\\""' : rules.add(`"\\"" character{${least},${most}} "\\""`)
+      const max = bound(schema, "maxLength", where, MAX_STRING_CHARS)
+      const min = bound(schema, "minLength", where, max, 0)
+      return max === 0 ? '"\\"\\""' : rules.add(`"\\"" character{${min},${max}} "\\""`)
     }
     case "integer":
       return integer(schema, where)
@@ -95,21 +95,21 @@ function object(schema: Schema, where: string, depth: number, rules: Rules): str
 
 function array(schema: Schema, where: string, depth: number, rules: Rules): string {
   allow(schema, where, ["items", "maxItems", "minItems"])
-  const most = bound(schema, "maxItems", where, MOST_ITEMS)
-  const least = bound(schema, "minItems", where, most, 0)
+  const max = bound(schema, "maxItems", where, MAX_ITEMS)
+  const min = bound(schema, "minItems", where, max, 0)
   const item = rules.add(expression(schema.items, `${where}[]`, depth + 1, rules))
-  if (most === 0) return '"[]"'
+  if (max === 0) return '"[]"'
   const next = rules.add(`", " ${item}`)
-  const items = most === 1 ? item : `${item} ${next}{${Math.max(0, least - 1)},${most - 1}}`
-  return least === 0 ? `"[" (${items})? "]"` : `"[" ${items} "]"`
+  const items = max === 1 ? item : `${item} ${next}{${Math.max(0, min - 1)},${max - 1}}`
+  return min === 0 ? `"[" (${items})? "]"` : `"[" ${items} "]"`
 }
 
 function integer(schema: Schema, where: string): string {
   allow(schema, where, ["maximum", "minimum"])
   const { maximum, minimum = 0 } = schema
   const fits = (value: unknown): value is number =>
-    Number.isSafeInteger(value) && String(Math.abs(value as number)).length <= MOST_DIGITS
-  if (!fits(maximum)) return refuse(where, `must have a maximum of at most ${MOST_DIGITS} digits`, maximum)
+    Number.isSafeInteger(value) && String(Math.abs(value as number)).length <= MAX_DIGITS
+  if (!fits(maximum)) return refuse(where, `must have a maximum of at most ${MAX_DIGITS} digits`, maximum)
   if (!fits(minimum) || minimum > maximum) return refuse(where, "must have a minimum not above the maximum", minimum)
   const digits = String(Math.max(Math.abs(maximum), Math.abs(minimum))).length
   return `${minimum < 0 ? '"-"? ' : ""}("0" | [1-9] [0-9]{0,${digits - 1}})`
@@ -123,7 +123,7 @@ function oneOf(schema: Schema, where: string): string {
   return `(${values.map((value) => literal(JSON.stringify(value))).join(" | ")})`
 }
 
-/** GBNF escapes as JSON does, as long as the text holds no control character; `JSON.stringify` has left none. */
+/** GBNF escapes like JSON, except for control characters, which `JSON.stringify` has already escaped. */
 const literal = (text: string) => JSON.stringify(text)
 
 function allow(schema: Schema, where: string, keywords: readonly string[]): void {
@@ -131,10 +131,10 @@ function allow(schema: Schema, where: string, keywords: readonly string[]): void
   if (unknown.length) refuse(where, `can be bounded by ${["type", ...keywords].join(", ")}`, unknown)
 }
 
-function bound(schema: Schema, name: string, where: string, most: number, otherwise?: number): number {
-  const value = schema[name] ?? otherwise
-  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > most)
-    return refuse(where, `must have a ${name} from 0 to ${most}`, schema[name])
+function bound(schema: Schema, name: string, where: string, max: number, fallback?: number): number {
+  const value = schema[name] ?? fallback
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > max)
+    return refuse(where, `must have a ${name} from 0 to ${max}`, schema[name])
   return value as number
 }
 

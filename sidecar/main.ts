@@ -1,5 +1,5 @@
-// The sidecar process: the protocol on stdin and stdout, one engine behind it. It ends when stdin does, so that it can
-// never outlive the plugin that started it, by whatever way that ended.
+// The sidecar process: one engine behind the protocol on stdin and stdout. It exits when stdin ends, so that it never
+// outlives the plugin that started it, however that ended.
 
 import type { CancellationToken } from "vscode-jsonrpc"
 import { createMessageConnection, ResponseError } from "vscode-jsonrpc/node"
@@ -12,25 +12,24 @@ import {
   type Notice,
   type NotificationName,
   type Params,
+  PROTOCOL,
   REQUESTS,
   type RequestName,
   type Result,
 } from "../src/engine/wire/messages.ts"
-import { PROTOCOL } from "../src/engine/wire/version.ts"
 import { Engine } from "./engine.ts"
 import { EngineError, messageOf } from "./errors.ts"
-import { LogBudget } from "./log.ts"
-import { claimStdout } from "./stdout.ts"
+import { claimStdout, LogBudget } from "./output.ts"
 
-const ALIVE_EVERY_MS = 2000
-/** How long the engine may take to wind up before the process ends without it. */
-const LEAVE_MS = 1000
+const HEARTBEAT_MS = 2000
+/** How long the engine may take to close before the process is killed. */
+const SHUTDOWN_MS = 1000
 
-/** Codes of JSON-RPC: one for what the protocol's own error data explains, and the customary one for cancelled. */
+/** JSON-RPC error codes: one for errors with the protocol's own code in `data`, and the usual one for cancellations. */
 const FAILED = -32001
 const CANCELLED = -32800
 
-// zod/mini comes without words, and "Invalid input" helps nobody
+// zod/mini has no error messages of its own
 z.config(en())
 const channel = claimStdout()
 const connection = createMessageConnection(
@@ -40,7 +39,7 @@ const connection = createMessageConnection(
 const budget = new LogBudget((level, message) => notify("engine/log", { level, message }))
 const engine = new Engine({ log, progress })
 const ending = new AbortController()
-let turn: Promise<unknown> = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 let lastPercent = -1
 
 answer("engine/hello", async () => ({
@@ -57,33 +56,26 @@ answer(
   "digest/write",
   inTurn((request, signal) => engine.write(request, signal)),
 )
-answer(
-  "engine/unload",
-  inTurn(async () => {
-    await engine.unload()
-    return {}
-  }),
-)
 connection.onNotification("engine/pause", (params: unknown) => {
   const parsed = NOTIFICATIONS["engine/pause"].safeParse(params)
   if (parsed.success) engine.pause(parsed.data.paused)
   else log("warn", `engine/pause: ${explain(parsed.error)}`)
 })
 
-process.stdin.on("end", () => leave())
-process.stdin.on("close", () => leave())
-channel.on("error", () => leave())
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => leave())
+process.stdin.on("end", () => shutDown())
+process.stdin.on("close", () => shutDown())
+channel.on("error", () => shutDown())
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => shutDown())
 process.on("uncaughtException", (error) => log("error", `uncaught: ${error.stack ?? error}`))
 process.on("unhandledRejection", (error) => log("error", `unhandled: ${error instanceof Error ? error.stack : error}`))
 connection.listen()
 
-/** Aborts what runs, gives the engine a moment to end properly, and exits with 0. Only the first call counts. */
-function leave(): void {
+/** Aborts running requests, gives the engine a moment to close, and exits with 0. Idempotent. */
+function shutDown(): void {
   if (ending.signal.aborted) return
   ending.abort(new Error("the sidecar is ending"))
-  // from outside: JavaScript's own way out runs native destructors, which may be what hangs
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), LEAVE_MS)
+  // not process.exit, which runs native destructors, which may be what hangs
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), SHUTDOWN_MS)
   void engine.close().finally(() => process.exit(0))
 }
 
@@ -107,25 +99,25 @@ function answer<Name extends RequestName>(name: Name, work: Work<Name>): void {
   })
 }
 
-/** One at a time: a request that was cancelled may need another moment when the next one comes. */
+/** Runs requests one at a time: a cancelled one may still be stopping when the next one arrives. */
 function inTurn<P, R>(
   work: (params: P, signal: AbortSignal) => Promise<R>,
 ): (params: P, signal: AbortSignal) => Promise<R> {
   return (params, signal) => {
-    const mine = turn.then(async () => {
+    const result = queue.then(async () => {
       signal.throwIfAborted()
-      const alive = setInterval(
+      const heartbeat = setInterval(
         () => notify("engine/alive", { busy: true, rssBytes: process.memoryUsage.rss() }),
-        ALIVE_EVERY_MS,
+        HEARTBEAT_MS,
       )
       try {
         return await work(params, signal)
       } finally {
-        clearInterval(alive)
+        clearInterval(heartbeat)
       }
     })
-    turn = mine.catch(() => {})
-    return mine
+    queue = result.catch(() => {})
+    return result
   }
 }
 
@@ -145,7 +137,7 @@ function log(level: Notice<"engine/log">["level"], message: string): void {
   budget.log(level, message)
 }
 
-/** The engine tells of every tensor; whole per cents are enough. */
+/** The engine reports every tensor; the plugin gets whole per cents. */
 function progress(fraction: number): void {
   const percent = Math.floor(fraction * 100)
   if (percent === lastPercent) return
@@ -153,7 +145,7 @@ function progress(fraction: number): void {
   notify("load/progress", { fraction: percent / 100 })
 }
 
-/** What cannot be sent any more is nobody's concern: the other side is gone, and this one about to be. */
+/** Failures are ignored: they mean that the plugin is gone and this process is about to exit. */
 function notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void {
   connection.sendNotification(name, notice).catch(() => {})
 }

@@ -1,63 +1,65 @@
-// What must be known of a model file before it is given to the engine, which says of a bad one no more than "Failed to
-// load model": whether it is a model at all, what memory it needs, what memory there is.
+// Opens a model on a device: checks the file and the memory it needs, because the engine's own error is only "Failed to
+// load model", loads it, measures its speed, and explains failures.
 
 import { open, readFile, stat } from "node:fs/promises"
+import type { GgufFileInfo, LlamaModel } from "node-llama-cpp"
+import type { Load } from "../src/engine/wire/messages.ts"
+import { type Device, type NodeLlamaCpp, type Opened, threadsFor } from "./device.ts"
 import { EngineError, messageOf } from "./errors.ts"
+import type { Gate } from "./pace.ts"
+import { Writer } from "./writer.ts"
 
 const MAGIC = "GGUF"
 const VERSIONS = [2, 3]
 
-/** What the process itself needs beside the model: runtime, engine, tokenizer; 110 to 160 MB were measured. */
+/** Memory of the process without the model: runtime, engine, tokenizer. Measured: 110 to 160 MB. */
 const PROCESS_BYTES = 150_000_000
 
-/** How much of the free memory a model may take when nobody set a limit. */
-const SHARE_OF_FREE = 0.75
+/** Share of the free memory that a model may use if no limit is set. */
+const MAX_SHARE_OF_FREE = 0.75
 
 /**
- * The file's size in bytes. Throws an `EngineError`: MODEL_MISSING when there is no such file, MODEL_INVALID when its
- * first bytes are not those of a GGUF file.
+ * The file's size in bytes. Throws an `EngineError`: MODEL_MISSING if there is no such file, MODEL_INVALID if it does not
+ * begin as a GGUF file.
  */
 export async function inspectModel(path: string): Promise<number> {
   const info = await stat(path).catch((error: unknown) => {
     throw new EngineError(
       "MODEL_MISSING",
-      `no model at ${path} (${messageOf(error)}); run \`hudfold model list\` and choose one`,
+      `no model at ${path} (${messageOf(error)}); choose one with \`hudfold model list\``,
       { cause: error },
     )
   })
-  if (!info.isFile()) throw invalid(path, "it is not a file")
+  if (!info.isFile()) throw invalidModel(path, "it is not a file")
   const head = await readHead(path, 512)
-  if (head.length === 0) throw invalid(path, "it is empty")
+  if (head.length === 0) throw invalidModel(path, "it is empty")
   if (/^\s*<(?:!doctype|html|\?xml)/i.test(head.toString("latin1")))
-    throw invalid(path, "it is a web page, as servers send in place of a file they do not have")
-  if (head.toString("latin1", 0, 4) !== MAGIC) throw invalid(path, "it does not begin with GGUF")
+    throw invalidModel(path, "it is a web page, which some servers send for a missing file")
+  if (head.toString("latin1", 0, 4) !== MAGIC) throw invalidModel(path, "it does not begin with GGUF")
   const version = head.length < 8 ? 0 : head.readUInt32LE(4)
   if (!VERSIONS.includes(version))
-    throw invalid(path, `its GGUF version is ${version}, ${VERSIONS.join(" and ")} are known`)
+    throw invalidModel(path, `its GGUF version is ${version}, ${VERSIONS.join(" and ")} are supported`)
   return info.size
 }
 
-export function invalid(path: string, why: string, cause?: unknown): EngineError {
-  return new EngineError(
-    "MODEL_INVALID",
-    `${path} is no model that can be used: ${why}; fetch it again or choose another`,
-    { cause },
-  )
+function invalidModel(path: string, why: string, cause?: unknown): EngineError {
+  return new EngineError("MODEL_INVALID", `${path} is not a usable model: ${why}; fetch it again or choose another`, {
+    cause,
+  })
 }
 
-export type MemoryNeed = {
-  /** weights and context, in bytes, as estimated */
+type MemoryNeed = {
+  /** estimate for weights and context */
   bytes: number
-  /** the limit that was set; 0: none */
+  /** the configured limit; 0: none */
   limitBytes: number
-  /** what is free now */
   freeBytes: number
 }
 
-/** Throws an `EngineError` MODEL_TOO_LARGE that names both figures. */
-export function checkMemory(path: string, { bytes, limitBytes, freeBytes }: MemoryNeed): void {
+/** Throws an `EngineError` MODEL_TOO_LARGE. */
+function checkMemory(path: string, { bytes, limitBytes, freeBytes }: MemoryNeed): void {
   const needed = bytes + PROCESS_BYTES
-  const available = limitBytes || Math.floor(freeBytes * SHARE_OF_FREE)
+  const available = limitBytes || Math.floor(freeBytes * MAX_SHARE_OF_FREE)
   if (needed <= available) return
   const whose = limitBytes ? "the option digest.memoryMB allows" : `of ${megabytes(freeBytes)} MB free it may take`
   throw new EngineError(
@@ -69,17 +71,17 @@ export function checkMemory(path: string, { bytes, limitBytes, freeBytes }: Memo
 const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000)
 
 /**
- * Memory that can be had without swapping, in bytes. `otherwise` is what the engine says, used where there is no
- * /proc: on Linux it counts what was never used and not what can be given back. A container's own limit counts too.
+ * Bytes of memory available without swapping, within a container's limit. `fallback` is the engine's figure, used if there
+ * is no /proc: on Linux it excludes reclaimable memory.
  */
-export async function freeMemory(otherwise: number): Promise<number> {
+async function freeMemory(fallback: number): Promise<number> {
   const meminfo = await readText("/proc/meminfo")
   const available = /^MemAvailable:\s+(\d+) kB/m.exec(meminfo)?.[1]
-  const system = available === undefined ? otherwise : Number(available) * 1024
-  const [most, used, statistics] = await Promise.all(
+  const system = available === undefined ? fallback : Number(available) * 1024
+  const [max, used, statistics] = await Promise.all(
     ["max", "current", "stat"].map((name) => readText(`/sys/fs/cgroup/memory.${name}`)),
   )
-  const limit = Number.parseInt(most ?? "", 10)
+  const limit = Number.parseInt(max ?? "", 10)
   if (!Number.isFinite(limit)) return system
   const cached = Number(/^inactive_file (\d+)/m.exec(statistics ?? "")?.[1] ?? 0)
   return Math.max(0, Math.min(system, limit - (Number.parseInt(used ?? "", 10) || 0) + cached))
@@ -89,7 +91,7 @@ const readText = (path: string) => readFile(path, "utf8").catch(() => "")
 
 async function readHead(path: string, bytes: number): Promise<Buffer> {
   const file = await open(path).catch((error: unknown) => {
-    throw invalid(path, `it cannot be read (${messageOf(error)})`, error)
+    throw invalidModel(path, `it cannot be read (${messageOf(error)})`, error)
   })
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
@@ -97,4 +99,129 @@ async function readHead(path: string, bytes: number): Promise<Buffer> {
   } finally {
     await file.close()
   }
+}
+
+export type OpenModel = Opened & {
+  device: Device
+  model: LlamaModel
+  writer: Writer
+  threads: number
+  contextTokens: number
+}
+
+export type OpenOptions = {
+  engine: NodeLlamaCpp
+  device: Device
+  gate: Gate
+  progress(fraction: number): void
+  /** error lines that llama.cpp logs while the model loads; its exceptions omit them */
+  errors: readonly string[]
+}
+
+/** Larger batches are no faster, and need memory in proportion to the vocabulary: 570 MB at 512 for Gemma. */
+const BATCH_TOKENS = 128
+const MIN_CONTEXT_TOKENS = 512
+
+/**
+ * Rejects with an `EngineError` MODEL_INVALID, MODEL_TOO_LARGE, OUT_OF_MEMORY or BAD_REQUEST, another error of the engine,
+ * or the signal's reason; nothing is left open then.
+ */
+export async function openModel(load: Load, options: OpenOptions, signal: AbortSignal): Promise<OpenModel> {
+  const { device, engine, gate } = options
+  const contextTokens = await checkModel(load, options)
+  const model = await loadWeights(load, contextTokens, options, signal)
+  try {
+    if (device.gpu !== "off" && model.gpuLayers === 0) throw new Error("its memory is too small for any model layer")
+    const threads = threadsFor(load.threads, device.llama.cpuMathCores)
+    const context = await model
+      .createContext({ contextSize: contextTokens, batchSize: BATCH_TOKENS, threads, createSignal: signal })
+      .catch((error: unknown) => {
+        throw signal.aborted ? error : outOfMemory(load.modelPath, error, options.errors)
+      })
+    const writer = new Writer(engine, model, context, gate)
+    await writer.prepare(load.instruction, signal)
+    // a GPU's first run includes compiling shaders
+    if (device.gpu !== "off") await writer.measure(signal)
+    const speed = await writer.measure(signal)
+    const close = () => model.dispose()
+    return { gpu: device.gpu, speed, close, device, model, writer, threads, contextTokens: context.contextSize }
+  } catch (error) {
+    await model.dispose()
+    throw error
+  }
+}
+
+/** The context to use: as requested, but at most what the model was trained for. */
+async function checkModel(load: Load, { engine, device }: OpenOptions): Promise<number> {
+  const info: GgufFileInfo = await engine
+    .readGgufFileInfo(load.modelPath, { sourceType: "filesystem", logWarnings: false })
+    .catch((error: unknown) => {
+      throw invalidModel(load.modelPath, `its header cannot be read (${messageOf(error)})`, error)
+    })
+  const insights = await engine.GgufInsights.from(info, device.llama)
+  if (!insights.isSupportedByLlamaCpp || insights.hasEncoder)
+    throw invalidModel(
+      load.modelPath,
+      `the engine cannot generate text with the architecture ${info.metadata.general?.architecture}`,
+    )
+  const trained = insights.trainContextSize ?? MIN_CONTEXT_TOKENS
+  const contextTokens = Math.min(Math.max(load.contextTokens, MIN_CONTEXT_TOKENS), trained)
+  const sizes = { gpuLayers: 0, modelGpuLayers: 0, contextSize: contextTokens, batchSize: BATCH_TOKENS, sequences: 1 }
+  // accurate to a few per cent: for SmolLM2-135M 217 MB, measured 201 to 216
+  const weights = await insights.estimateModelResourceRequirementsV2(sizes)
+  const state = await insights.estimateContextResourceRequirementsV2(sizes)
+  checkMemory(load.modelPath, {
+    bytes: Math.max(0, weights.cpuRam + state.cpuRam - (await ownMemory(device))),
+    limitBytes: load.memoryBytes,
+    freeBytes: await freeMemory((await device.llama.getRamState()).free),
+  })
+  return contextTokens
+}
+
+/** Bytes of the GPU's own memory, excluding what it shares with the CPU. */
+async function ownMemory(device: Device): Promise<number> {
+  if (device.gpu === "off") return 0
+  const { free, unifiedSize } = await device.llama.getVramState()
+  return Math.max(0, free - unifiedSize)
+}
+
+async function loadWeights(
+  { modelPath }: Load,
+  contextSize: number,
+  { device, progress, errors }: OpenOptions,
+  signal: AbortSignal,
+): Promise<LlamaModel> {
+  try {
+    return await device.llama.loadModel({
+      modelPath,
+      // as many layers as fit into its memory
+      gpuLayers: device.gpu === "off" ? 0 : { fitContext: { contextSize } },
+      // detects NaN weights, with which a model writes rubbish; at most 50 ms for 100 MB
+      checkTensors: true,
+      onLoadProgress: progress,
+      loadSignal: signal,
+    })
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (isMemoryError(error, errors)) throw outOfMemory(modelPath, error, errors)
+    throw invalidModel(modelPath, quoting(messageOf(error), errors), error)
+  }
+}
+
+function outOfMemory(path: string, cause: unknown, errors: readonly string[]): EngineError {
+  return new EngineError(
+    "OUT_OF_MEMORY",
+    `not enough memory for ${path}: ${quoting(messageOf(cause), errors)}; close programs or choose a smaller model`,
+    { cause },
+  )
+}
+
+const isMemoryError = (error: unknown, errors: readonly string[]) =>
+  (error instanceof Error && error.name === "InsufficientMemoryError") ||
+  errors.some((line) => /failed to allocate|out of memory|not enough memory/i.test(line))
+
+/** The engine's exceptions say only that it failed; its log says why. */
+function quoting(message: string, errors: readonly string[]): string {
+  const quoted = [...new Set(errors)].slice(0, 2).map((line) => line.slice(0, 200))
+  return quoted.length ? `${message}: ${quoted.join("; ")}` : message
 }

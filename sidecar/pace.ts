@@ -1,29 +1,67 @@
-// How much the engine evaluates at once: about half a second's work, for between two chunks a cancellation is honoured,
-// which must be through within a second. Not less, as small chunks are slow: on one thread SmolLM2-135M read 151 tokens
-// a second in chunks of 16, 169 in 64, 198 in 96, 202 in 128.
+// How much the engine evaluates at once, and the gate between two chunks, where pauses and cancellations take effect. A
+// chunk is about half a second of work, so that a cancellation takes less than a second. Smaller chunks are slow: on one
+// thread SmolLM2-135M evaluated 151 tokens/s in chunks of 16, 169 in 64, 198 in 96, 202 in 128.
 
-/** In tokens per second, as measured. */
+/** Measured tokens per second. */
 export type Speed = { prefill: number; decode: number }
 
-const STEP = 16
-const MOST = 128
-const MOST_ON_GPU = 256
-const SECONDS = 0.5
-/** What one thread of a laptop evaluates in a second, times the model's parameters. */
-const PARAMETERS_A_SECOND = 32e9
+const STEP_TOKENS = 16
+const MAX_CPU_TOKENS = 128
+const MAX_GPU_TOKENS = 256
+const CHUNK_SECONDS = 0.5
+/** Tokens per second of one thread of a laptop, times the model's parameters. */
+const PARAMETERS_PER_SECOND = 32e9
 
 /**
- * Tokens of a chunk on the processor, by the model's size. Not by its measured speed, which is another one at every load:
- * the results depend on how much is evaluated at once (attention works differently from 64 tokens on), and the same
- * request has to give the same bytes.
+ * Tokens of a chunk on the CPU, by the model's size. Not by the measured speed, which varies with every load: the chunk
+ * size affects the result (attention works differently from 64 tokens on), and the same request must give the same bytes.
  */
-export function chunkOnProcessor(parameters: number): number {
-  return within(MOST, (PARAMETERS_A_SECOND / parameters) * SECONDS)
+export function cpuChunkTokens(parameters: number): number {
+  return chunkTokens(MAX_CPU_TOKENS, PARAMETERS_PER_SECOND / parameters)
 }
 
-/** On a GPU, by the measured speed: they differ a thousandfold, and one that is worth using is at the most anyway. */
-export function chunkOnGpu({ prefill }: Speed): number {
-  return within(MOST_ON_GPU, prefill * SECONDS)
+/** Tokens of a chunk on a GPU, by the measured speed: GPUs differ a thousandfold, and fast ones reach the maximum. */
+export function gpuChunkTokens({ prefill }: Speed): number {
+  return chunkTokens(MAX_GPU_TOKENS, prefill)
 }
 
-const within = (most: number, tokens: number) => Math.min(most, Math.max(1, Math.floor(tokens / STEP)) * STEP)
+const chunkTokens = (max: number, tokensPerSecond: number) =>
+  Math.min(max, Math.max(1, Math.floor((tokensPerSecond * CHUNK_SECONDS) / STEP_TOKENS)) * STEP_TOKENS)
+
+export class Gate {
+  private opened = Promise.resolve()
+  private open: (() => void) | undefined
+
+  get isShut(): boolean {
+    return this.open !== undefined
+  }
+
+  set(shut: boolean): void {
+    if (shut === this.isShut) return
+    if (this.open) {
+      this.open()
+      this.open = undefined
+    } else {
+      this.opened = new Promise((resolve) => {
+        this.open = resolve
+      })
+    }
+  }
+
+  /** Resolves when the gate is open. Rejects with the signal's reason on abort. */
+  async pass(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    while (this.open) await abortable(this.opened, signal)
+  }
+}
+
+function abortable(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener("abort", onAbort, { once: true })
+    void promise.then(() => {
+      signal.removeEventListener("abort", onAbort)
+      resolve()
+    })
+  })
+}

@@ -1,35 +1,33 @@
-// The request loop: instruction evaluated once, document in chunks, answer under its grammar. It works on the engine's
-// one sequence directly; a chat session of node-llama-cpp can be cancelled only after the whole prompt (17 s and more)
-// and drops what does not fit without a word.
+// Writes an answer: evaluates the instruction once, the document in chunks, and generates under a grammar. Uses the
+// engine's sequence directly, because a chat session of node-llama-cpp can be cancelled only after the whole prompt (17 s
+// and more) and silently drops what does not fit.
 
 import type { LlamaContext, LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
 import { readAnswer } from "../src/engine/wire/answer.ts"
-import type { Write, WriteReply } from "../src/engine/wire/messages.ts"
-import { type Chat, openChat } from "./chat.ts"
+import type { WriteReply, WriteRequest } from "../src/engine/wire/messages.ts"
 import type { NodeLlamaCpp } from "./device.ts"
 import { EngineError } from "./errors.ts"
-import { fitDocument } from "./fit.ts"
-import type { Gate } from "./gate.ts"
 import { grammarFor } from "./grammar.ts"
-import { chunkOnGpu, chunkOnProcessor, type Speed } from "./pace.ts"
+import { cpuChunkTokens, type Gate, gpuChunkTokens, type Speed } from "./pace.ts"
+import { type Chat, fitDocument, openChat } from "./prompt.ts"
 
-/** Positions of the context left empty. Prompts are counted to the token, so this is for the engine's own rounding. */
+/** Positions of the context left empty for the engine's own rounding; prompts are counted exactly. */
 const SPARE_TOKENS = 8
 
-/** What is evaluated and written to measure: at least 64 tokens by any tokenizer. */
+/** The text for measuring: at least 64 tokens with any tokenizer. */
 const SAMPLE =
   "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec romeo " +
   "sierra tango uniform victor whiskey xray yankee zulu one two three four five six seven eight nine ten eleven twelve " +
   "red orange yellow green blue violet black white grey brown north south east west spring summer autumn winter iron"
 const SAMPLE_TOKENS = 64
 const SAMPLE_STEPS = 8
-const LONGEST_SAMPLE_MS = 3000
+const MAX_SAMPLE_MS = 3000
 
 export class Writer {
   private readonly chat: Chat
   private readonly sequence: LlamaContextSequence
   private chunkTokens: number
-  /** what every prompt begins with, and the instruction it was made from, once it is evaluated */
+  /** the evaluated common prefix of all prompts with this instruction */
   private prefix: { instruction: string; tokens: Token[] } | undefined
   private grammar: { schema: string; compiled: LlamaGrammar } | undefined
 
@@ -41,12 +39,12 @@ export class Writer {
   ) {
     this.chat = openChat(engine, model)
     this.sequence = context.getSequence()
-    this.chunkTokens = chunkOnProcessor(model.fileInsights.totalParameters)
+    this.chunkTokens = cpuChunkTokens(model.fileInsights.totalParameters)
   }
 
   /**
-   * Evaluates what every prompt with this instruction begins with. Hybrid models cannot go back to a place in the middle
-   * without a checkpoint there; where one is not needed, taking it does nothing.
+   * Evaluates the common prefix of all prompts with this instruction, and takes a checkpoint after it, without which
+   * hybrid models cannot return there; for others it does nothing.
    */
   async prepare(instruction: string, signal: AbortSignal): Promise<void> {
     if (this.prefix?.instruction === instruction) return
@@ -57,14 +55,14 @@ export class Writer {
         "BAD_REQUEST",
         `the instruction has ${tokens.length} tokens, more than half the context of ${this.context.contextSize}; shorten it`,
       )
-    // from the first token on, whatever is there: so that the chunks are the same ones every time
+    // always from the first token, so that the chunks are the same every time
     await this.sequence.clearHistory()
     await this.evaluate(tokens, 0, signal)
     await this.sequence.takeCheckpoint()
     this.prefix = { instruction, tokens }
   }
 
-  /** Measures on top of the prefix, whose evaluation warmed the engine up, and takes back what it evaluated. */
+  /** Measures after the prefix, whose evaluation has warmed up the engine, and then returns to it. */
   async measure(signal: AbortSignal): Promise<Speed> {
     const sample = this.model.tokenize(SAMPLE).slice(0, SAMPLE_TOKENS)
     const start = performance.now()
@@ -74,9 +72,9 @@ export class Writer {
     let stepping = evaluated
     for await (const _token of this.sequence.evaluate(sample.slice(-1), { yieldEogToken: true })) {
       signal.throwIfAborted()
-      // the first step is not timed: a GPU compiles for it
+      // the first step is not timed: a GPU compiles shaders for it
       if (++steps === 0) stepping = performance.now()
-      else if (steps === SAMPLE_STEPS || performance.now() - stepping > LONGEST_SAMPLE_MS) break
+      else if (steps === SAMPLE_STEPS || performance.now() - stepping > MAX_SAMPLE_MS) break
     }
     const end = performance.now()
     await this.backToPrefix(signal)
@@ -84,15 +82,15 @@ export class Writer {
       prefill: ((sample.length - 1) / (evaluated - start)) * 1000,
       decode: (steps / (end - stepping)) * 1000,
     }
-    if (this.model.llama.gpu) this.chunkTokens = chunkOnGpu(speed)
+    if (this.model.llama.gpu) this.chunkTokens = gpuChunkTokens(speed)
     return speed
   }
 
   /**
-   * The answer to one document; the same request gives the same bytes, whatever came before it. Rejects with the
-   * signal's reason within a chunk, or an `EngineError` BAD_REQUEST; another one can be written after either.
+   * The answer for one document. The same request gives the same bytes, whatever came before it. Rejects with the signal's
+   * reason within a chunk, or with an `EngineError` BAD_REQUEST; the writer stays usable.
    */
-  async write(request: Write, signal: AbortSignal): Promise<WriteReply> {
+  async write(request: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     const start = performance.now()
     const before = this.evaluatedTokens
     const grammar = await this.grammarOf(request.schema)
@@ -115,7 +113,7 @@ export class Writer {
     }
   }
 
-  private fit({ instruction, text, maxTokens }: Write) {
+  private fit({ instruction, text, maxTokens }: WriteRequest) {
     const size = this.context.contextSize
     const fitted =
       maxTokens > 0 &&
@@ -127,18 +125,18 @@ export class Writer {
     )
   }
 
-  /** Always to the same place, also where more of the next prompt is still there. */
+  /** Always to the end of the prefix, even if more of the next prompt is in the state, so that results are reproducible. */
   private async backToPrefix(signal: AbortSignal): Promise<void> {
     if (!this.prefix) return
     const { instruction, tokens } = this.prefix
     await this.sequence.adaptStateToTokens(tokens, false)
     if (this.sequence.nextTokenIndex === tokens.length) return
-    // an odd document, such as an empty one, took the prefix's last tokens away at the seam
+    // some documents, such as an empty one, change the last tokens of the prefix
     this.prefix = undefined
     await this.prepare(instruction, signal)
   }
 
-  /** Evaluates what is not in the state yet, chunk by chunk, but for the last tokens, at most `leave`; returns those. */
+  /** Evaluates in chunks the tokens that are not in the state yet, except the last ones, at most `leave`, which it returns. */
   private async evaluate(tokens: readonly Token[], leave: number, signal: AbortSignal): Promise<Token[]> {
     for (;;) {
       await this.gate.pass(signal)
@@ -148,26 +146,26 @@ export class Writer {
     }
   }
 
-  /** `rest` is the end of the prompt: its last token's result is the first token written. */
+  /** `rest` is the unevaluated end of the prompt; its last token yields the first token of the answer. */
   private async generate(rest: Token[], grammar: LlamaGrammar, maxTokens: number, signal: AbortSignal) {
     const { model } = this
     const grammarEvaluationState = new this.engine.LlamaGrammarEvaluationState({ model, grammar })
     const written: Token[] = []
     let text = ""
     let firstAt = 0
-    // the seed has no effect at temperature 0, and its default is the clock
+    // the seed has no effect at temperature 0, but its default is the clock
     for await (const token of this.sequence.evaluate(rest, { temperature: 0, seed: 1, grammarEvaluationState })) {
       firstAt ||= this.evaluatedTokens
       written.push(token)
       text = model.detokenize(written)
-      // after the last bracket the grammar allows only the end, which would cost one more step
+      // after the closing bracket the grammar allows only the end of the text, which would take one more step
       if (written.length >= maxTokens || isWhole(text)) break
       await this.gate.pass(signal)
     }
     return { text, outputTokens: written.length, firstAt: firstAt || this.evaluatedTokens }
   }
 
-  private async grammarOf(schema: Write["schema"]): Promise<LlamaGrammar> {
+  private async grammarOf(schema: WriteRequest["schema"]): Promise<LlamaGrammar> {
     const key = JSON.stringify(schema)
     if (this.grammar?.schema !== key) {
       const compiled = await this.model.llama.createGrammar({ grammar: grammarFor(schema) }).catch((error: unknown) => {
@@ -180,13 +178,13 @@ export class Writer {
     return this.grammar.compiled
   }
 
-  /** After a failure of the engine itself nobody knows what its state holds. */
+  /** After a failure of the engine its state is unknown. */
   private async forget(): Promise<void> {
     this.prefix = undefined
     await this.sequence.clearHistory().catch(() => {})
   }
 
-  /** As the engine counts them: what it really evaluated, not what was asked of it. */
+  /** The engine's own count. */
   private get evaluatedTokens(): number {
     const { usedInputTokens, usedOutputTokens } = this.sequence.tokenMeter
     return usedInputTokens + usedOutputTokens

@@ -1,180 +1,138 @@
-// The options tuple `["opencode-hudfold", { … }]`: its schema, its defaults, and what is said when it is wrong. A wrong
-// option never stops the plugin: that one option takes its default and one message says so.
+// The options tuple `["opencode-hudfold", { … }]`: schema, defaults, and messages about mistakes. A wrong option never stops
+// the plugin: it takes its default, and one message says so.
 
 import * as z from "zod/mini"
+import { BACKENDS } from "./digest/backends/backend.ts"
 import { GPUS } from "./engine/wire/messages.ts"
 import { protection } from "./fold/protect.ts"
 import type { TariffOverride } from "./fold/tariff.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
-import type { CallOptions } from "./request/request.ts"
+import type { RequestOptions } from "./request/request.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
-const on = (text: string) => z._default(described(z.boolean(), text), true)
+const optional = <T extends z.ZodMiniType>(schema: T, text: string) => z.optional(described(schema, text))
+const withDefault = <T extends z.ZodMiniType>(schema: T, fallback: z.output<T>, text: string) =>
+  z._default(described(schema, text), fallback as never)
+const on = (text: string) => withDefault(z.boolean(), true, text)
+const group = <T extends z.ZodMiniType>(schema: T, text: string) => z.prefault(described(schema, text), {} as never)
+const nonEmptyString = z.string().check(z.minLength(1))
+const int = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
+const number = (least: number, most: number) => z.number().check(z.minimum(least), z.maximum(most))
 
 const hud = z.strictObject({
-  enabled: on("Send the HUD. Off, the plugin only watches."),
-  budgetTokens: z._default(
-    described(
-      z.int().check(z.minimum(60), z.maximum(2000)),
-      "Upper bound of the HUD's size, in estimated tokens. Most are far smaller.",
-    ),
-    250,
-  ),
-  slot: z._default(
-    described(
-      z.enum(["auto", ...SLOTS]),
-      "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or by provider and model.",
-    ),
+  enabled: on("Send the HUD. If off, the plugin only observes."),
+  budgetTokens: withDefault(int(60, 2000), 250, "Maximum size of the HUD, in estimated tokens. Most are far smaller."),
+  slot: withDefault(
+    z.enum(["auto", ...SLOTS]),
     "auto",
+    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model.",
   ),
-  sections: z._default(described(z.array(z.enum(SECTIONS)), "Which sections the HUD may have."), [...SECTIONS]),
+  sections: withDefault(z.array(z.enum(SECTIONS)), [...SECTIONS], "Sections that the HUD may have."),
 })
 
 const price = z.strictObject({
-  read: z.optional(
-    described(
-      z.number().check(z.minimum(0), z.maximum(1)),
-      "An input token read from the cache, as a share of a fresh one.",
-    ),
-  ),
-  write: z.optional(
-    described(
-      z.number().check(z.minimum(0), z.maximum(10)),
-      "An input token written to the cache, as a multiple of a fresh one.",
-    ),
-  ),
-  lifetimeMinutes: z.optional(
-    described(z.number().check(z.minimum(0), z.maximum(100_000)), "How long a prompt stays cached without a call."),
-  ),
-  billing: z.optional(
-    described(
-      z.enum(["tokens", "requests", "nothing"]),
-      "What is paid for: tokens, requests, or nothing (a local model).",
-    ),
+  read: optional(number(0, 1), "Price of an input token read from the cache, as a share of an uncached one."),
+  write: optional(number(0, 10), "Price of an input token written to the cache, as a multiple of an uncached one."),
+  lifetimeMinutes: optional(number(0, 100_000), "How long a prompt stays cached without a call."),
+  billing: optional(
+    z.enum(["tokens", "requests", "nothing"]),
+    "What the provider charges for: tokens, requests, or nothing (a local model).",
   ),
 })
 
 const fold = z.strictObject({
-  enabled: on("Send old tool outputs as digests where that is cheaper, and offer `hud_recall`."),
-  protectedTools: z._default(
-    described(z.array(z.string()), "Tools whose outputs are never folded, by name; `*` stands for any letters."),
+  enabled: on("Send old tool outputs as digests when that is cheaper, and offer `hud_recall`."),
+  protectedTools: withDefault(
+    z.array(z.string()),
     [],
+    "Tools whose outputs are never folded, by name; `*` stands for any letters.",
   ),
-  protectedFiles: z._default(
-    described(z.array(z.string()), "Files whose contents are never folded, as globs such as `docs/**/*.md`."),
+  protectedFiles: withDefault(
+    z.array(z.string()),
     [],
+    "Files whose contents are never folded, as globs such as `docs/**/*.md`.",
   ),
-  price: z.prefault(
-    described(price, "What the provider charges, where OpenCode's own record of the model is wrong or silent."),
-    {},
-  ),
+  price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
 
 const store = z.strictObject({
-  enabled: on("Keep state on disk, so that a resumed session goes on as it was and the panel has something to show."),
-  path: z.optional(
-    described(
-      z.string().check(z.minLength(1)),
-      "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
-    ),
+  enabled: on("Keep state on disk, so that a resumed session continues as it was and the panel has something to show."),
+  path: optional(
+    nonEmptyString,
+    "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
   ),
 })
 
 const openai = z.strictObject({
-  url: z._default(
-    described(
-      z.string().check(z.minLength(1)),
-      "Base URL of an OpenAI-compatible server: Ollama (the default), LM Studio, llama-server.",
-    ),
+  url: withDefault(
+    nonEmptyString,
     "http://127.0.0.1:11434/v1",
+    "Base URL of an OpenAI-compatible server: Ollama (the default), LM Studio, llama-server.",
   ),
-  model: z.optional(described(z.string().check(z.minLength(1)), "Its name there; default: the first one it lists.")),
-  apiKey: z.optional(described(z.string(), "Sent as a bearer token; most local servers want none.")),
-  timeoutMs: z._default(
-    described(z.int().check(z.minimum(1000), z.maximum(600_000)), "How long one digest may take, in milliseconds."),
-    60_000,
-  ),
-  allowRemote: z._default(
-    described(z.boolean(), "Allow an address that is not this machine. Tool outputs are sent there."),
-    false,
-  ),
+  model: optional(nonEmptyString, "The name of the model on that server; default: the first one it lists."),
+  apiKey: optional(z.string(), "Sent as a bearer token; most local servers do not need one."),
+  timeoutMs: withDefault(int(1000, 600_000), 60_000, "How long one digest may take, in milliseconds."),
+  allowRemote: withDefault(z.boolean(), false, "Allow the address of another machine. Tool outputs are sent there."),
 })
 
 const digest = z.strictObject({
-  backend: z._default(
-    described(
-      z.enum(["auto", "llama", "openai", "extract"]),
-      "Who writes digests: `llama` (the local model that `hudfold setup` installs), `openai` (a local server), `extract` (no model), or `auto`: `llama` where it is set up, else `extract`.",
-    ),
+  backend: withDefault(
+    z.enum(BACKENDS),
     "auto",
+    "Who writes digests: `llama` (the local model that `hudfold setup` installs), `openai` (a local server), `extract` (no model), or `auto`: `llama` if it is set up, else `extract`.",
   ),
-  model: z.optional(
-    described(
-      z.string().check(z.minLength(1)),
-      "Absolute path of a model that setup has fetched; default: the one in use, which may be any GGUF file (`hudfold model use`).",
-    ),
+  model: optional(
+    nonEmptyString,
+    "Absolute path of a model that setup has downloaded; default: the one in use, which may be any GGUF file (`hudfold model use`).",
   ),
-  gpu: z._default(
-    described(z.enum(["auto", "off", ...GPUS]), "Where the model runs: the best GPU that works, none, or one by name."),
+  gpu: withDefault(
+    z.enum(["auto", "off", ...GPUS]),
     "auto",
+    "Where the model runs: on the best GPU that works, on the CPU, or on a GPU by name.",
   ),
-  threads: z._default(
-    described(z.int().check(z.minimum(0), z.maximum(64)), "Processor threads; 0: fewer than there are free cores."),
+  threads: withDefault(int(0, 64), 0, "CPU threads; 0: fewer than there are free cores."),
+  memoryMB: withDefault(
+    int(0, 1_000_000),
     0,
+    "Memory limit in MB. A model that needs more is refused. 0: three quarters of the free memory.",
   ),
-  memoryMB: z._default(
-    described(
-      z.int().check(z.minimum(0), z.maximum(1_000_000)),
-      "A model that needs more memory is refused, in MB; 0: three quarters of what is free.",
-    ),
-    0,
-  ),
-  idleMinutes: z._default(
-    described(z.number().check(z.minimum(0.05), z.maximum(1440)), "After how long without work the model is unloaded."),
-    5,
-  ),
-  runtime: z._default(
-    described(
-      z.enum(["auto", "opencode", "bun", "node"]),
-      "What runs the sidecar; `auto`: OpenCode's own binary, else bun, else node.",
-    ),
+  idleMinutes: withDefault(number(0.05, 1440), 5, "Minutes without work after which the model is unloaded."),
+  runtime: withDefault(
+    z.enum(["auto", "opencode", "bun", "node"]),
     "auto",
+    "What runs the sidecar; `auto`: OpenCode's own binary, else bun, else node.",
   ),
-  openai: z.prefault(described(openai, "The server of the `openai` backend."), {}),
+  openai: group(openai, "The server of the `openai` backend."),
 })
 
 export const optionsSchema = z.strictObject({
-  $schema: z.optional(described(z.string(), "For editors; not read.")),
+  $schema: optional(z.string(), "For editors; ignored."),
   enabled: on("The whole plugin."),
-  disabledAgents: z._default(
-    described(
-      z.array(z.string()),
-      "Agents whose requests are left as they are, no HUD and no folds, by name, such as `plan`.",
-    ),
+  disabledAgents: withDefault(
+    z.array(z.string()),
     [],
+    "Agents whose requests stay unchanged (no HUD, no folds), by name, such as `plan`.",
   ),
-  hud: z.prefault(described(hud, "The status message."), {}),
-  fold: z.prefault(described(fold, "Old tool outputs, folded into digests."), {}),
-  store: z.prefault(described(store, "The plugin's own state."), {}),
-  digest: z.prefault(described(digest, "Who writes short accounts of tool outputs, and how."), {}),
-  deadlineMs: z._default(
-    described(
-      z.int().check(z.minimum(5), z.maximum(5000)),
-      "How long a hook may keep a request waiting, in milliseconds; later, the request goes out without the HUD.",
-    ),
+  hud: group(hud, "The status message."),
+  fold: group(fold, "Old tool outputs, folded into digests."),
+  store: group(store, "The plugin's own state."),
+  digest: group(digest, "Who writes the digests of tool outputs, and how."),
+  deadlineMs: withDefault(
+    int(5, 5000),
     50,
+    "How long a hook may delay a request, in milliseconds. After that the request goes out without the HUD.",
   ),
 })
 
 export type Options = z.output<typeof optionsSchema>
 
-/** The options as the preparation of one call wants them. */
-export function callOptionsOf({ hud, fold }: Options): CallOptions {
+/** The options for the preparation of one request. */
+export function requestOptionsOf({ hud, fold }: Options): RequestOptions {
   return { hud, fold, isProtected: protection(fold) }
 }
 
-/** The user's word on prices, as a tariff wants it. */
+/** The user's prices, which override those of the provider. */
 export function tariffOverride({ fold: { price } }: Options): TariffOverride {
   const { read, write, lifetimeMinutes, billing } = price
   return {
@@ -186,13 +144,13 @@ export function tariffOverride({ fold: { price } }: Options): TariffOverride {
 }
 
 export type OptionProblem = {
-  /** the option, as `hud.budgetTokens` */
+  /** the option's path, such as `hud.budgetTokens` */
   option: string
-  /** one sentence: what is wrong, expected, got, and what is used instead */
+  /** one sentence: what was expected, what was given, and what is used instead */
   message: string
 }
 
-/** The options to run with, and what was wrong with those given. Never throws, whatever is given. */
+/** The options to run with, and the problems of those given. Never throws, whatever is given. */
 export function readOptions(given: unknown): { options: Options; problems: OptionProblem[] } {
   const problems: OptionProblem[] = []
   if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given))) {
@@ -206,7 +164,7 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
     problems.push({ option: "(all)", message: "the options must be plain JSON; using the defaults" })
     return { options: optionsSchema.parse({}), problems }
   }
-  // each round takes out what the last one complained of, so it ends
+  // terminates, because each round removes what the round before rejected
   for (;;) {
     const parsed = optionsSchema.safeParse(left)
     if (parsed.success) return { options: parsed.data, problems }
@@ -222,7 +180,7 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
   }
 }
 
-/** An element of a list is not an option of its own: the list is. */
+/** Shortens the path of a list's element to that of the list, which is the option. */
 function optionPath(path: readonly PropertyKey[]): PropertyKey[] {
   const at = path.findIndex((key) => typeof key === "number")
   return at < 0 ? [...path] : path.slice(0, at)
@@ -237,7 +195,7 @@ function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: u
   return `option ${name}: expected ${expected(issue)}, got ${show(value)}; using ${used}`
 }
 
-/** What an issue asks for, in words. zod's own sentences would triple the size of what is loaded at start. */
+/** What an issue expects, in words. zod's own messages would triple the size of the code loaded at startup. */
 function expected(issue: z.core.$ZodIssue): string {
   const where = issue.path.some((key) => typeof key === "number") ? "every entry to be " : ""
   switch (issue.code) {
@@ -246,7 +204,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `${where}one of ${issue.values.map(show).join(", ")}`
     case "too_small":
-      return issue.origin === "string" ? "a text that is not empty" : `${where}at least ${issue.minimum}`
+      return issue.origin === "string" ? "a non-empty string" : `${where}at least ${issue.minimum}`
     case "too_big":
       return `${where}at most ${issue.maximum}`
     default:
@@ -254,7 +212,7 @@ function expected(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** The names a level of the options has. */
+/** The names of the options at a path. */
 function known(path: readonly PropertyKey[]): string[] {
   let schema: z.core.$ZodType = optionsSchema
   for (const key of path) schema = unwrap(schema)._zod.def.shape[String(key)] ?? schema

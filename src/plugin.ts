@@ -1,7 +1,7 @@
 // The V1 plugin module: wiring only.
 
 import type { PluginModule } from "@opencode-ai/plugin"
-import { createEnv } from "./digest/env.ts"
+import { createEnv } from "./digest/digests.ts"
 import type { HookContext } from "./host/context.ts"
 import { shareDigests } from "./host/digests.ts"
 import { createLog } from "./host/log.ts"
@@ -12,7 +12,7 @@ import { statusOf } from "./host/showing.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
-import { callOptionsOf, readOptions } from "./options.ts"
+import { requestOptionsOf, readOptions } from "./options.ts"
 
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
@@ -42,7 +42,7 @@ const server: PluginModule["server"] = async (input, given) => {
     env,
     sessions: createSessions(env),
     models,
-    callOptions: callOptionsOf(options),
+    requestOptions: requestOptionsOf(options),
     digests,
     store,
     publisher,

@@ -7,7 +7,7 @@ const DEFAULTS = optionsSchema.parse({})
 const root = new URL("../", import.meta.url)
 
 describe("options", () => {
-  test("none at all are the defaults", () => {
+  test("no options mean the defaults", () => {
     for (const given of [undefined, null, {}]) expect(readOptions(given)).toEqual({ options: DEFAULTS, problems: [] })
   })
 
@@ -33,7 +33,7 @@ describe("options", () => {
     expect(problems[0]).toMatchObject({ option, message: expect.stringMatching(message) })
   })
 
-  test("what is right beside what is wrong is kept", () => {
+  test("valid options next to invalid ones are kept", () => {
     const { options, problems } = readOptions({
       deadlineMs: 80,
       hud: { slot: "top", budgetTokens: 100, colour: 1 },
@@ -43,7 +43,7 @@ describe("options", () => {
     expect(problems.map((problem) => problem.option).sort()).toEqual(["hud.colour", "hud.slot", "nope"])
   })
 
-  test("anything at all gives options that hold", () => {
+  test("any input yields valid options", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -61,7 +61,7 @@ describe("options", () => {
     )
   })
 
-  test("the example is right and shows every option", () => {
+  test("the example is valid and shows every option", () => {
     const example = JSON.parse(readFileSync(new URL("opencode.json.example", root), "utf8")) as {
       plugin: [string, Record<string, object>][]
     }

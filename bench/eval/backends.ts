@@ -1,5 +1,5 @@
-// The backends that an evaluation compares, by how they are named on its command line: `extract`, `bare` (extract without
-// the names that fill its line), the path of a GGUF file for the real sidecar, or `openai:URL#MODEL` for a server here.
+// The backends that an evaluation compares, as named on its command line: `extract`, `bare` (extract without the names that
+// fill its line), the path of a GGUF file for the real sidecar, or `openai:URL#MODEL` for a local server.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,16 +8,15 @@ import { fileURLToPath } from "node:url"
 import type { Backend } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
-import { placesIn } from "../../src/engine/installed.ts"
-import { stampOf } from "../../src/engine/model-file.ts"
-import { PROTOCOL } from "../../src/engine/wire/version.ts"
+import { fileStamp, placesIn } from "../../src/engine/installed.ts"
+import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** `backend` is absent for `extract` and `bare`, which need none. */
+/** `backend` is absent for `extract` and `bare`. */
 export type Opened = { name: string; backend?: Backend; close(): Promise<void> }
 
-/** Rejects with a sentence when there is no such backend here. */
+/** Rejects with a message for the user when the backend is not available. */
 export async function openBackend(spec: string, threads: number): Promise<Opened> {
   if (spec === "extract" || spec === "bare") return { name: spec, close: async () => {} }
   if (spec.startsWith("openai:")) {
@@ -33,7 +32,7 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
     options: { model: undefined, gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
     report: (_level, message) => void process.stderr.write(`${message}\n`),
     holdsHost: true,
-    // what is measured is what it writes, also on a machine that is busy with other things
+    // no speed limit: the evaluation measures what the model writes, even on a busy machine
     times: { writeMs: 600_000, silenceMs: 120_000 },
   })
   if ("off" in opened) throw new Error(`--model ${spec}: ${opened.off}`)
@@ -47,14 +46,14 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
   }
 }
 
-/** A data folder as `setup` leaves it, with this checkout's sidecar and the engine of `bun scripts/sidecar.ts`. */
+/** A data folder as `setup` creates it, with this checkout's sidecar and the engine of `bun scripts/sidecar.ts`. */
 async function plant(model: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "hud-eval-"))
   const places = placesIn(folder)
   mkdirSync(places.sidecar)
   writeFileSync(places.main, `import ${JSON.stringify(join(root, "sidecar", "main.ts"))}\n`)
   symlinkSync(join(root, "sidecar", "node_modules"), join(places.sidecar, "node_modules"))
-  const stamp = (await stampOf(model)) ?? ""
+  const stamp = (await fileStamp(model)) ?? ""
   const record = { name: basename(model).replace(/\.gguf$/i, ""), path: model, sizeBytes: 0, sha256: "", stamp }
   writeFileSync(places.modelRecord, JSON.stringify(record))
   writeFileSync(places.engineRecord, JSON.stringify({ engine: "checkout", protocol: PROTOCOL, variants: [] }))

@@ -1,26 +1,26 @@
-// What a digest should have held: strings that the agent used later, that stood in this output, and that nothing
-// before it in the session had said.
+// What a digest should have contained: strings that the agent used later, that are in this output, and that do not occur
+// earlier in the session.
 
 import type { Sample, Session } from "./outputs.ts"
 
-/** Tool calls after an output in which a use of it counts. */
-const LATER_CALLS = 20
-const SHORTEST = 4
+/** Number of tool calls after an output in which a use of it counts. */
+const MAX_LATER_CALLS = 20
+const MIN_CHARS = 4
 
 export type Needed = {
-  /** as the output has it */
+  /** as written in the output */
   text: string
   kind: "path" | "place" | "symbol" | "phrase"
-  /** the ways to write it: a path in full, from the project's folder, its last part */
+  /** its forms: a full path, one relative to the project, a file name */
   forms: readonly string[]
 }
 
-/** Whether a digest says it, in any of its forms. */
+/** Whether a digest contains it, in any of its forms. */
 export function isIn(digest: string, needed: Needed): boolean {
-  return needed.forms.some((form) => form.length >= SHORTEST && standsAlone(digest, form))
+  return needed.forms.some((form) => form.length >= MIN_CHARS && standsAlone(digest, form))
 }
 
-/** What later calls took from a sample, each once, in order of use. */
+/** What later calls took from a sample, without duplicates, in order of use. */
 export function neededFrom(sample: Sample): Needed[] {
   const { session, at, source } = sample
   const earlier = saidBefore(session, at)
@@ -28,11 +28,11 @@ export function neededFrom(sample: Sample): Needed[] {
   const later = session.steps
     .slice(at + 1)
     .flatMap((step) => step.source ?? [])
-    .slice(0, LATER_CALLS)
+    .slice(0, MAX_LATER_CALLS)
   const found = new Map<string, Needed>()
   for (const call of later)
     for (const wanted of stringsOf(call.input, session.root)) {
-      const text = wanted.forms.find((form) => form.length >= SHORTEST && standsAlone(source.output, form))
+      const text = wanted.forms.find((form) => form.length >= MIN_CHARS && standsAlone(source.output, form))
       if (text === undefined || found.has(text)) continue
       if (earlier.has(text) || wanted.forms.some((form) => own.includes(form))) continue
       found.set(text, { text, ...wanted })
@@ -42,7 +42,7 @@ export function neededFrom(sample: Sample): Needed[] {
 
 type Wanted = { kind: Needed["kind"]; forms: string[] }
 
-/** The strings in a call's arguments that come from somewhere, each in the forms an output may have it in. */
+/** The strings in a call's arguments that may come from an output, each in the forms an output may use. */
 function stringsOf(input: Readonly<Record<string, unknown>>, root: string): Wanted[] {
   const wanted: Wanted[] = []
   for (const [name, value] of Object.entries(input)) {
@@ -62,7 +62,7 @@ function pathForms(path: string, root: string): Wanted {
   return { kind: "path", forms: [...new Set([path, relative, ...(base.includes(".") ? [base] : [])])] }
 }
 
-/** A pattern, a query or a command: whole where it is a phrase, and the paths, places and identifiers in it. */
+/** A pattern, a query or a command: the whole of it where it is a phrase, and its paths, positions and identifiers. */
 function ofText(text: string, root: string): Wanted[] {
   const places = text.match(/[\w./@-]+\.\w{1,5}:\d+/g) ?? []
   const paths = text.match(/[\w.@-]*\/[\w./@-]+|\b[\w-]+\.(?:[a-z]{1,4}|json|yaml|toml|lock)\b/g) ?? []
@@ -83,7 +83,7 @@ function ofPatch(patch: string, root: string): Wanted[] {
   return [...files.map((file) => pathForms(file, root)), ...symbolsOf(added, others)]
 }
 
-/** Identifiers: plain words are anybody's. What the edited place held already came from the file at hand. */
+/** Identifiers, but not plain words, which could come from anywhere. The text being replaced came from the edited file. */
 function symbolsOf(text: string, known: string): Wanted[] {
   const names = text.match(/[A-Za-z_$][\w$]*/g) ?? []
   return [...new Set(names)]
@@ -97,7 +97,7 @@ function standsAlone(text: string, part: string): boolean {
   return false
 }
 
-/** Whether a string was said before a step: in texts, arguments or outputs. */
+/** Whether a string occurs before a step: in texts, arguments or outputs. */
 function saidBefore(session: Session, at: number): { has(text: string): boolean } {
   const said = session.steps.slice(0, at).flatMap(({ text, source }) => [text, source?.output ?? ""])
   return { has: (text) => said.some((one) => one.includes(text)) }

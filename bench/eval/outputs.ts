@@ -1,29 +1,28 @@
-// Real tool outputs for the evaluation of digests: read from recorded sessions, each with what came before it and
-// after it in its session, and a choice of them that is spread over tools and sizes and the same at every run.
+// Real tool outputs for the evaluation of digests, read from recorded sessions, each with the steps before and after it. The
+// sample covers tools and sizes evenly and is the same in every run.
 
 import { readdirSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { stateOf } from "../../src/fields.ts"
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
-import { kindOf } from "../../src/output/tools.ts"
+import { toolKindOf } from "../../src/output/tools.ts"
 import { parseExport } from "../../src/store/export.ts"
-import { wellFormed } from "../../src/text/text.ts"
+import { wellFormed } from "../../src/text/sanitize.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { generator } from "../sessions.ts"
 
-/** Smaller ones are not worth a model's time. Estimated tokens. */
-const LEAST_TOKENS = 300
+/** Smaller outputs are not worth a model's time. Estimated. */
+const MIN_TOKENS = 300
 
-/** One thing that was said in a session: a finished tool call, or text. */
+/** One step of a session: a finished tool call, or text. */
 export type Step = { text: string; source?: DigestSource }
 export type Session = { name: string; root: string; steps: Step[] }
 export type Sample = { session: Session; at: number; source: DigestSource; tokens: number }
 
 /**
- * Every session of a folder: files of `opencode export`, or arrays of messages. Another file is passed over with a word
- * on stderr. Throws where the folder has no session.
+ * Every session of a folder: files of `opencode export`, or arrays of messages. Other files are skipped with a line on
+ * stderr. Throws when the folder has no session.
  */
 export async function readSessions(folder: string): Promise<Session[]> {
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
@@ -32,9 +31,9 @@ export async function readSessions(folder: string): Promise<Session[]> {
     try {
       sessions.push(sessionOf(name, await readFile(join(folder, name), "utf8")))
     } catch (error) {
-      process.stderr.write(`${name} is passed over: ${error instanceof Error ? error.message : String(error)}\n`)
+      process.stderr.write(`${name} is skipped: ${error instanceof Error ? error.message : String(error)}\n`)
     }
-  if (sessions.length === 0) throw new Error(`${folder} holds no session; expected files of \`opencode export\``)
+  if (sessions.length === 0) throw new Error(`${folder} has no session; expected files of \`opencode export\``)
   return sessions
 }
 
@@ -64,7 +63,7 @@ function stepOf({ info }: HostMessage, part: HostPart): Step | undefined {
     text: JSON.stringify(input),
     source: {
       tool,
-      kind: kindOf(tool),
+      kind: toolKindOf(tool),
       input,
       output: wellFormed(output),
       failed,
@@ -73,7 +72,7 @@ function stepOf({ info }: HostMessage, part: HostPart): Step | undefined {
   }
 }
 
-/** `count` different outputs, in turn from every tool and, within a tool, from every size. */
+/** `count` different outputs, taken in turn from every tool and, within a tool, from every size. */
 export function sampleOutputs(sessions: readonly Session[], count: number, seed: number): Sample[] {
   const random = generator(seed)
   const seen = new Set<string>()
@@ -82,7 +81,7 @@ export function sampleOutputs(sessions: readonly Session[], count: number, seed:
     for (const [at, { source }] of session.steps.entries()) {
       if (!source || seen.has(source.output)) continue
       const tokens = tokensOfLength(source.output.length)
-      if (tokens < LEAST_TOKENS) continue
+      if (tokens < MIN_TOKENS) continue
       seen.add(source.output)
       byTool.set(source.tool, [...(byTool.get(source.tool) ?? []), { session, at, source, tokens }])
     }
@@ -96,7 +95,7 @@ export function sampleOutputs(sessions: readonly Session[], count: number, seed:
   return chosen
 }
 
-/** The samples in an order of which every beginning has small, middle and large ones. */
+/** The samples in an order in which every prefix has small, medium and large ones. */
 function spread(samples: readonly Sample[], random: () => number): Sample[] {
   const shuffled = samples.map((sample) => ({ sample, rank: random() })).sort((a, b) => a.rank - b.rank)
   const sizes = [0, 800, 2000].map((from, size, all) =>

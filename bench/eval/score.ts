@@ -1,10 +1,10 @@
-// What is measured of one backend's digests, output by output and summed up.
+// The measures of one backend's digests, per output and summed up.
 
 import { extract } from "../../src/digest/extract/extract.ts"
 import { groundFact } from "../../src/digest/ground/facts.ts"
-import { groundGist, groundOf } from "../../src/digest/ground/gist.ts"
-import { ground, seal } from "../../src/digest/ground/ground.ts"
-import { digestLine, fitted } from "../../src/digest/ground/line.ts"
+import { evidenceOf, groundGist } from "../../src/digest/ground/gist.ts"
+import { ground, groundExtracted } from "../../src/digest/ground/ground.ts"
+import { digestLine, fitToLine } from "../../src/digest/ground/line.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import type { Digest } from "../../src/output/digest.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
@@ -12,20 +12,20 @@ import type { Opened } from "./backends.ts"
 import { isIn, type Needed, neededFrom } from "./needed.ts"
 import type { Sample } from "./outputs.ts"
 
-/** What is measured of a draft; of `extract`, which writes none, all of it is absent. */
+/** The measures of a draft; all absent for `extract`, which writes none. */
 type Drafted = {
-  /** JSON of the form asked for, after repair */
+  /** JSON of the requested schema, after repair */
   valid: boolean
-  /** code knows this kind of output better, so that nothing of the draft is used */
+  /** the code knows this kind of output better, so the draft is not used */
   known: boolean
-  /** something of the draft is left */
+  /** part of the draft is used */
   grounded: boolean
-  /** the gist is the model's */
+  /** the model's gist is used */
   gist: boolean
-  /** facts that stand in the output, and those that do not, say nothing or say it again */
+  /** facts that are in the output; facts that are not, or are empty or repeated */
   kept: number
   dropped: number
-  /** needed strings in what the model alone wrote, where it is true */
+  /** needed strings in the true part of what the model itself wrote */
   own: number
   promptTokens: number
   outputTokens: number
@@ -36,12 +36,12 @@ export type Score = {
   tool: string
   digest: string
   facts: number
-  /** facts that stand in the output to the letter */
+  /** facts that are in the output verbatim */
   verbatim: number
   words: number
   tokens: number
   seconds: number
-  /** strings that later calls took from the output, and those of them that the digest has */
+  /** strings that later calls took from the output, and how many of them are in the digest */
   needed: number
   found: number
   drafted?: Drafted
@@ -53,7 +53,8 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const started = performance.now()
   const fallback = extract(source)
   if (!opened.backend) {
-    const digest = opened.name === "bare" ? fitted(fallback, fallback.facts.length) : seal(fallback, source)
+    const digest =
+      opened.name === "bare" ? fitToLine(fallback, fallback.facts.length) : groundExtracted(fallback, source)
     return measure(digest, sample, needed, performance.now() - started)
   }
   const { structured, schemaOk, usage, elapsedMs } = await opened.backend.write(
@@ -92,10 +93,10 @@ function measure(digest: Digest, { source }: Sample, needed: readonly Needed[], 
   }
 }
 
-/** What of a draft is true, whatever the kind of the output. */
+/** The true part of a draft, whatever the kind of output. */
 function trueOf(draft: unknown, { source }: Sample): string {
   const { summary, facts } = (draft ?? {}) as { summary?: unknown; facts?: unknown[] }
-  const judged = groundGist(summary, "", groundOf(source))
+  const judged = groundGist(summary, "", evidenceOf(source))
   const kept = (facts ?? []).flatMap((fact) => groundFact(fact, source.output)?.text ?? [])
   return ["gist" in judged ? judged.gist : "", ...kept].join(" · ")
 }
@@ -118,10 +119,10 @@ export const COLUMNS = [
   "needed",
 ] as const
 
-/** What is worth a look by tool. */
+/** The measures printed by tool. */
 export const BY_TOOL = ["outputs", "known", "grounded", "fallback", "gists", "kept", "dropped", "needed"] as const
 
-/** Counts and sums; `valid` and `verbatim` in percent; words, tokens and seconds in the median. */
+/** Counts and sums; `valid` and `verbatim` in percent; medians of words, tokens and seconds. */
 export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[number], string> {
   const sum = (of: (score: Score) => number) => scores.reduce((total, score) => total + of(score), 0)
   const middle = (of: (score: Score) => number) => scores.map(of).sort((a, b) => a - b)[scores.length >> 1] ?? 0

@@ -1,5 +1,5 @@
-// Checks a command line against a command's definition before citty reads it: citty takes unknown options and missing
-// values in silence, and answers what it does refuse with the whole usage text.
+// Checks a command line against a command's definition before citty reads it. citty silently accepts unknown options and
+// missing values, and prints the whole usage text for anything it does refuse.
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -7,8 +7,8 @@ import type { ArgsDef } from "citty"
 import { UsageError } from "./terminal.ts"
 
 /**
- * Throws UsageError. `command` is how the command is called, for the hint. A last positional whose name ends in `...` may
- * be given several times; citty leaves them all in `args._`.
+ * Throws UsageError. `command` is the command as typed, for the hint. A last positional whose name ends in `...` may be
+ * repeated; citty leaves all of its values in `args._`.
  */
 export function checkArguments(args: readonly string[], definitions: ArgsDef, command: string): void {
   const see = `see ${command} --help`
@@ -31,7 +31,7 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
       throw new UsageError(`unknown option ${token.rawName}; expected ${known} (${see})`)
     }
     if (definition.type === "boolean" && token.value !== undefined) {
-      throw new UsageError(`${token.rawName} takes no value, got ${quote(token.value)} (${see})`)
+      throw new UsageError(`${token.rawName} takes no value, got ${quoteArgument(token.value)} (${see})`)
     }
     if (definition.type !== "boolean" && !token.value) throw new UsageError(`${token.rawName} needs a value (${see})`)
   }
@@ -41,17 +41,17 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
     throw new UsageError(`missing ${missing[0].toUpperCase()}: ${missing[1].description}; ${see}`)
   }
   if (given.length > positionals.length && !positionals.at(-1)?.[0].endsWith("...")) {
-    throw new UsageError(`unexpected argument ${quote(given[positionals.length] ?? "")}; ${see}`)
+    throw new UsageError(`unexpected argument ${quoteArgument(given[positionals.length] ?? "")}; ${see}`)
   }
 }
 
-/** A folder as an absolute path; the working directory where none is given. Throws UsageError. */
+/** A folder as an absolute path, by default the working directory. Throws UsageError. */
 export function readFolder(option: string, given = "."): string {
   const path = resolve(given)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
-  throw new UsageError(`${option} must be a folder, and ${path} is none`)
+  throw new UsageError(`${option}: ${path} is not a folder`)
 }
 
-export function quote(text: string): string {
+export function quoteArgument(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 }

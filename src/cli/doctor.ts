@@ -1,35 +1,35 @@
-// `hudfold doctor`: what is right and what is wrong with an installation, a line each, with what puts it right. All of
-// it is found in `src/doctor/`; here it is shown.
+// `hudfold doctor`: checks an installation and prints one line per check, with a fix for what is wrong. The checks are in
+// `src/doctor/`; here is their output.
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { bundleOf, HOLDS, LEFT_OUT } from "../doctor/bundle.ts"
-import { type Check, exitCodeOf, type Level, worst } from "../doctor/check.ts"
+import { BUNDLE_CONTENTS, BUNDLE_OMITS, bundleOf } from "../doctor/bundle.ts"
+import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
-import { type Databases, databasesSchema, readDatabases } from "../doctor/databases.ts"
+import { type Databases, databasesSchema, readDatabases } from "../doctor/store.ts"
 import { homeFolder } from "../system/data-folder.ts"
+import { plural } from "../text/format.ts"
 import { readFolder } from "./arguments.ts"
-import { checkFree, writeBundle } from "./bundle-file.ts"
-import { untilInterrupted } from "./interrupt.ts"
 import { type Progress, startProgress } from "./progress.ts"
 import { askOnBun, hasSqlite } from "./runtime.ts"
-import { colours, oneLine, print } from "./terminal.ts"
+import { coloured, escapedLine, print, untilInterrupted } from "./terminal.ts"
+import { checkBundlePath, writeBundle } from "./written-file.ts"
 
 export const doctor = defineCommand({
-  meta: { name: "doctor", description: "Look at everything the plugin needs and say what to do about what is wrong" },
+  meta: { name: "doctor", description: "Check everything the plugin needs and say how to fix what is wrong" },
   args: {
     json: { type: "boolean", description: "Print JSON for programs" },
-    test: { type: "boolean", description: "Try the model out as well, which takes some seconds" },
+    test: { type: "boolean", description: "Also test the model, which takes some seconds" },
     bundle: {
       type: "string",
       valueHint: "FILE",
-      description: "Write a file for a bug report, without what is private",
+      description: "Write a file for a bug report, without private data",
     },
-    dir: { type: "string", valueHint: "FOLDER", description: "The project to look at, not the working directory" },
+    dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
     databases: {
       type: "string",
       valueHint: "STORE",
-      description: "Print only what SQLite tells, as JSON; the doctor asks itself for it on Bun",
+      description: "Print only what SQLite says, as JSON; used by the doctor itself, on Bun",
     },
   },
   async run({ args }) {
@@ -40,17 +40,17 @@ export const doctor = defineCommand({
     const { json = false, test = false } = args
     const directory = readFolder("--dir", args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)
-    if (bundle !== undefined) await checkFree(bundle)
+    if (bundle !== undefined) await checkBundlePath(bundle)
     const wanted = { json, test, bundle, directory }
-    return untilInterrupted((signal) => look(wanted, signal), "nothing was changed")
+    return untilInterrupted((signal) => runChecks(wanted, signal), "nothing was changed")
   },
 })
 
 type Wanted = { json: boolean; test: boolean; bundle: string | undefined; directory: string }
 
-async function look({ json, test, bundle, directory }: Wanted, signal: AbortSignal): Promise<number> {
+async function runChecks({ json, test, bundle, directory }: Wanted, signal: AbortSignal): Promise<number> {
   const findings: Findings = {}
-  const checks: Check[] = []
+  const checks: CheckResult[] = []
   const hashing = progressOnTerminal("model: checking")
   const examination: Examination = {
     env: process.env,
@@ -93,34 +93,32 @@ async function databases(storeFile: string, signal: AbortSignal): Promise<Databa
   }
 }
 
-const COLOURS: Record<Level, number> = { ok: 32, warn: 33, fail: 31 }
+const COLOURS: Record<CheckLevel, number> = { ok: 32, warn: 33, fail: 31 }
 
-function lineOf({ name, level, found, fix }: Check): string {
-  const mark = level.padEnd(4)
-  const shown = colours() ? `\u001b[${COLOURS[level]}m${mark}\u001b[0m` : mark
-  const line = `${shown}  ${name.padEnd(9)}  ${oneLine(found)}`
-  return fix === undefined ? line : `${line}\n${" ".repeat(17)}fix: ${oneLine(fix)}`
+function lineOf({ name, level, found, fix }: CheckResult): string {
+  const line = `${coloured(level.padEnd(4), COLOURS[level])}  ${name.padEnd(9)}  ${escapedLine(found)}`
+  return fix === undefined ? line : `${line}\n${" ".repeat(17)}fix: ${escapedLine(fix)}`
 }
 
-function summary(checks: readonly Check[]): string {
-  const count = (level: Level) => checks.filter((check) => check.level === level).length
+function summary(checks: readonly CheckResult[]): string {
+  const count = (level: CheckLevel) => checks.filter((check) => check.level === level).length
   const [warnings, failures] = [count("warn"), count("fail")]
-  if (warnings + failures === 0) return "everything is in order"
-  const words = [
-    ...(failures ? [`${failures} to put right`] : []),
-    ...(warnings ? [`${warnings} to look at`] : []),
-    `${count("ok")} in order`,
+  if (warnings + failures === 0) return "everything is ok"
+  const counts = [
+    ...(failures ? [plural(failures, "failure")] : []),
+    ...(warnings ? [plural(warnings, "warning")] : []),
+    `${count("ok")} ok`,
   ]
-  return words.join(", ")
+  return counts.join(", ")
 }
 
 function aboutBundle(path: string): string {
   const list = (texts: readonly string[]) => texts.map((text) => `  ${text}\n`).join("")
-  const ask = "Look at it before you send it to anybody.\n"
-  return `\n${oneLine(path)} holds\n${list(HOLDS)}and leaves out\n${list(LEFT_OUT)}${ask}`
+  const advice = "Read it before you send it to anyone.\n"
+  return `\n${escapedLine(path)} contains\n${list(BUNDLE_CONTENTS)}and leaves out\n${list(BUNDLE_OMITS)}${advice}`
 }
 
-/** A line that is drawn anew, and only where somebody sees it. */
+/** Progress that is shown on a terminal only. */
 function progressOnTerminal(label: string): Progress {
   let progress: Progress | undefined
   return {

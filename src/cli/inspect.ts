@@ -1,13 +1,14 @@
 // `hudfold inspect`: the HUD of a recorded session as the model would see it at one of its calls.
 import { defineCommand } from "citty"
-import { createEnv } from "../digest/env.ts"
+import { createEnv } from "../digest/digests.ts"
+import { conversationOf } from "../host/v1/conversation.ts"
 import type { Options } from "../options.ts"
 import { hudAtCall, type Inspection } from "../replay/inspect.ts"
-import { type Recording, standing } from "../store/recording.ts"
-import { quote } from "./arguments.ts"
+import { type Recording, visibleMessages } from "../store/recording.ts"
+import { quoteArgument } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
-import { isFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions-given.ts"
-import { harmless, oneLine, print, UsageError } from "./terminal.ts"
+import { isSessionFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
+import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 
 export const inspect = defineCommand({
   meta: { name: "inspect", description: "Print the HUD as the model would see it at a call of a recorded session" },
@@ -16,7 +17,7 @@ export const inspect = defineCommand({
     call: {
       type: "string",
       valueHint: "N",
-      description: "Which call, from 1; without it, the one that would come next",
+      description: "Number of the call, from 1; by default the call that would come next",
     },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
@@ -24,7 +25,7 @@ export const inspect = defineCommand({
   async run({ args, rawArgs }) {
     const call = args.call === undefined ? undefined : readCall(args.call)
     const options = readOptionsGiven(args.options)
-    if (!isFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
+    if (!isSessionFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
     const recording = await readSession(args.session)
     const inspected = at(recording, call, options)
     print(args.json ? JSON.stringify(asJson(recording, inspected), null, 2) : forPeople(recording, inspected))
@@ -34,20 +35,20 @@ export const inspect = defineCommand({
 
 function at(recording: Recording, call: number | undefined, options: Options): Inspection {
   const env = createEnv(recording.info.directory)
-  const found = hudAtCall(standing(recording), call, replayOptionsOf(options), env)
+  const found = hudAtCall(conversationOf(visibleMessages(recording)), call, replayOptionsOf(options), env)
   if (call === undefined || call <= found.calls + 1) return found
   throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }
 
 function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tokens, slot }: Inspection): string {
-  const title = oneLine(info.title) || info.id
+  const title = escapedLine(info.title) || info.id
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
   const size = hud === undefined ? "" : `, ${tokens} tokens`
   const header = `${title}: ${which}, slot ${slot}${size}${unread}`
   return hud === undefined
-    ? `${header}\nno HUD at this call: ${oneLine(reason ?? "there is nothing to say yet")}`
-    : `${header}\n\n${harmless(hud)}`
+    ? `${header}\nno HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`
+    : `${header}\n\n${escapeControls(hud)}`
 }
 
 function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspection) {
@@ -57,5 +58,5 @@ function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspection) {
 function readCall(text: string): number {
   const call = Number(text)
   if (/^\d+$/.test(text) && call >= 1 && Number.isSafeInteger(call)) return call
-  throw new UsageError(`--call must be a whole number from 1, got ${quote(text)}`)
+  throw new UsageError(`--call must be a whole number from 1, got ${quoteArgument(text)}`)
 }

@@ -1,24 +1,23 @@
 #!/usr/bin/env node
-// The command line of hudfold: finds the command, answers --help and --version, and turns what goes wrong into one
-// line and an exit code: 2 for what the caller can put right, 1 for what we have to.
+// The command line of hudfold: finds the command, answers --help and --version, and turns every error into one line and an
+// exit code: 2 for what the user can fix, 1 for a bug.
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { SetupError } from "../setup/errors.ts"
 import { StoreError } from "../store/errors.ts"
-import { checkArguments, quote } from "./arguments.ts"
-import { forgetRuntime } from "./runtime.ts"
+import { checkArguments, quoteArgument } from "./arguments.ts"
+import { clearBunEnvironment } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
 
 const name = "hudfold"
 const { version } = manifest
 
-// Loaded when asked for: a --help need not load a database layer.
+// Loaded on demand: --help must not load the database layer.
 const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
   inspect: async () => anyCommand((await import("./inspect.ts")).inspect),
   replay: async () => anyCommand((await import("./replay.ts")).replay),
   report: async () => anyCommand((await import("./report.ts")).report),
-  demo: async () => anyCommand((await import("./demo.ts")).demo),
   setup: async () => anyCommand((await import("./setup.ts")).setup),
   model: async () => anyCommand((await import("./model.ts")).model),
   doctor: async () => anyCommand((await import("./doctor.ts")).doctor),
@@ -36,7 +35,7 @@ async function run(args: readonly string[]): Promise<number> {
   return runCommandOf(main, args, name)
 }
 
-/** `path` is how the command is called, as `hudfold model`; `parent` has all of it but the last word. */
+/** `path` is the command as typed, such as `hudfold model`; `parent` describes the same without the last word. */
 async function runCommandOf(
   command: CommandDef<ArgsDef>,
   args: readonly string[],
@@ -56,11 +55,11 @@ async function runCommandOf(
   if (first === undefined) throw new UsageError(`no command; ${known}`)
   if (first.startsWith("-")) throw new UsageError(`unknown option ${first}; ${known}`)
   const sub = Object.hasOwn(subCommands, first) ? subCommands[first] : undefined
-  if (!sub) throw new UsageError(`unknown command ${quote(first)}; ${known}`)
+  if (!sub) throw new UsageError(`unknown command ${quoteArgument(first)}; ${known}`)
   return runCommandOf(await resolved(sub), rest, `${path} ${first}`, { meta: { name: path, version } })
 }
 
-/** A command whose arguments' types have done their work. */
+/** Erases the types of a command's arguments, so that all commands fit into one record. */
 function anyCommand<T extends ArgsDef>(command: CommandDef<T>): CommandDef<ArgsDef> {
   return command as unknown as CommandDef<ArgsDef>
 }
@@ -77,7 +76,7 @@ function asksForHelp(args: readonly string[]): boolean {
 
 async function usage(command: CommandDef<ArgsDef>, parent?: CommandDef<ArgsDef>): Promise<string> {
   const text = await renderUsage(command, parent)
-  // citty colours whatever it writes to.
+  // citty always colours its output
   return process.stdout.isTTY ? text : stripVTControlCharacters(text)
 }
 
@@ -86,7 +85,7 @@ async function resolved<T>(value: T | Promise<T> | (() => T | Promise<T>)): Prom
 }
 
 endQuietlyOnClosedPipe()
-forgetRuntime()
+clearBunEnvironment()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

@@ -1,36 +1,34 @@
-// `hudfold model`: which models there are, which one is in use, and the fetching and removing of their files.
+// `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 import { defineCommand } from "citty"
 import { type Places, placesIn } from "../engine/installed.ts"
 import { download } from "../setup/download.ts"
-import { megabytes } from "../setup/folder.ts"
 import { locate } from "../setup/hub.ts"
-import { MODELS } from "../setup/models.ts"
-import { carryOutModel, planReference } from "../setup/plan.ts"
-import { readReference } from "../setup/reference.ts"
 import {
-  findPulled,
+  clearModelInUse,
+  fetchedModels,
+  fetchedPath,
+  findFetched,
   modelInUse,
-  nameOf,
-  placeOf,
-  pulledModels,
+  modelName,
   removeFetched,
-  takeIntoUse,
-  takeOutOfUse,
-} from "../setup/shelf.ts"
+  setModelInUse,
+} from "../setup/model-files.ts"
+import { MODELS, readReference } from "../setup/models.ts"
+import { applyModelPlan, planReference } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
-import { quote } from "./arguments.ts"
-import { untilInterrupted } from "./interrupt.ts"
+import { byteSize } from "../text/format.ts"
+import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { oneLine, print, UsageError } from "./terminal.ts"
+import { escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
 
 const name = {
   type: "positional",
   required: true,
-  description: "a name of the list, hf:owner/repository:QUANT or /file.gguf, or a path",
+  description: "a name from the list, hf:owner/repository:QUANT or /file.gguf, or a path",
 } as const
 
 const list = defineCommand({
-  meta: { name: "list", description: "The models there are by name, those fetched, and the one in use" },
+  meta: { name: "list", description: "List the known models, the fetched ones and the one in use" },
   args: { json: { type: "boolean", description: "Print JSON for programs" } },
   async run({ args }) {
     const rows = await listModels(placesIn(dataFolder()))
@@ -46,65 +44,67 @@ const pull = defineCommand({
     untilInterrupted(async (signal) => {
       const reference = readReference(args.name)
       if (reference.kind === "path")
-        throw new UsageError(`${quote(args.name)} is a file; use it where it is: ${howToUse(args.name)}`)
+        throw new UsageError(
+          `${quoteArgument(args.name)} is a file, which needs no fetching; to use it: ${howToUse(args.name)}`,
+        )
       const places = placesIn(dataFolder())
       const file = await locate(reference, process.env, signal)
-      const path = placeOf(places, file)
-      const title = nameOf(file)
+      const path = fetchedPath(places, file)
+      const title = modelName(file)
       if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
       const onWait = (pid: number) => say(`another process (${pid}) is fetching it; waiting for it`)
-      await withProgress(process.stdout, title, (told) =>
-        download(file, path, { env: process.env, signal, onWait, ...told }),
+      await withProgress(process.stdout, title, (callbacks) =>
+        download(file, path, { env: process.env, signal, onWait, ...callbacks }),
       )
-      if (!file.sha256) say("the hub gives no checksum for it: nothing was checked")
+      if (!file.sha256) say("the hub gives no checksum for it, so nothing was checked")
       say(`${title} is in ${path}`)
       const current = await modelInUse(places)
       if (current?.path !== path)
-        say(`${current ? `in use is ${current.name}` : "none is in use"}; change that with: ${howToUse(title)}`)
+        say(`${current ? `${current.name} is in use` : "no model is in use"}; to change that: ${howToUse(title)}`)
       return 0
-    }, "run it again to go on"),
+    }, "run it again to continue"),
 })
 
 const use = defineCommand({
-  meta: { name: "use", description: "Have digests written by this model, from OpenCode's next start on" },
+  meta: { name: "use", description: "Use this model for digests, from OpenCode's next start on" },
   args: { name },
   run: ({ args }) =>
     untilInterrupted(async (signal) => {
       const places = placesIn(dataFolder())
-      const pulled = await findPulled(places, args.name)
+      const pulled = await findFetched(places, args.name)
       const reference = pulled ? ({ kind: "path", path: pulled.path } as const) : readReference(args.name)
       if (reference.kind === "hub") {
-        throw new UsageError(`${args.name} was not fetched yet; do so with: hudfold model pull ${args.name}`)
+        throw new UsageError(`${args.name} has not been fetched; to fetch it: hudfold model pull ${args.name}`)
       }
       const plan = await planReference(reference, places, process.env, signal)
       const model = pulled ? { ...plan, name: pulled.name } : plan
-      const record = await carryOutModel(model, { env: process.env, signal })
-      await takeIntoUse(places, record)
-      say(`${record.name} is in use (${megabytes(record.sizeBytes)}, ${record.path})`)
+      const record = await applyModelPlan(model, { env: process.env, signal })
+      await setModelInUse(places, record)
+      say(`${record.name} is in use (${byteSize(record.sizeBytes)}, ${record.path})`)
       return 0
     }, "nothing was changed"),
 })
 
 const remove = defineCommand({
   meta: { name: "remove", description: "Delete a fetched model" },
-  args: { name, force: { type: "boolean", description: "Even if it is the one in use" } },
+  args: { name, force: { type: "boolean", description: "Delete it even if it is in use" } },
   async run({ args }) {
     const places = placesIn(dataFolder())
-    const pulled = await findPulled(places, args.name)
+    const pulled = await findFetched(places, args.name)
     if (!pulled) {
-      const names = (await pulledModels(places)).map((model) => model.name).join(", ")
+      const names = (await fetchedModels(places)).map((model) => model.name).join(", ")
       throw new UsageError(
-        `no fetched model is called ${quote(args.name)}; ${names ? `there are ${names}` : "none was fetched"}`,
+        `no fetched model is called ${quoteArgument(args.name)}; ${names ? `fetched are ${names}` : "none has been fetched"}`,
       )
     }
     const current = await modelInUse(places)
     const isInUse = current?.path === pulled.path
     if (isInUse && !args.force) {
-      throw new UsageError(`${pulled.name} is in use; use another first, or add --force to be without one`)
+      throw new UsageError(`${pulled.name} is in use; use another one first, or add --force to have none`)
     }
-    if (isInUse) await takeOutOfUse(places)
+    if (isInUse) await clearModelInUse(places)
     await removeFetched(places, [pulled.path])
-    say(`removed ${pulled.name} (${megabytes(pulled.sizeBytes)})${isInUse ? "; none is in use now" : ""}`)
+    say(`removed ${pulled.name} (${byteSize(pulled.sizeBytes)})${isInUse ? "; no model is in use now" : ""}`)
     return 0
   },
 })
@@ -120,16 +120,16 @@ type Row = {
   licence?: string
   speed?: string
   goodFor?: string
-  /** where it lies, if it was fetched or is a file of the user's */
+  /** of its file, when it was fetched or is the user's own */
   path?: string
   inUse: boolean
 }
 
 async function listModels(places: Places): Promise<Row[]> {
-  const [pulled, current] = await Promise.all([pulledModels(places), modelInUse(places)])
+  const [pulled, current] = await Promise.all([fetchedModels(places), modelInUse(places)])
   const isInUse = (path: string | undefined) => path !== undefined && path === current?.path
   const listed = MODELS.map(({ name, sizeBytes, licence, speed, goodFor, ...where }) => {
-    const path = pulled.find((model) => model.path === placeOf(places, where))?.path
+    const path = pulled.find((model) => model.path === fetchedPath(places, where))?.path
     return { name, sizeBytes, licence, speed, goodFor, ...(path ? { path } : {}), inUse: isInUse(path) }
   })
   const others = pulled
@@ -146,7 +146,7 @@ function table(rows: readonly Row[]): string {
   const models = rows.map((row) => [
     row.inUse ? "*" : row.path ? "+" : " ",
     row.name,
-    megabytes(row.sizeBytes),
+    byteSize(row.sizeBytes),
     SPEEDS[row.speed ?? ""] ?? "",
     row.licence ?? "",
     row.goodFor ?? row.path ?? "",
@@ -155,7 +155,7 @@ function table(rows: readonly Row[]): string {
   const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
   const lines = cells.map((row) =>
     row
-      .map((cell, at) => oneLine(cell).padEnd(widths[at] ?? 0))
+      .map((cell, at) => escapedLine(cell).padEnd(widths[at] ?? 0))
       .join("  ")
       .trimEnd(),
   )
@@ -167,5 +167,5 @@ function howToUse(name: string): string {
 }
 
 function say(text: string): void {
-  print(oneLine(text))
+  print(escapedLine(text))
 }

@@ -1,11 +1,11 @@
-// What `hudfold replay` says to people: a table of the sessions, and a summary that is understood at a glance.
+// What `hudfold replay` prints for people: a table of the sessions, and a summary.
 
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
 import type { Replay } from "../replay/replay.ts"
-import { allIn, count, dollars, percent, savedCost, savedUsd } from "../replay/saved.ts"
-import { amount } from "../text/text.ts"
-import { oneLine } from "./terminal.ts"
+import { allIn, savedCost, savedUsd } from "../replay/saved.ts"
+import { amount, dollars, finePercent, percent, plural } from "../text/format.ts"
+import { escapedLine } from "./terminal.ts"
 
 export type Replayed = {
   session: string
@@ -15,12 +15,12 @@ export type Replayed = {
   replay: Replay
 }
 
-/** Fewer calls tell nothing: too little is old enough to be folded. */
-const SHORT = 10
-const TITLE = 40
-const NAME = 15
-const TOOLS = 6
-const LARGEST = 3
+/** A session with fewer calls says little: hardly anything in it is old enough to be folded. */
+const MIN_CALLS = 10
+const MAX_TITLE_CHARS = 40
+const LABEL_COLUMNS = 15
+const MAX_TOOLS = 6
+const MAX_EXAMPLES = 3
 
 const REASONS = [
   ["free", "at no cost"],
@@ -31,28 +31,28 @@ const REASONS = [
 export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
   const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
-  if (sum.calls === 0) return `${name}: no calls of a model, so there is nothing to replay`
+  if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
   const rows = [...costs(sum), ...losses(sum), ...folds(sum.folds), ...notes(replayed, sum)]
   return [
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
-    `${name}, ${count(sum.calls, "call")}: ${verdict(sum)}`,
+    `${name}, ${plural(sum.calls, "call")}: ${verdict(sum)}`,
     "",
-    ...rows.map(([title, said]) => `  ${title.padEnd(NAME)}${oneLine(said)}`),
+    ...rows.map(([title, said]) => `  ${title.padEnd(LABEL_COLUMNS)}${escapedLine(said)}`),
     "",
-    "Reckoned from the recorded messages at four characters a token. System prompt, tool definitions and answers, the",
-    "same with the plugin as without, are left out but for the whole bill.",
+    "Estimated from the recorded messages at four characters a token. Only the whole bill includes system prompt, tool",
+    "definitions and answers, which are the same with and without the plugin.",
   ].join("\n")
 }
 
 type Row = readonly [title: string, said: string]
 
 function verdict(sum: Replay): string {
-  if (sum.billing === "requests") return `${billed(sum)}, so there is nothing to save but room; ${sentShare(sum)}`
+  if (sum.billing === "requests") return `${billed(sum)}, so folding saves space but no money; ${sentShare(sum)}`
   if (sum.billing === "nothing") return `${billed(sum)}; ${sentShare(sum)}`
   const saved = savedCost(sum)
-  const share = percent(Math.abs(saved) / sum.without.cost)
-  const reckoned = `at the prices of ${sum.tariffs.join(", ")}`
-  return `with the plugin the conversation would have cost ${share} ${saved < 0 ? "MORE" : "less"}, ${reckoned}`
+  const share = finePercent(Math.abs(saved) / sum.without.cost)
+  const prices = `at the prices of ${sum.tariffs.join(", ")}`
+  return `with the plugin the conversation would have cost ${share} ${saved < 0 ? "MORE" : "less"}, ${prices}`
 }
 
 function billed({ tariffs, billing }: Replay): string {
@@ -60,7 +60,7 @@ function billed({ tariffs, billing }: Replay): string {
 }
 
 function sentShare({ without, with: sent }: Replay): string {
-  return `the requests would have been ${percent(Math.abs(1 - sent.tokens / without.tokens))} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
+  return `the requests would have been ${finePercent(Math.abs(1 - sent.tokens / without.tokens))} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
 }
 
 function costs(sum: Replay): Row[] {
@@ -68,7 +68,7 @@ function costs(sum: Replay): Row[] {
   const rows: Row[] = []
   if (sum.billing === "tokens") {
     const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
-    rows.push(["cost", `${amount(without.cost)} → ${amount(allIn(sum))} fresh input tokens' worth${recalled}`])
+    rows.push(["cost", `${amount(without.cost)} → ${amount(allIn(sum))} in fresh input tokens${recalled}`])
     if (recorded.cost > 0) rows.push(["whole bill", wholeBill(sum)])
   }
   return [
@@ -80,38 +80,38 @@ function costs(sum: Replay): Row[] {
     ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
     [
       "own text",
-      `${percent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: a HUD of ${Math.round(hud.tokens / Math.max(1, hud.calls))} tokens on ${count(hud.calls, "call")}, and what explains it`,
+      `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: a HUD of ${Math.round(hud.tokens / Math.max(1, hud.calls))} tokens on ${plural(hud.calls, "call")}, and the text that explains it`,
     ],
   ]
 }
 
-/** What the saving is of all that was paid, answers and system prompt in it. */
+/** The saving as a share of everything that was paid, including answers and the system prompt. */
 function wholeBill(sum: Replay): string {
   const saved = savedCost(sum)
-  const share = percent(Math.abs(saved) / sum.recorded.cost)
+  const share = finePercent(Math.abs(saved) / sum.recorded.cost)
   const more = saved < 0 ? "more" : "less"
   const usd = savedUsd(sum)
-  const rest = "the rest is answers, system prompt and what the cache lost"
-  if (usd === undefined || sum.recorded.usd === 0) return `about ${share} ${more} than was reported; ${rest}`
+  const rest = "the rest is answers, system prompt and cache misses"
+  if (usd === undefined || sum.recorded.usd === 0) return `about ${share} ${more} than reported; ${rest}`
   return `about ${dollars(Math.abs(usd))} ${more} of the ${dollars(sum.recorded.usd)} recorded (${share}); ${rest}`
 }
 
 function losses({ recalls, compactions, calls }: Replay): Row[] {
   const { copiedLines, lostLines } = recalls
   const per = ((100 * recalls.calls) / calls).toFixed(1)
-  const lines = `${lostLines} of ${copiedLines} lines the agent copied stood in folded outputs alone`
-  const asked = recalls.calls === 1 ? "once" : `${recalls.calls} times`
+  const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded outputs`
+  const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
   const rows: Row[] = [
     recalls.calls === 0
-      ? ["missed", `nothing: all ${copiedLines} lines the agent copied were there`]
-      : ["missed", `${lines}: it would have had to ask ${asked} (${per} in 100 calls)`],
+      ? ["missed", `nothing: all ${copiedLines} lines the agent copied were still in the context`]
+      : ["missed", `${lines}: it would have had to recall ${times} (${per} per 100 calls)`],
   ]
   const { automatic, asked: byUser, avoided } = compactions
   if (automatic > 0) {
-    const what = `${avoided} of ${automatic} automatic ones would not have been due by then`
-    rows.push(["compactions", `${what}; what comes after one is as recorded`])
+    const what = `${avoided} of ${automatic} automatic ones would not have been needed by then`
+    rows.push(["compactions", `${what}; the calls after each are replayed as recorded`])
   }
-  if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} asked for by the user`])
+  if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} requested by the user`])
   return rows
 }
 
@@ -122,12 +122,12 @@ function folds({ count: folded, tokens, byReason, byTool, largest }: FoldCount):
     return one.count > 0 ? [`${one.count} ${words} (${amount(one.tokens)})`] : []
   })
   const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
-  const rest = tools.slice(TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
-  const named = tools.slice(0, TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
+  const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
+  const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
   return [
-    ["folds", `${count(folded, "output")} of ${amount(tokens)} tokens: ${reasons.join(", ")}`],
+    ["folds", `${plural(folded, "output")} of ${amount(tokens)} tokens: ${reasons.join(", ")}`],
     ["of", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
-    ...largest.slice(0, LARGEST).map((fold, i): Row => {
+    ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
       const what = `${fold.what} (${amount(fold.tokens)}) at call ${fold.call}`
       return [i === 0 ? "such as" : "", `${what}: ${fold.because}`]
     }),
@@ -143,14 +143,14 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   if (several && losing.length > 0) rows.push(["loses in", losing.map(({ title }) => cut(title)).join("; ")])
   const other = replayed.filter(({ replay }) => replay.billing !== "tokens" && replay.calls > 0)
   if (sum.billing === "tokens" && other.length > 0)
-    rows.push(["not by tokens", `${count(other.length, "session")}, in the sum as if tokens were billed`])
-  const short = replayed.filter(({ replay }) => replay.calls < SHORT)
+    rows.push(["not by tokens", `${plural(other.length, "session")}; the sum treats them as billed by tokens`])
+  const short = replayed.filter(({ replay }) => replay.calls < MIN_CALLS)
   if (!several && short.length > 0)
-    rows.push(["too short", `so few calls tell little; from about ${SHORT} on there is something to fold`])
+    rows.push(["too short", `so few calls say little; folding begins at about ${MIN_CALLS}`])
   const given = new Set(replayed.map(({ session }) => session))
   const subagents = sum.subagents.filter((id) => !given.has(id))
   if (subagents.length > 0)
-    rows.push(["subagents", `${count(subagents.length, "session")} of theirs not in this, such as ${subagents[0]}`])
+    rows.push(["subagents", `${plural(subagents.length, "session")} not included, such as ${subagents[0]}`])
   const skipped = replayed.reduce((total, one) => total + one.skipped, 0)
   if (skipped > 0) rows.push(["unreadable", `${skipped} messages or parts left out`])
   return rows
@@ -159,7 +159,7 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
 function table(replayed: readonly Replayed[]): string[] {
   const rows = replayed.map(({ title, replay }) => {
     const { calls, without, with: sent, recalls } = replay
-    if (calls === 0) return [cut(title), "0", "no calls of a model", "", "", ""]
+    if (calls === 0) return [cut(title), "0", "no model calls", "", "", ""]
     return [
       cut(title),
       `${calls}`,
@@ -180,15 +180,15 @@ function table(replayed: readonly Replayed[]): string[] {
 }
 
 function change(after: number, before: number): string {
-  const percents = before > 0 ? Math.round((100 * (after - before)) / before) : 0
-  return percents > 0 ? `+${percents} %` : `${percents} %`
+  const share = before > 0 ? (after - before) / before : 0
+  return `${Math.round(100 * share) > 0 ? "+" : ""}${percent(share)}`
 }
 
 function cached({ cachedTokens, tokens }: Spent): string {
-  return percent(cachedTokens / tokens)
+  return finePercent(cachedTokens / tokens)
 }
 
 function cut(title: string): string {
-  const whole = oneLine(title)
-  return whole.length > TITLE ? `${whole.slice(0, TITLE - 1)}…` : whole
+  const whole = escapedLine(title)
+  return whole.length > MAX_TITLE_CHARS ? `${whole.slice(0, MAX_TITLE_CHARS - 1)}…` : whole
 }

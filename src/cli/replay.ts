@@ -1,25 +1,27 @@
-// `hudfold replay`: recorded sessions run through the plugin, and what it would have saved and lost in them.
+// `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 import { defineCommand } from "citty"
-import { createEnv } from "../digest/env.ts"
+import { createEnv } from "../digest/digests.ts"
+import { conversationOf } from "../host/v1/conversation.ts"
 import type { Options } from "../options.ts"
 import type { NamedPrice } from "../replay/pricing.ts"
-import { type CallReplayed, replaySession } from "../replay/replay.ts"
+import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
+import { allIn, savedUsd } from "../replay/saved.ts"
 import { sumOf } from "../replay/sum.ts"
-import { standing } from "../store/recording.ts"
-import { eachSession } from "./each-session.ts"
-import { asJson } from "./replay-json.ts"
+import { visibleMessages } from "../store/recording.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import {
-  kindOf,
+  absoluteSessions,
+  eachSession,
+  type FailedSession,
+  needDatabase,
   readOptionsGiven,
   readPrice,
   readSession,
   replayOptionsOf,
   SESSION,
-  standingAnywhere,
-} from "./sessions-given.ts"
-import { oneLine, print, UsageError } from "./terminal.ts"
+} from "./sessions.ts"
+import { escapedLine, print, UsageError } from "./terminal.ts"
 
 export const replay = defineCommand({
   meta: {
@@ -27,11 +29,11 @@ export const replay = defineCommand({
     description: "Run recorded sessions through the plugin: what it would have saved, and what it would have lost",
   },
   args: {
-    "session...": { type: "positional", required: true, description: `${SESSION}; several of them give a sum` },
+    "session...": { type: "positional", required: true, description: `${SESSION}; several are also summed up` },
     price: {
       type: "string",
       valueHint: "NAME",
-      description: "Reckon with this provider, such as anthropic or openai, in place of the session's own",
+      description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
     },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
@@ -41,8 +43,7 @@ export const replay = defineCommand({
     if (!options.enabled) throw new UsageError("--options: with enabled false there is nothing to replay")
     const price = args.price === undefined ? undefined : readPrice(args.price, options)
     const sessions = [...new Set(args._)]
-    if (!hasSqlite() && sessions.some((session) => kindOf(session) === "id"))
-      return runOnBun(["replay", ...argumentsAgain(sessions, args)])
+    if (!hasSqlite() && needDatabase(sessions)) return runOnBun(["replay", ...childArguments(sessions, args)])
     const { done: replayed, failed } = await eachSession(sessions, (session, onCall) =>
       replayOne(session, options, price, onCall),
     )
@@ -62,16 +63,16 @@ async function replayOne(
   const recording = await readSession(session)
   const { info, skipped } = recording
   const replay = replaySession(
-    standing(recording),
+    conversationOf(visibleMessages(recording)),
     { ...replayOptionsOf(options), ...(price ? { price } : {}) },
     createEnv(info.directory),
     onCall,
   )
-  return { session: info.id, title: oneLine(info.title) || info.id, skipped, replay }
+  return { session: info.id, title: escapedLine(info.title) || info.id, skipped, replay }
 }
 
-/** The same arguments for a process that runs in another folder. */
-function argumentsAgain(
+/** The same arguments for a process in another folder. */
+function childArguments(
   sessions: readonly string[],
   { price, json, options }: { [name in "price" | "options"]?: string | undefined } & { json?: boolean | undefined },
 ) {
@@ -80,6 +81,46 @@ function argumentsAgain(
     ...(price === undefined ? [] : [`--price=${price}`]),
     ...(options === undefined ? [] : [`--options=${options}`]),
     "--",
-    ...standingAnywhere(sessions),
+    ...absoluteSessions(sessions),
   ]
+}
+
+/** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */
+export type ReplayJson = {
+  sessions: ({ session: string; title: string; skipped: number } & Figures)[]
+  /** all sessions together; its peaks are the largest of any session */
+  sum: Figures
+  failed: FailedSession[]
+}
+
+/** A replay with ratios; null where the divisor is zero or no price is known. */
+type Figures = Replay & {
+  /** cost with the plugin, recalls included, divided by the cost without it */
+  costRatio: number | null
+  /** tokens sent with the plugin, divided by those sent without it */
+  tokenRatio: number | null
+  recallsPer100Calls: number | null
+  savedUsd: number | null
+}
+
+function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly FailedSession[]): ReplayJson {
+  return {
+    sessions: replayed.map(({ replay, ...head }) => ({ ...head, ...figuresOf(replay) })),
+    sum: figuresOf(sum),
+    failed: [...failed],
+  }
+}
+
+function figuresOf(replay: Replay): Figures {
+  return {
+    ...replay,
+    costRatio: ratio(allIn(replay), replay.without.cost),
+    tokenRatio: ratio(replay.with.tokens, replay.without.tokens),
+    recallsPer100Calls: ratio(100 * replay.recalls.calls, replay.calls),
+    savedUsd: savedUsd(replay) ?? null,
+  }
+}
+
+function ratio(part: number, whole: number): number | null {
+  return whole > 0 ? part / whole : null
 }

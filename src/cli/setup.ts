@@ -1,46 +1,56 @@
-// `hudfold setup`: the local engine and a model for it, fetched, checked and tried out. All of it is in `src/setup/`;
-// here is what is asked and what is said.
+// `hudfold setup`: installs the local engine and a model, and tests them. The work is done in `src/setup/`; here are the
+// arguments and the output.
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { placesIn } from "../engine/installed.ts"
+import { type Places, placesIn } from "../engine/installed.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
-import { megabytes } from "../setup/folder.ts"
-import { carryOutEngine, carryOutModel, planSetup } from "../setup/plan.ts"
-import { takeIntoUse } from "../setup/shelf.ts"
-import { tryOut } from "../setup/try-out.ts"
-import { findInstalled, uninstall } from "../setup/uninstall.ts"
+import type { Machine } from "../setup/machine.ts"
+import { setModelInUse } from "../setup/model-files.ts"
+import {
+  applyEnginePlan,
+  applyModelPlan,
+  installedPaths,
+  type ModelPlan,
+  type Plan,
+  planSetup,
+  uninstall,
+} from "../setup/plan.ts"
+import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder } from "../system/data-folder.ts"
-import { quote } from "./arguments.ts"
-import { untilInterrupted } from "./interrupt.ts"
+import { byteSize, seconds } from "../text/format.ts"
+import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { describePlan, describeTrial, describeTrust, seconds } from "./setup-words.ts"
-import { oneLine, print, UsageError } from "./terminal.ts"
+import { escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
 
 export const setup = defineCommand({
-  meta: { name: "setup", description: "Install the local engine and a model that write digests, or say what is there" },
+  meta: { name: "setup", description: "Install the local engine and a model to write digests" },
   args: {
     model: {
       type: "string",
       valueHint: "NAME|hf:URI|PATH",
-      description: "A name of `hudfold model list`, hf:owner/repository:QUANT or /file.gguf, or a GGUF file",
+      description: "A name from `hudfold model list`, hf:owner/repository:QUANT or /file.gguf, or a GGUF file",
     },
     "no-model": { type: "boolean", description: "Install the engine alone" },
-    gpu: { type: "string", valueHint: "auto|off|cuda|vulkan|metal", description: "What the engine is installed for" },
-    test: { type: "boolean", description: "Try out what is installed, even if there was nothing to install" },
-    "dry-run": { type: "boolean", description: "Say what would be done and change nothing" },
+    gpu: {
+      type: "string",
+      valueHint: "auto|off|cuda|vulkan|metal",
+      description: "The device the engine is installed for",
+    },
+    test: { type: "boolean", description: "Test the model even if nothing had to be installed" },
+    "dry-run": { type: "boolean", description: "Show what would be done and change nothing" },
     uninstall: { type: "boolean", description: "Remove the engine and the fetched models" },
-    "keep-models": { type: "boolean", description: "With --uninstall: leave the models" },
-    json: { type: "boolean", description: "Print the outcome as JSON, everything else on stderr" },
+    "keep-models": { type: "boolean", description: "With --uninstall: keep the models" },
+    json: { type: "boolean", description: "Print the result as JSON, and everything else on stderr" },
   },
   run: ({ args, rawArgs }) =>
     untilInterrupted((signal) => {
-      if (args.uninstall) return takeAway(args["keep-models"] === true, args["dry-run"] === true, signal)
-      if (args["keep-models"]) throw new UsageError("--keep-models goes with --uninstall only")
+      if (args.uninstall) return remove(args["keep-models"] === true, args["dry-run"] === true, signal)
+      if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
       const model = readModel(args.model, rawArgs)
-      return putThere({ ...args, model, gpu: readGpu(args.gpu), dryRun: args["dry-run"] === true }, signal)
-    }, "run it again to go on"),
+      return install({ ...args, model, gpu: readGpu(args.gpu), dryRun: args["dry-run"] === true }, signal)
+    }, "run it again to continue"),
 })
 
 type Wanted = {
@@ -51,15 +61,15 @@ type Wanted = {
   json?: boolean | undefined
 }
 
-async function putThere(wanted: Wanted, signal: AbortSignal): Promise<number> {
+async function install(wanted: Wanted, signal: AbortSignal): Promise<number> {
   const output = wanted.json ? process.stderr : process.stdout
-  const outcome = await carryOut(wanted, output, signal)
+  const outcome = await runSetup(wanted, output, signal)
   if (wanted.json) print(JSON.stringify(outcome, null, 2))
   return 0
 }
 
-async function carryOut({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
-  const say = (text: string) => void output.write(`${oneLine(text)}\n`)
+async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
+  const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
   const main = sidecarPath()
   const plan = await planSetup({ env: process.env, places, main, gpu, model, signal })
@@ -68,51 +78,51 @@ async function carryOut({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
     say("nothing was changed (--dry-run)")
     return { plan }
   }
-  const onWait = (pid: number) => say(`another setup is at work (process ${pid}); waiting for it`)
+  const onWait = (pid: number) => say(`another setup is running (process ${pid}); waiting for it`)
   const started = performance.now()
-  const engine = await carryOutEngine(plan.engine, places, main, {
+  const engine = await applyEnginePlan(plan.engine, places, main, {
     signal,
     onWait,
     onInstall: ({ name }) => say(`engine: installing with ${name}`),
   })
   if (engine !== "present") say(`engine: ${engine} in ${seconds(performance.now() - started)}`)
   if (!plan.model) {
-    say("no model was asked for; `hudfold model use` chooses one")
+    say("no model was requested; `hudfold model use` chooses one")
     return { plan, engine }
   }
   if (engine === "present" && plan.model.kind === "kept" && !test) {
-    say("already installed; nothing was changed (--test tries it out)")
+    say("already installed; nothing was changed (--test tests it)")
     return { plan, engine, model: plan.model.record }
   }
   const planned = plan.model
-  const record = await withProgress(output, planned.kind === "hub" ? `model: ${planned.name}` : "model", (told) =>
-    carryOutModel(planned, { env: process.env, signal, onWait, ...told }),
+  const record = await withProgress(output, planned.kind === "hub" ? `model: ${planned.name}` : "model", (callbacks) =>
+    applyModelPlan(planned, { env: process.env, signal, onWait, ...callbacks }),
   )
   for (const line of describeTrust(planned)) say(line)
-  say("trying it out on a sample …")
+  say("testing it on a sample …")
   const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
   for (const line of describeTrial(trial)) say(line)
-  await takeIntoUse(places, record)
-  say(`model: ${record.name} is in use, by OpenCode from its next start on`)
+  await setModelInUse(places, record)
+  say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)
   return { plan, engine, model: record, trial }
 }
 
-async function takeAway(keepModels: boolean, dryRun: boolean, signal: AbortSignal): Promise<number> {
-  const say = (text: string) => void process.stdout.write(`${oneLine(text)}\n`)
+async function remove(keepModels: boolean, dryRun: boolean, signal: AbortSignal): Promise<number> {
+  const say = (text: string) => void process.stdout.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
-  const found = await findInstalled(places, keepModels)
+  const found = await installedPaths(places, keepModels)
   if (found.length === 0) {
-    say(`nothing of setup's is in ${dataFolder()}`)
+    say(`nothing that setup installs is in ${dataFolder()}`)
     return 0
   }
   for (const { path, sizeBytes } of found)
-    say(`${dryRun ? "would remove" : "removing"} ${path} (${megabytes(sizeBytes)})`)
+    say(`${dryRun ? "would remove" : "removing"} ${path} (${byteSize(sizeBytes)})`)
   if (dryRun) return 0
   await uninstall(places, keepModels, {
     signal,
-    onWait: (pid) => say(`a setup is at work (process ${pid}); waiting for it`),
+    onWait: (pid) => say(`another setup is running (process ${pid}); waiting for it`),
   })
-  say("removed; digests are made without a model from now on")
+  say("removed; digests are now made without a model")
   return 0
 }
 
@@ -122,15 +132,15 @@ function sidecarPath(): string {
     fileURLToPath(new URL(place, import.meta.url)),
   )
   const path = places.find((place) => existsSync(place))
-  if (path === undefined) throw new Error(`the sidecar's program is not where it was installed: ${places[0]}`)
+  if (path === undefined) throw new Error(`the sidecar's program is missing: ${places[0]}`)
   return path
 }
 
-/** `false`: none is wanted; citty takes --no-model for the denial of --model. */
+/** `false` for --no-model, which citty takes for the negation of --model. */
 function readModel(given: unknown, rawArgs: readonly string[]): string | false | undefined {
   const isNamed = rawArgs.some((arg) => arg === "--model" || arg.startsWith("--model="))
   if (!rawArgs.includes("--no-model")) return typeof given === "string" ? given : undefined
-  if (isNamed) throw new UsageError("--model and --no-model exclude each other")
+  if (isNamed) throw new UsageError("--model and --no-model cannot be combined")
   return false
 }
 
@@ -138,5 +148,71 @@ function readGpu(text: string | undefined) {
   if (text === undefined) return undefined
   const parsed = gpuChoiceSchema.safeParse(text)
   if (parsed.success) return parsed.data
-  throw new UsageError(`--gpu must be one of ${gpuChoiceSchema.options.join(", ")}, got ${quote(text)}`)
+  throw new UsageError(`--gpu must be one of ${gpuChoiceSchema.options.join(", ")}, got ${quoteArgument(text)}`)
+}
+
+function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
+  const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`
+  const what = `engine: node-llama-cpp ${engine.version} with ${engine.variants.join(" and ")} (${engine.why})`
+  const lines = [
+    `machine: ${describeMachine(machine)}`,
+    `${what}, ${engine.isThere ? "already installed" : size}, in ${places.sidecar}`,
+  ]
+  if (missing)
+    lines.push(`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, or the file has changed`)
+  if (!model) return lines
+  lines.push(`model: ${describeModel(model)}`)
+  const bytes =
+    model.kind === "kept" ? model.record.sizeBytes : model.kind === "file" ? model.sizeBytes : model.file.sizeBytes
+  const needs = (bytes ?? 0) * 1.2 + 300e6
+  if (bytes !== undefined && needs > machine.availableBytes) {
+    const free = byteSize(machine.availableBytes)
+    lines.push(
+      `warning: this model needs about ${byteSize(needs)} of memory, but only ${free} is free: it may be refused`,
+    )
+  }
+  return lines
+}
+
+function describeModel(model: ModelPlan): string {
+  switch (model.kind) {
+    case "kept":
+      return `${model.record.name} is in use and is kept, ${byteSize(model.record.sizeBytes)}, in ${model.record.path}`
+    case "file":
+      return `${model.name}, ${byteSize(model.sizeBytes)}, your file ${model.path}`
+    case "hub": {
+      const size = model.file.sizeBytes === undefined ? "size unknown" : byteSize(model.file.sizeBytes)
+      const licence = model.licence ? `licence ${model.licence}` : "see its page for the licence"
+      const there = model.isThere ? "already fetched" : `from ${model.file.url}`
+      return `${model.name}, ${size}, ${licence}, ${there}, in ${model.path}`
+    }
+    default:
+      throw new Error(`no such plan: ${model satisfies never}`)
+  }
+}
+
+function describeMachine({ platform, arch, libc, cpu, cores, memoryBytes, availableBytes, gpu }: Machine): string {
+  const system = [platform, arch, libc && (libc.name === "glibc" ? `glibc ${libc.version}` : libc.name)].filter(Boolean)
+  const memory = `${byteSize(availableBytes)} of ${byteSize(memoryBytes)} memory free`
+  return [system.join(" "), `${cpu}, ${cores} cores`, memory, ...(gpu.nvidia ? [gpu.nvidia] : [])].join("; ")
+}
+
+function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, gist, words }: Trial): string[] {
+  const { gpu, devices, fallback, loadMs, threads } = capabilities
+  const device = gpu === "off" ? `the processor (threads: ${threads})` : `${gpu} (${devices.join(", ")})`
+  const speeds = `reads ${Math.round(capabilities.prefillTokensPerSecond)} and writes ${Math.round(capabilities.decodeTokensPerSecond)} tokens/s`
+  return [
+    `it runs on ${device}, loads in ${seconds(loadMs)}, ${speeds}`,
+    ...(fallback ? [`a better device could not be used: ${fallback}`] : []),
+    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "what it wrote is not supported by the sample"}`,
+    words,
+  ]
+}
+
+/** How the fetched file was verified. */
+function describeTrust(model: ModelPlan): string[] {
+  if (model.kind !== "hub" || model.isThere) return []
+  if (model.licence) return ["model: its checksum matches the built-in list"]
+  if (model.file.sha256) return ["model: its checksum matches the hub's"]
+  return ["model: the hub gives no checksum, so nothing was checked"]
 }

@@ -1,28 +1,28 @@
-// `hudfold status`: what the panel shows, for those who run OpenCode without its screen. Reads the status file that the
-// plugin writes; asks nobody and changes nothing.
+// `hudfold status`: prints what the panel shows, for users who run OpenCode without its screen. It only reads the status file
+// that the plugin writes.
 import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
 import { defineCommand } from "citty"
 import { listStatus, readStatus, sessionOf, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
-import { type Row, rowsOf, type Tone, withoutProcess } from "../status/words.ts"
+import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
-import { ago } from "../text/text.ts"
-import { quote, readFolder } from "./arguments.ts"
-import { colours, harmless, oneLine, print, UsageError } from "./terminal.ts"
+import { ago, plural } from "../text/format.ts"
+import { quoteArgument, readFolder } from "./arguments.ts"
+import { coloured, escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 
 export const status = defineCommand({
-  meta: { name: "status", description: "Print what the panel shows of a session: context, savings, folds, failures" },
+  meta: { name: "status", description: "Print the status of a session: context, savings, folds, failures" },
   args: {
     session: {
       type: "positional",
       required: false,
-      description: "A session id or the beginning of one; without it, the newest of this folder, else of all",
+      description: "A session id or the beginning of one; by default the newest of this folder, else of all",
     },
-    json: { type: "boolean", description: "Print the status as the plugin wrote it, a line each with --watch" },
-    watch: { type: "boolean", description: "Print it anew whenever it changes, until Ctrl-C" },
-    dir: { type: "string", valueHint: "FOLDER", description: "The project, not the working directory" },
+    json: { type: "boolean", description: "Print the status file as JSON, one line per change with --watch" },
+    watch: { type: "boolean", description: "Print it again on every change, until Ctrl-C" },
+    dir: { type: "string", valueHint: "FOLDER", description: "The project, by default the working directory" },
   },
   async run({ args }) {
     const wanted: Wanted = {
@@ -45,29 +45,30 @@ async function find({ folder, session, directory }: Wanted): Promise<Status> {
   const named = session === undefined ? known : known.filter((id) => id.startsWith(session))
   if (session !== undefined && named.length > 1 && !named.includes(session)) {
     const some = `${named.slice(0, 3).join(", ")}${named.length > 3 ? " and more" : ""}`
-    throw new UsageError(`${quote(session)} begins more than one session id (${some}); give more of it`)
+    throw new UsageError(`${quoteArgument(session)} begins several session ids (${some}); give more characters`)
   }
   const candidates = session !== undefined && named.includes(session) ? [session] : named
   let newest: Status | undefined
   for (const id of candidates) {
     const status = await readStatus(folder, id)
-    if (status && (session !== undefined || isAround(status.directory, directory))) return status
+    if (status && (session !== undefined || isRelated(status.directory, directory))) return status
     newest ??= status
   }
   if (newest) return newest
-  const look = "`hudfold doctor` says whether the plugin is loaded"
   if (session !== undefined && known.length > 0) {
-    throw new UsageError(`no status of a session ${quote(session)} in ${folder}; the newest is ${known[0]}`)
+    throw new UsageError(`no status for session ${quoteArgument(session)} in ${folder}; the newest is ${known[0]}`)
   }
-  throw new UsageError(`no session has a status in ${folder} yet: send OpenCode a message; ${look}`)
+  throw new UsageError(
+    `no session has a status in ${folder} yet: send OpenCode a message; \`hudfold doctor\` says whether the plugin is loaded`,
+  )
 }
 
-/** Whether one of the folders lies in the other. */
-function isAround(project: string, directory: string): boolean {
+/** Whether one of the folders contains the other. */
+function isRelated(project: string, directory: string): boolean {
   const isIn = (inner: string, outer: string) => {
-    const way = relative(outer, inner)
-    // on another drive there is no way
-    return !/^\.\.(?:[/\\]|$)/.test(way) && !isAbsolute(way)
+    const path = relative(outer, inner)
+    // absolute when the folders are on different drives
+    return !/^\.\.(?:[/\\]|$)/.test(path) && !isAbsolute(path)
   }
   return isIn(directory, project) || isIn(project, directory)
 }
@@ -75,40 +76,41 @@ function isAround(project: string, directory: string): boolean {
 function show(status: Status, { json, directory }: Wanted, isFollowed: boolean): void {
   const text = json ? JSON.stringify(status, null, isFollowed ? 0 : 2) : blockOf(status, directory, isFollowed)
   if (json || !isFollowed) print(text)
-  // what does not fit the screen scrolls, where counting its lines to draw over them would go wrong
+  // clears the screen, since moving up by the number of lines fails once the text has scrolled
   else print(process.stdout.isTTY ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`)
 }
 
 function blockOf(status: Status, directory: string, isFollowed: boolean): string {
   const { sessionID, directory: project, calls, model, writtenMs, pid, plugin, hud } = status
-  const where = isAround(project, directory) ? "" : ` in ${project}`
-  // an age would soon be wrong while it stands there
+  const where = isRelated(project, directory) ? "" : ` in ${project}`
+  // an age would soon be out of date on the screen
   const when = isFollowed ? `at ${new Date(writtenMs).toLocaleTimeString()}` : ago(Date.now() - writtenMs)
   const runs = isRunning(pid)
   const lines = [
-    `session ${sessionID}${where}, ${calls === 1 ? "1 call" : `${calls} calls`}${model === undefined ? "" : `, ${model}`}`,
+    `session ${sessionID}${where}, ${plural(calls, "call")}${model === undefined ? "" : `, ${model}`}`,
     `written ${when} by opencode-hudfold ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
-  ].map(oneLine)
-  const rows = rowsOf(runs ? status : withoutProcess(status)).flatMap(linesOf)
-  return [...lines, "", ...rows, ...(hud.text === undefined ? [] : ["", harmless(hud.text)])].join("\n")
+  ].map(escapedLine)
+  const rows = statusRows(runs ? status : withoutProcess(status)).flatMap(linesOf)
+  return [...lines, "", ...rows, ...(hud.text === undefined ? [] : ["", escapeControls(hud.text)])].join("\n")
 }
 
-const NAMES = 8
+const NAME_COLUMNS = 8
 const COLOURS: Record<Tone, number | undefined> = { plain: undefined, muted: 2, good: 32, warn: 33, bad: 31 }
 
-function linesOf({ name, text, tone, details }: Row): string[] {
-  const colour = colours() ? COLOURS[tone] : undefined
-  // some say their name themselves, since the panel has no names
-  const bare = oneLine(text).replace(new RegExp(`^${name} `, "i"), "")
-  const said = colour === undefined ? bare : `\u001b[${colour}m${bare}\u001b[0m`
-  return [`${name.padEnd(NAMES)}  ${said}`, ...details.map((detail) => `${" ".repeat(NAMES + 2)}${oneLine(detail)}`)]
+function linesOf({ name, text, tone, details }: StatusRow): string[] {
+  // some rows begin with their name, since the panel does not print names
+  const bare = escapedLine(text).replace(new RegExp(`^${name} `, "i"), "")
+  return [
+    `${name.padEnd(NAME_COLUMNS)}  ${coloured(bare, COLOURS[tone])}`,
+    ...details.map((detail) => `${" ".repeat(NAME_COLUMNS + 2)}${escapedLine(detail)}`),
+  ]
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Shows it and every change of it until a signal, which is the ordinary end. Throws UsageError. */
+/** Prints the status and every change until a signal, which is the normal end. Throws UsageError. */
 async function follow(wanted: Wanted): Promise<void> {
-  // first of all, since a folder that is not there cannot be watched
+  // throws where there is no status; a missing folder could not be watched
   await find(wanted)
   let isEnded = false
   let wake = () => {}
@@ -122,7 +124,7 @@ async function follow(wanted: Wanted): Promise<void> {
   for (const signal of SIGNALS) process.on(signal, end)
   try {
     for (let shown = ""; !isEnded; ) {
-      // before it is read, so that no change falls between the two
+      // before reading, so that no change in between is missed
       const changed = new Promise<void>((resolve) => {
         wake = resolve
       })

@@ -1,38 +1,62 @@
-// What the commands write to: stdout and stderr, with text from sessions and arguments made harmless first.
+// The terminal: stdout, stderr and signals. Text from sessions and arguments is escaped before it is printed.
 
-import { ACTIVE } from "../text/text.ts"
+import { ACTIVE } from "../text/sanitize.ts"
 
-/** A mistake of the caller's. The message is one line: what is wrong and what to do. */
+/** A mistake of the caller. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }
 
 /**
- * Text as a terminal may see it: control characters, and the marks that turn the direction of writing, are shown by
- * their code. A session's title is written by a model that has read strangers' files.
+ * Shows control characters, and marks that reverse the writing direction, by their code. Even a session's title is
+ * untrusted: it was written by a model that had read arbitrary files.
  */
-export function harmless(text: string): string {
-  return text.replace(ACTIVE, showCode)
+export function escapeControls(text: string): string {
+  return text.replace(ACTIVE, codeOf)
 }
 
-export function oneLine(text: string): string {
-  return harmless(text.replace(/\s+/g, " ").trim())
+/** As `escapeControls`, with all white space collapsed. */
+export function escapedLine(text: string): string {
+  return escapeControls(text.replace(/\s+/g, " ").trim())
 }
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 }
 
-/** Whether stdout is looked at by somebody who wants colours. */
-export function colours(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb"
+/** In an ANSI colour when stdout is a terminal that shows them and the user has not turned them off. */
+export function coloured(text: string, colour: number | undefined): string {
+  const { NO_COLOR, TERM } = process.env
+  const isShown = process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb"
+  return isShown && colour !== undefined ? `\u001b[${colour}m${text}\u001b[0m` : text
 }
 
 export function complain(text: string): void {
-  process.stderr.write(`hudfold: ${oneLine(text)}\n`)
+  process.stderr.write(`hudfold: ${escapedLine(text)}\n`)
 }
 
-/** A reader that has seen enough (`| head -1`) closes the pipe: the end of the work, not a failure. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/**
+ * Runs `work` until it ends or a signal aborts it; a second signal ends the process at once. Returns the exit code of
+ * `work`, or 130 with a line that says what to do `next`.
+ */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<number>, next: string): Promise<number> {
+  const stop = new AbortController()
+  const abort = () => stop.abort()
+  for (const signal of SIGNALS) process.once(signal, abort)
+  try {
+    return await work(stop.signal)
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    complain(`interrupted; ${next}`)
+    return 130
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, abort)
+  }
+}
+
+/** A reader that closes the pipe early (`| head -1`) ends the work; that is not a failure. */
 export function endQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -41,7 +65,7 @@ export function endQuietlyOnClosedPipe(): void {
   }
 }
 
-function showCode(char: string): string {
+function codeOf(char: string): string {
   const code = char.charCodeAt(0)
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
 }

@@ -1,4 +1,5 @@
-// One output, one backend, one try: the prompt, the writing, the grounding, and what came of it as a plain value.
+// One attempt to have a backend write the digest of one output: prompt, answer, grounding. Also the queue's counters, which
+// add up what came of the attempts.
 
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
@@ -6,19 +7,26 @@ import { gainsFromModel, ground } from "./ground/ground.ts"
 import { promptFor } from "./prompt.ts"
 
 /**
- * `refused`: it answered, and nothing of the answer stands in the output. `known`: it was not asked, since code says of
- * such an output what it would be asked for.
+ * - `known`: the backend was not asked, because `extract` already says what a model could
+ * - `refused`: the backend answered, but nothing in the answer is supported by the output
  */
 export type Attempt =
   | { kind: "known" }
-  | { kind: "written"; digest: Digest; cost: Cost }
-  | { kind: "refused"; cost: Cost }
+  | { kind: "written"; digest: Digest; cost: AttemptCost }
+  | { kind: "refused"; cost: AttemptCost }
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
 
-export type Cost = { promptTokens: number; outputTokens: number; ms: number; factsKept: number; factsDropped: number }
+export type AttemptCost = {
+  promptTokens: number
+  outputTokens: number
+  /** working time of the backend */
+  ms: number
+  factsKept: number
+  factsDropped: number
+}
 
-/** Never rejects. `extract` makes the digest that fills what the model leaves out. */
+/** Never rejects. `extract` makes the digest that fills in what the model leaves out. */
 export async function attempt(
   backend: Backend,
   source: DigestSource,
@@ -27,17 +35,37 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<Attempt> {
   try {
-    const known = extract(source)
-    if (!gainsFromModel(known)) return { kind: "known" }
+    const extracted = extract(source)
+    if (!gainsFromModel(extracted)) return { kind: "known" }
     const { structured, usage, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
-    const { digest, kept, dropped, refused } = ground(structured, source, known)
+    const { digest, kept, dropped, refused } = ground(structured, source, extracted)
     const cost = { ...usage, ms: elapsedMs, factsKept: kept, factsDropped: dropped }
     return refused ? { kind: "refused", cost } : { kind: "written", digest, cost }
   } catch (error) {
     if (signal.aborted) return { kind: "aborted" }
     const message = error instanceof Error ? error.message : String(error)
-    // an error of no code is a fault in the backend, met with the care of one that hangs
+    // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
     return { kind: "failed", code: error instanceof BackendError ? error.code : "TIMEOUT", message }
   }
+}
+
+/** Outputs since the queue was created, by what became of them, and what the attempts cost. */
+export type QueueCounters = AttemptCost & {
+  offered: number
+  written: number
+  /** found in the store */
+  fromStore: number
+  known: number
+  refused: number
+  failed: number
+  /** dropped because their session or message is gone, or because of newer output about the same subject */
+  cancelled: number
+  /** dropped in favour of worthier ones */
+  evicted: number
+}
+
+export function createCounters(): QueueCounters {
+  const outputs = { offered: 0, written: 0, fromStore: 0, known: 0, refused: 0, failed: 0, cancelled: 0, evicted: 0 }
+  return { ...outputs, factsKept: 0, factsDropped: 0, promptTokens: 0, outputTokens: 0, ms: 0 }
 }

@@ -1,52 +1,64 @@
-// Digests in front of whatever writes them, remembered by what they were made of: the same output read twice is
-// digested once. `extract` answers at once; what a model wrote takes its place from when it is known.
+// The digests of tool outputs, remembered by content: an output read twice is digested once. `extract` answers at once;
+// a model's digest takes its place as soon as it is known.
 
-import { renew } from "../bounded.ts"
+import { createHash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
+import type { Env } from "../session/normalize.ts"
+import { renew } from "../system/values.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
-import { heldAgainst } from "./ground/ground.ts"
+import { groundStored } from "./ground/ground.ts"
 import { createQueue, type Queue, type QueueOptions } from "./queue.ts"
 
 export type Digests = {
   /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
   of(key: string, source: DigestSource): Digest
-  /** what has a model write them; undefined when none does */
+  /** has a model write digests; undefined without a backend */
   readonly queue: Queue | undefined
 }
 
-export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "shelf" | "onTrouble" | "onChange">
+export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" | "onTrouble" | "onChange">
 
-/** Digests of each sort kept in memory, each a kilobyte or two at most. */
-const MOST = 500
+/** Digests of each origin kept in memory, a kilobyte or two each at most. */
+const MAX_DIGESTS = 500
 
-/** Its facts are cut from the output, and would keep all of it. */
-const own = (digest: Digest) => JSON.parse(JSON.stringify(digest)) as Digest
+/** The facts are slices of the output and would keep all of it alive. */
+const copy = (digest: Digest) => JSON.parse(JSON.stringify(digest)) as Digest
 
-export function createDigests({ backend, shelf, onTrouble, onChange }: DigestsOptions = {}): Digests {
+export function createDigests({ backend, store, onTrouble, onChange }: DigestsOptions = {}): Digests {
   const extracted = new Map<string, Digest>()
   const written = new Map<string, Digest>()
-  /** as a store gave them, not held against an output yet */
+  /** as loaded, not yet checked against an output */
   const stored = new Map<string, Digest>()
   return {
     of(key, source) {
-      const found = stored.get(key)
-      if (found && stored.delete(key)) renew(written, key, own(heldAgainst(found, source, extract(source))), MOST)
+      const loaded = stored.get(key)
+      if (loaded && stored.delete(key))
+        renew(written, key, copy(groundStored(loaded, source, extract(source))), MAX_DIGESTS)
       const byModel = written.get(key)
-      const digest = byModel ?? extracted.get(key) ?? own(extract(source))
-      renew(byModel ? written : extracted, key, digest, MOST)
+      const digest = byModel ?? extracted.get(key) ?? copy(extract(source))
+      renew(byModel ? written : extracted, key, digest, MAX_DIGESTS)
       return digest
     },
     queue:
       backend &&
       createQueue({
         backend,
-        shelf,
+        store,
         onTrouble,
         onChange,
         extract,
         isKnown: (key) => written.has(key) || stored.has(key),
-        onDigest: (key, digest, isStored) => renew(isStored ? stored : written, key, own(digest), MOST),
+        onDigest: (key, digest, isStored) => renew(isStored ? stored : written, key, copy(digest), MAX_DIGESTS),
       }),
+  }
+}
+
+/** What the pure rooms need from outside: hashing, and remembered digests. `root` is the project's folder. */
+export function createEnv(root?: string, digests: Digests = createDigests()): Env {
+  return {
+    hash: (text) => createHash("sha256").update(text).digest("hex").slice(0, 32),
+    digest: digests.of,
+    ...(root === undefined ? {} : { root }),
   }
 }

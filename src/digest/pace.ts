@@ -1,58 +1,99 @@
-// How much of an output a model is given, so that it keeps up with the agent; and how long to leave a backend alone that
-// failed. Pure: the time is given.
+// When a model may work, and on how much: its share of the time between two tool outputs, its pauses while local tools
+// run, and the delay after failures.
 
 import type { Speed } from "./backends/backend.ts"
 
-/** The agent's pace, from when it offered what. */
+/** How fast the agent produces outputs. */
 export type Pace = {
-  /** when outputs were offered last, in ms */
+  /** when outputs were last offered, in ms */
   lastMs?: number
-  /** mean time from one output to the next, in ms; undefined until there were two */
+  /** mean time between two outputs, in ms; undefined until there were two */
   gapMs?: number
 }
 
-/** Part of the last gap in the mean. */
-const NEWEST = 0.3
+/** Weight of the newest gap in the mean. */
+const NEWEST_WEIGHT = 0.3
 /** A longer gap is the user's, not the agent's. */
-const LONGEST_GAP_MS = 60_000
-/** More offered at once are a session taken up again, not work done. */
-const MOST_AT_ONCE = 8
-/** Supposed while nothing is known: a tool call every five seconds. */
-const USUAL_GAP_MS = 5000
+const MAX_GAP_MS = 60_000
+/** More outputs at once come from a resumed session, not from work just done. */
+const MAX_OUTPUTS_AT_ONCE = 8
+/** Assumed while nothing has been measured: a tool call every five seconds. */
+const DEFAULT_GAP_MS = 5000
 
-export function paced({ lastMs, gapMs }: Pace, nowMs: number, offered: number): Pace {
+export function updatePace({ lastMs, gapMs }: Pace, nowMs: number, offered: number): Pace {
   const gap = lastMs === undefined ? Number.NaN : (nowMs - lastMs) / offered
-  const counts = offered <= MOST_AT_ONCE && gap >= 0 && gap <= LONGEST_GAP_MS
-  const mean = counts ? (gapMs === undefined ? gap : gapMs + NEWEST * (gap - gapMs)) : gapMs
+  const counts = offered <= MAX_OUTPUTS_AT_ONCE && gap >= 0 && gap <= MAX_GAP_MS
+  const mean = counts ? (gapMs === undefined ? gap : gapMs + NEWEST_WEIGHT * (gap - gapMs)) : gapMs
   return { lastMs: nowMs, ...(mean === undefined ? {} : { gapMs: mean }) }
 }
 
-/** Tokens a digest is, about. */
+/** Typical length of a digest. */
 const ANSWER_TOKENS = 60
-/** Part of the time between two outputs that a model may take. */
-const SHARE = 0.8
-/** A model shown less has too little to go on. */
-const LEAST_TOKENS = 150
-/** What a backend is given whose speed nobody has measured yet. */
-const FIRST_TOKENS = 400
+/** Share of the time between two outputs that a model may use. */
+const MAX_TIME_SHARE = 0.8
+/** With a shorter document a model has too little to go on. */
+const MIN_DOCUMENT_TOKENS = 150
+/** For a backend whose speed has not been measured yet. */
+const UNMEASURED_DOCUMENT_TOKENS = 400
 
-/** Tokens of the document to send now; 0: nothing, until the agent rests. */
-export function budgetOf(
+/** Size of the document to send now, in tokens; 0: send nothing until the agent is idle. */
+export function documentBudget(
   speed: Speed | undefined,
-  { gapMs = USUAL_GAP_MS }: Pace,
+  { gapMs = DEFAULT_GAP_MS }: Pace,
   idle: boolean,
-  mostTokens: number,
+  maxTokens: number,
 ): number {
-  if (!speed) return Math.min(FIRST_TOKENS, mostTokens)
-  if (idle) return mostTokens
-  const tokens = Math.floor(speed.prefill * ((SHARE * gapMs) / 1000 - ANSWER_TOKENS / speed.decode))
-  return tokens >= LEAST_TOKENS ? Math.min(tokens, mostTokens) : 0
+  if (!speed) return Math.min(UNMEASURED_DOCUMENT_TOKENS, maxTokens)
+  if (idle) return maxTokens
+  const tokens = Math.floor(speed.prefill * ((MAX_TIME_SHARE * gapMs) / 1000 - ANSWER_TOKENS / speed.decode))
+  return tokens >= MIN_DOCUMENT_TOKENS ? Math.min(tokens, maxTokens) : 0
 }
 
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 5 * 60_000
+const MIN_RETRY_MS = 1000
+const MAX_RETRY_MS = 5 * 60_000
 
-/** How long to leave a backend alone after so many failures in a row, in ms. */
+/** How long to wait after this many failures in a row, in ms. */
 export function retryAfterMs(failures: number): number {
-  return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.max(0, failures - 1))
+  return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.max(0, failures - 1))
+}
+
+/** Local tools that run. A build or a test run should not have to share the processor with a model. */
+export type RunningTools = {
+  readonly any: boolean
+  started(id: string): void
+  ended(id: string): void
+  /** Forgets all tools without calling `onChange`. */
+  clear(): void
+}
+
+/** After this time a tool counts as ended: one whose end was never reported must not stop the model for good. */
+const MAX_TOOL_MS = 30 * 60_000
+const MAX_TOOLS = 100
+
+/** `onChange` is called when the first tool starts and when the last one ends. */
+export function createRunningTools(onChange: (any: boolean) => void, maxToolMs = MAX_TOOL_MS): RunningTools {
+  const timers = new Map<string, NodeJS.Timeout>()
+
+  function ended(id: string): void {
+    clearTimeout(timers.get(id))
+    if (timers.delete(id) && timers.size === 0) onChange(false)
+  }
+
+  return {
+    get any() {
+      return timers.size > 0
+    },
+    started(id) {
+      if (timers.has(id) || timers.size >= MAX_TOOLS) return
+      const timer = setTimeout(() => ended(id), maxToolMs)
+      timer.unref()
+      timers.set(id, timer)
+      if (timers.size === 1) onChange(true)
+    },
+    ended,
+    clear() {
+      for (const timer of timers.values()) clearTimeout(timer)
+      timers.clear()
+    },
+  }
 }

@@ -1,88 +1,87 @@
-// One worker that has a model write digests, worthiest first, off every hook's path. What it does not get to, or gets no
-// answer to, keeps the digest that `extract` makes.
+// One worker that has a model write digests, worthiest first, outside of any hook. An output that it does not get to, or
+// gets no answer for, keeps the digest that `extract` makes.
 //
-// When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time;
-// `TIMEOUT` does so too and drops the job, which may be what was too much; `BAD_ANSWER` drops the job; `OFF` ends the
-// queue. A job dropped so is not taken again: at temperature 0 the answer would be the same.
+// When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time.
+// `TIMEOUT` does the same but drops the job, which may be the reason. `BAD_ANSWER` drops the job. `OFF` ends the queue.
+// A dropped job is not taken again: at temperature 0 the answer would be the same.
 
-import { renew } from "../bounded.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
-import { type Attempt, attempt } from "./attempt.ts"
+import { renew } from "../system/values.ts"
+import { type Attempt, attempt, createCounters, type QueueCounters } from "./attempt.ts"
 import type { Backend, BackendErrorCode } from "./backends/backend.ts"
-import type { Candidate } from "./candidate.ts"
-import { noCounts, type QueueCounters } from "./counters.ts"
-import { held, isBinary } from "./held.ts"
+import type { DigestCandidate } from "./candidate.ts"
+import { createRunningTools, documentBudget, type Pace, retryAfterMs, updatePace } from "./pace.ts"
+import { PROMPT_VERSION } from "./prompt.ts"
+import { createDigestLookup, type DigestStore } from "./stored.ts"
 import {
-  adopt,
-  choose,
-  createWaiting,
-  disownJob,
-  isIn,
+  createWaitingJobs,
+  isBinary,
+  isInScope,
   isSameSubject,
   type Job,
+  mergeOffer,
   type Owner,
-  type Where,
-} from "./order.ts"
-import { budgetOf, type Pace, paced, retryAfterMs } from "./pace.ts"
-import { PROMPT_VERSION } from "./prompt.ts"
-import { createRunningTools } from "./running-tools.ts"
-import { createLookup, type Shelf } from "./shelf.ts"
+  type OwnerScope,
+  removeOwnersOf,
+  selectOffers,
+  trimSource,
+} from "./waiting.ts"
 
 export type QueueOptions = {
-  /** used by nobody else; who made it closes it */
+  /** Nobody else may use it. The caller closes it. */
   backend: Backend
-  shelf?: Shelf | undefined
-  /** the digest that needs no model */
+  store?: DigestStore | undefined
+  /** makes the digest that needs no model */
   extract(source: DigestSource): Digest
-  /** whether a model's digest is known already */
+  /** whether a model's digest is already known */
   isKnown(key: string): boolean
-  /** told of every digest that a model wrote, now or, where `isStored`, long ago */
+  /** Called with every digest that a model wrote, now or, if `isStored`, earlier. */
   onDigest(key: string, digest: Digest, isStored: boolean): void
-  /** told of the first failure of each kind, in one sentence */
+  /** Called on the first failure of each kind, with one sentence. */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
-  /** told when something about the queue has changed that people are shown: its length, its work, its backend's state */
+  /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
   onChange?: (() => void) | undefined
-  /** outputs that may wait at once; default 32 */
-  most?: number
+  /** how many outputs may wait; default 32 */
+  maxWaiting?: number
 }
 
-/** Nothing here throws, keeps a caller waiting or keeps the process alive. */
+/** Nothing here throws, blocks the caller or keeps the process alive. */
 export type Queue = {
   readonly counters: Readonly<QueueCounters>
   readonly waiting: number
   /** whether a digest is being written */
   readonly working: boolean
-  /** why nothing is taken any more */
+  /** why the queue takes no more outputs */
   readonly off: string | undefined
-  /** Takes what is worth it of the outputs just read, oldest first; and says that the agent works. */
-  offer(candidates: readonly Candidate[]): void
-  /** New worths of outputs that wait, by key: what will be folded soonest and saves most goes first. */
+  /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
+  offer(candidates: readonly DigestCandidate[]): void
+  /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
   rank(worths: ReadonlyMap<string, number>): void
-  /** Forgets what belongs to a deleted session, or to messages that a revert took away, the one in work too. */
-  cancel(where: Where): void
-  /** A local tool runs; where the model shares its processor it rests meanwhile. */
+  /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
+  cancel(scope: OwnerScope): void
+  /** A local tool has started. A model on the same processor rests until it ends. */
   toolStarted(id: string): void
   toolEnded(id: string): void
-  /** The agent rests: works through what waits, whatever it takes. */
+  /** The agent is idle: works through everything that waits, however long it takes. */
   drain(): void
-  /** Resolves when nothing is in work and nothing can be begun: what waits then does so for idle, a tool or a retry. */
+  /** Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a retry. */
   settled(): Promise<void>
-  /** Gives up what waits and what is in work. Idempotent. */
+  /** Drops what waits and aborts what is in work. Idempotent. */
   close(): Promise<void>
 }
 
-const MOST_WAITING = 32
-/** Contents remembered as not to be taken again. */
-const MOST_SPENT = 1000
+const MAX_WAITING = 32
+/** Contents that are remembered so as not to be taken again. */
+const MAX_SPENT = 1000
 
 export function createQueue(options: QueueOptions): Queue {
-  const { backend, shelf, extract, isKnown, onDigest, onTrouble, onChange, most = MOST_WAITING } = options
-  const counters = noCounts()
-  const waiting = createWaiting(most)
+  const { backend, store, extract, isKnown, onDigest, onTrouble, onChange, maxWaiting = MAX_WAITING } = options
+  const counters = createCounters()
+  const waiting = createWaitingJobs(maxWaiting)
   const spent = new Map<string, true>()
-  const told = new Set<BackendErrorCode>()
+  const reported = new Set<BackendErrorCode>()
   const writer = () => `${backend.id} p${PROMPT_VERSION}`
-  const lookup = createLookup(shelf, writer)
+  const lookup = createDigestLookup(store, writer)
   const tools = createRunningTools((any) => {
     backend.pause(any)
     if (!any) wake()
@@ -98,48 +97,48 @@ export function createQueue(options: QueueOptions): Queue {
   let wanted = false
   let working: Promise<void> | undefined
 
-  function offer(candidates: readonly Candidate[]): void {
+  function offer(candidates: readonly DigestCandidate[]): void {
     if (closed || off !== undefined) return
     idle = false
     counters.offered += candidates.length
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
-    pace = paced(pace, performance.now(), news.length)
-    lookup.want(news.map(({ key }) => key))
-    for (const candidate of choose(news, most)) take(candidate)
+    pace = updatePace(pace, performance.now(), news.length)
+    lookup.request(news.map(({ key }) => key))
+    for (const candidate of selectOffers(news, maxWaiting)) take(candidate)
     onChange?.()
     wake()
   }
 
-  function take({ key, worth, sessionID, messageID, subject, source }: Candidate): void {
+  function take({ key, worth, sessionID, messageID, subject, source }: DigestCandidate): void {
     const owner: Owner = { sessionID, messageID, subject }
     const offered = { key, worth, order: ++order, owners: [owner] }
     if (running?.job.key === key && !running.abort.signal.aborted) {
-      adopt(running.job, offered)
+      mergeOffer(running.job, offered)
       return
     }
-    disownRunning((one) => isSameSubject(one, owner))
+    removeRunningOwners((one) => isSameSubject(one, owner))
     const whole = source()
-    if (!isBinary(whole.output)) add({ ...offered, source: held(whole) })
+    if (!isBinary(whole.output)) add({ ...offered, source: trimSource(whole) })
   }
 
   function add(job: Job): void {
-    const { replaced, crowded } = waiting.add(job)
+    const { replaced, evicted } = waiting.add(job)
     counters.cancelled += replaced.length
-    if (crowded) counters.crowded++
+    if (evicted) counters.evicted++
   }
 
-  function disownRunning(matches: (owner: Owner) => boolean): void {
-    if (!running?.job.owners.some(matches) || !disownJob(running.job, matches)) return
+  function removeRunningOwners(matches: (owner: Owner) => boolean): void {
+    if (!running?.job.owners.some(matches) || !removeOwnersOf(running.job, matches)) return
     counters.cancelled++
     running.abort.abort()
   }
 
-  /** Has the worker look again whether there is something it can do. */
+  /** Has the worker check again whether there is something it can do. */
   function wake(): void {
     wanted = true
     working ??= work()
-      // no fault in here may reach the host
+      // no error in here may reach the host
       .catch((error) => turnOff(`digests are no longer written: ${String(error)}`))
       .finally(() => {
         working = undefined
@@ -150,25 +149,25 @@ export function createQueue(options: QueueOptions): Queue {
   async function work(): Promise<void> {
     while (wanted && !closed) {
       wanted = false
-      // who woke it may stand in a hook
+      // the caller of `wake` may be a hook, which must not wait for this
       await new Promise((resolve) => setImmediate(resolve))
       while (await workOnce());
     }
   }
 
-  /** Whether there may be more to do. */
+  /** Returns whether there may be more to do. */
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
-    await lookup.answer((key, digest) => {
+    await lookup.run((key, digest) => {
       waiting.remove(key)
-      counters.fromCache++
+      counters.fromStore++
       onDigest(key, digest, true)
     })
     const budgetTokens = budget()
     const job = budgetTokens > 0 ? waiting.take() : undefined
     if (!job) return false
     const abort = new AbortController()
-    const asked = writer()
+    const writerBefore = writer()
     const ended = attempt(backend, job.source, budgetTokens, extract, abort.signal)
     running = { job, abort, ended }
     onChange?.()
@@ -176,15 +175,15 @@ export function createQueue(options: QueueOptions): Queue {
     running = undefined
     finish(job, outcome)
     onChange?.()
-    // a backend may learn its model only when it starts: what waits may have been written by that one
-    if (asked !== writer()) lookup.want(waiting.jobs.map(({ key }) => key))
+    // a backend may learn only on its first write which model it has, and that model's digests may be in the store
+    if (writerBefore !== writer()) lookup.request(waiting.jobs.map(({ key }) => key))
     return true
   }
 
-  /** Tokens to give the next job; 0 when none may be begun. */
+  /** Size of the next job's document in tokens; 0 when no job may start. */
   function budget(): number {
     if (closed || off !== undefined || retry || tools.any) return 0
-    return budgetOf(backend.speed, pace, idle, backend.mostTokens)
+    return documentBudget(backend.speed, pace, idle, backend.maxDocumentTokens)
   }
 
   function finish(job: Job, outcome: Attempt): void {
@@ -197,16 +196,16 @@ export function createQueue(options: QueueOptions): Queue {
         return
       case "known":
         counters.known++
-        renew(spent, job.key, true, MOST_SPENT)
+        spend(job)
         return
       default: {
         failures = 0
         for (const [name, value] of Object.entries(outcome.cost)) counters[name as keyof typeof outcome.cost] += value
         counters[outcome.kind]++
-        if (outcome.kind === "refused") renew(spent, job.key, true, MOST_SPENT)
+        if (outcome.kind === "refused") spend(job)
         else {
           onDigest(job.key, outcome.digest, false)
-          shelf?.saveDigest(writer(), job.key, outcome.digest)
+          store?.saveDigest(writer(), job.key, outcome.digest)
         }
       }
     }
@@ -217,14 +216,18 @@ export function createQueue(options: QueueOptions): Queue {
       turnOff(message)
       return
     }
-    if (!told.has(code)) onTrouble?.(code, message)
-    told.add(code)
+    if (!reported.has(code)) onTrouble?.(code, message)
+    reported.add(code)
     if (code === "UNAVAILABLE") add(job)
-    else renew(spent, job.key, true, MOST_SPENT)
-    if (code !== "BAD_ANSWER") leaveAlone()
+    else spend(job)
+    if (code !== "BAD_ANSWER") retryLater()
   }
 
-  function leaveAlone(): void {
+  function spend({ key }: Job): void {
+    renew(spent, key, true, MAX_SPENT)
+  }
+
+  function retryLater(): void {
     retry = setTimeout(() => {
       retry = undefined
       wake()
@@ -234,14 +237,14 @@ export function createQueue(options: QueueOptions): Queue {
 
   function turnOff(message: string): void {
     off = message
-    giveUp()
+    dropWaiting()
     onChange?.()
     onTrouble?.("OFF", message)
   }
 
-  function giveUp(): void {
+  function dropWaiting(): void {
     while (waiting.take());
-    lookup.forget()
+    lookup.clear()
     clearTimeout(retry)
     retry = undefined
   }
@@ -259,10 +262,10 @@ export function createQueue(options: QueueOptions): Queue {
     },
     offer,
     rank: (worths) => waiting.rank(worths),
-    cancel(where) {
-      const matches = isIn(where)
-      counters.cancelled += waiting.disown(matches).length
-      disownRunning(matches)
+    cancel(scope) {
+      const matches = isInScope(scope)
+      counters.cancelled += waiting.removeOwners(matches).length
+      removeRunningOwners(matches)
     },
     toolStarted(id) {
       if (!closed && backend.sharesProcessor) tools.started(id)
@@ -277,7 +280,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async close() {
       closed = true
-      giveUp()
+      dropWaiting()
       tools.clear()
       running?.abort.abort()
       await running?.ended

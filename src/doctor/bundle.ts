@@ -1,8 +1,9 @@
-// What goes into a bug report: what the doctor found, and of sessions, logs and options what is not private. Everything in
-// it passes through `withoutPrivate`, and what quotes the user is counted instead.
+// The file for a bug report: the findings of the doctor, and what is not private of sessions, logs and options. All of it
+// passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
 
-import { realpath } from "node:fs/promises"
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises"
 import { arch, platform, release } from "node:os"
+import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { placesIn, readInstalled } from "../engine/installed.ts"
 import type { Options } from "../options.ts"
@@ -10,35 +11,40 @@ import { probeMachine } from "../setup/machine.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, opencodeFolder } from "../system/data-folder.ts"
 import { redact } from "../text/redact/redact.ts"
-import type { Check } from "./check.ts"
+import { REDACTED } from "../text/redact/value.ts"
+import type { CheckResult } from "./check.ts"
 import type { Examination, Findings } from "./checks.ts"
-import { ownLogLines } from "./log-lines.ts"
 
-export const HOLDS = [
-  "what the doctor found, line by line",
+export const BUNDLE_CONTENTS = [
+  "the results of the doctor, line by line",
   "versions, the system and the machine",
-  "the options in effect, without keys; of file patterns how many",
-  "the newest sessions' figures: calls, context, savings, counts of folds, failures and stale files",
-  "the plugin's own lines of OpenCode's logs, at most the last 200",
-  "how many rows each table of the store has",
+  "the options in effect, without keys; file patterns are only counted",
+  "figures of the newest sessions: calls, context, savings, counts of folds, failures and stale files",
+  "the plugin's own lines in OpenCode's logs, at most the last 200",
+  "the number of rows in each table of the store",
 ] as const
 
-export const LEFT_OUT = [
-  "secrets, as far as they can be told by their form or their name",
-  "what the HUD said, and what failed, was folded or is stale",
-  "where the sessions took place; the home folder is ~ and the project <project>",
+export const BUNDLE_OMITS = [
+  "secrets that can be recognized by their form or their name",
+  "the text of the HUD, and what failed, was folded or is stale",
+  "the folders of the sessions; the home folder is shown as ~ and the project as <project>",
 ] as const
 
-/** For `JSON.stringify`. Rejects with the signal's reason alone. */
+/** For `JSON.stringify`. Rejects only with the signal's reason. */
 export async function bundleOf(
-  checks: readonly Check[],
+  checks: readonly CheckResult[],
   { opencode, options, statuses, databases }: Findings,
   { env, home, directory, version, signal }: Examination,
 ): Promise<object> {
   const data = dataFolder(env, home)
   const { engine, model } = await readInstalled(placesIn(data))
   const bundle = {
-    about: { what: "hudfold doctor --bundle", madeAt: new Date().toISOString(), holds: HOLDS, leftOut: LEFT_OUT },
+    about: {
+      what: "hudfold doctor --bundle",
+      madeAt: new Date().toISOString(),
+      holds: BUNDLE_CONTENTS,
+      leftOut: BUNDLE_OMITS,
+    },
     versions: { opencodeHud: version, opencode, bun: process.versions.bun, node: process.versions.node },
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),
@@ -50,20 +56,20 @@ export async function bundleOf(
     log: await ownLogLines(opencodeFolder(env, home)),
   }
   signal.throwIfAborted()
-  const worked = [...(statuses ?? []), ...(databases?.sessions ?? [])].map((session) => session.directory)
-  const [homes, projects] = await Promise.all([allNames([home]), allNames([directory, ...worked])])
+  const sessionFolders = [...(statuses ?? []), ...(databases?.sessions ?? [])].map((session) => session.directory)
+  const [homes, projects] = await Promise.all([allNames([home]), allNames([directory, ...sessionFolders])])
   const folders = [
     ...homes.map((folder) => [folder, "~"] as const),
     ...projects.filter((folder) => !homes.includes(folder)).map((folder) => [folder, "<project>"] as const),
   ]
-  // the inner ones first: of "/home", the outer one, something would be left of "/home/me"
+  // longest first: replacing "/home" first would leave the "me" of "/home/me"
   return withoutPrivate(
     bundle,
     folders.sort(([a], [b]) => b.length - a.length),
   ) as object
 }
 
-/** With what the links among them lead to. */
+/** Includes the targets of the symbolic links among them. */
 async function allNames(folders: readonly string[]): Promise<string[]> {
   const named = folders.filter((folder) => folder !== "")
   const real = await Promise.all(named.map((folder) => realpath(folder).catch(() => folder)))
@@ -74,7 +80,7 @@ function shownOptions({ fold, ...rest }: Options): object {
   return { ...rest, fold: { ...fold, protectedFiles: fold.protectedFiles.length } }
 }
 
-/** Figures, and our own words. */
+/** Only figures and texts the plugin wrote itself. */
 function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Status): object {
   const { newest, ...folds } = folding
   const reasons = Object.fromEntries(
@@ -92,12 +98,12 @@ function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Sta
   }
 }
 
-/** A key that names a secret, whose value need not look like one. */
-const SECRET = /key$|token$|secret|password/i
+/** The name of a field that holds a secret, whatever its value looks like. */
+const SECRET_NAME = /key$|token$|secret|password/i
 
 type Replacement = readonly [from: string, to: string]
 
-/** A copy of plain data in which every text is redacted and folders are called by their role. */
+/** A copy of plain data with every text redacted and folders replaced by their role. */
 export function withoutPrivate(value: unknown, folders: readonly Replacement[]): unknown {
   if (typeof value === "string") return folders.reduce(replaceFolder, redact(value))
   if (Array.isArray(value)) return value.map((one) => withoutPrivate(one, folders))
@@ -105,14 +111,14 @@ export function withoutPrivate(value: unknown, folders: readonly Replacement[]):
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [
       name,
-      typeof one === "string" && SECRET.test(name) ? "[redacted]" : withoutPrivate(one, folders),
+      typeof one === "string" && SECRET_NAME.test(name) ? REDACTED : withoutPrivate(one, folders),
     ]),
   )
 }
 
 /**
- * Longer names that begin the same are other folders. The root is in every path and says nothing. A log writes the
- * separators of Windows twice, a URL has its own way with spaces and umlauts.
+ * A longer name with the same beginning is another folder. The root folder is part of every path and is not replaced. Logs
+ * double the separators of Windows, and URLs encode spaces and umlauts.
  */
 function replaceFolder(text: string, [from, to]: Replacement): string {
   const folder = from.replace(/[/\\]+$/, "")
@@ -124,4 +130,58 @@ function replaceFolder(text: string, [from, to]: Replacement): string {
       .join("(?:/|\\\\{1,2})"),
   )
   return text.replace(new RegExp(`(?:${names.join("|")})(?![\\w.-])`, "g"), to)
+}
+
+/** Of the plugin's own lines in OpenCode's logs. */
+const MAX_LOG_LINES = 200
+const MAX_LOG_LINE_CHARS = 1000
+/** Read from the end of each file: a log that is not rotated grows for months. */
+const MAX_LOG_BYTES = 8_000_000
+const MAX_LOG_FILES = 10
+
+/** Lines the plugin wrote, and those in which OpenCode reports that it could not load the plugin. */
+const OWN_LINE = /(?:^|[\s"'=])hudfold: |\bplugin\b.*\bopencode-hudfold\b/
+
+/** The value of an invalid option, which may be a key. */
+const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an object), got .*(?=; using)/
+
+/** Oldest first; `folder` is OpenCode's data folder. Never rejects. */
+export async function ownLogLines(folder: string): Promise<string[]> {
+  let lines: string[] = []
+  for (const path of await newestLogs(join(folder, "log"))) {
+    const text = await endOf(path).catch(() => "")
+    const own = text.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
+    lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1").slice(0, MAX_LOG_LINE_CHARS)), ...lines]
+    if (lines.length >= MAX_LOG_LINES) break
+  }
+  return lines.slice(-MAX_LOG_LINES)
+}
+
+async function newestLogs(folder: string): Promise<string[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".log"))
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name)
+      return { path, changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 }
+    }),
+  )
+  return files
+    .sort((a, b) => b.changedMs - a.changedMs)
+    .slice(0, MAX_LOG_FILES)
+    .map(({ path }) => path)
+}
+
+async function endOf(path: string): Promise<string> {
+  let file: FileHandle | undefined
+  try {
+    file = await open(path)
+    const { size } = await file.stat()
+    const length = Math.min(size, MAX_LOG_BYTES)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    const text = buffer.toString("utf8", 0, bytesRead)
+    // the first line of a cut file is incomplete
+    return length < size ? text.slice(text.indexOf("\n") + 1) : text
+  } finally {
+    await file?.close()
+  }
 }

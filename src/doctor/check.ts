@@ -1,41 +1,41 @@
-// What the doctor says of one thing it looked at.
+// The doctor's result for one thing it looked at.
 
-export type Level = "ok" | "warn" | "fail"
+export type CheckLevel = "ok" | "warn" | "fail"
 
-export type Check = {
-  /** a word: what was looked at */
+export type CheckResult = {
+  /** one word: what was looked at */
   name: string
-  level: Level
+  level: CheckLevel
   /** what was found, one sentence */
   found: string
-  /** a command or an edit that puts it right; never there when it is `ok` */
+  /** a command or an edit that fixes it; always absent if `ok` */
   fix?: string
 }
 
-export function ok(name: string, found: string): Check {
+export function ok(name: string, found: string): CheckResult {
   return { name, level: "ok", found }
 }
 
-export function warn(name: string, found: string, fix: string): Check {
+export function warn(name: string, found: string, fix: string): CheckResult {
   return { name, level: "warn", found, fix }
 }
 
-export function fail(name: string, found: string, fix: string): Check {
+export function fail(name: string, found: string, fix: string): CheckResult {
   return { name, level: "fail", found, fix }
 }
 
-const LEVELS: readonly Level[] = ["ok", "warn", "fail"]
+const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
 
-export function worst(checks: readonly Check[]): Level {
+export function worst(checks: readonly CheckResult[]): CheckLevel {
   return LEVELS[Math.max(0, ...checks.map(({ level }) => LEVELS.indexOf(level)))] ?? "ok"
 }
 
 /** The doctor's exit code. */
-export function exitCodeOf(level: Level): number {
+export function exitCodeOf(level: CheckLevel): number {
   return LEVELS.indexOf(level)
 }
 
-/** A path as a shell takes it. */
+/** The path, quoted for a shell if necessary. */
 export function inShell(path: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

@@ -1,4 +1,4 @@
-// All that the doctor looks at, in order, each said as soon as it is known. Changes nothing.
+// Everything the doctor looks at, in order; each result is yielded as soon as it is known. Changes nothing.
 
 import { dirname } from "node:path"
 import { placesIn, readInstalled } from "../engine/installed.ts"
@@ -7,33 +7,39 @@ import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
 import { redact } from "../text/redact/redact.ts"
-import { type Check, fail } from "./check.ts"
+import { type CheckResult, fail } from "./check.ts"
 import { readConfig } from "./config-files.ts"
-import type { Databases } from "./databases.ts"
-import { checkEngine, checkModel, checkWithoutSidecar, type Watch, wantsSidecar } from "./digests.ts"
+import {
+  checkEngine,
+  checkGpu,
+  checkModel,
+  checkSpeed,
+  checkWithoutSidecar,
+  type ModelCheckOptions,
+  measureSpeed,
+  wantsSidecar,
+} from "./digests.ts"
 import { checkOpencode, checkRuntime } from "./host.ts"
-import { checkConfig, checkListed, checkPanel, checkVersions, readListing } from "./listing.ts"
-import { checkLoaded } from "./loaded.ts"
-import { checkGpu, checkSpeed, measureSpeed } from "./machine.ts"
+import { checkConfig, checkListed, checkLoaded, checkPanel, checkVersions, readListing } from "./listing.ts"
 import { checkConflicts, checkOptions, optionsOf } from "./settings.ts"
-import { checkStore } from "./store.ts"
+import { checkStore, type Databases } from "./store.ts"
 
-export type Examination = Watch & {
+export type Examination = ModelCheckOptions & {
   env: Environment
   home: string
   /** the folder OpenCode is, or would be, started in */
   directory: string
-  /** of this command */
+  /** the version of this command */
   version: string
   /** the manifest's `engines.opencode` */
   needs: string
-  /** what SQLite tells; resolves with undefined where there is none */
+  /** reads the SQLite databases; resolves with undefined if no SQLite is available */
   databases(storeFile: string): Promise<Databases | undefined>
-  /** try the model out */
+  /** run the model once and measure it */
   test: boolean
 }
 
-/** What was found on the way, for a bundle. */
+/** What was found on the way, for the bug report. */
 export type Findings = {
   opencode?: string
   options?: Options
@@ -41,18 +47,18 @@ export type Findings = {
   databases?: Databases
 }
 
-/** Sessions whose status is read: those of a bundle. */
-const NEWEST = 3
+/** Sessions whose status is read, and which go into the bug report. */
+const MAX_STATUSES = 3
 
-/** Rejects with the signal's reason alone. `findings` is filled while it goes on. */
-export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<Check> {
+/** Rejects only with the signal's reason. Fills `findings` as it proceeds. */
+export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<CheckResult> {
   for await (const check of checksOf(examination, findings)) if (check) yield withoutSecrets(check)
 }
 
 async function* checksOf(
   { env, home, directory, version, needs, databases, test, ...watch }: Examination,
   findings: Findings,
-): AsyncGenerator<Check | undefined> {
+): AsyncGenerator<CheckResult | undefined> {
   const opencode = await checkOpencode(env, needs, watch.signal)
   if (opencode.version !== undefined) findings.opencode = opencode.version
   yield opencode.check
@@ -69,7 +75,7 @@ async function* checksOf(
   const data = dataFolder(env, home)
   const statuses = await listStatus(statusFolder(data))
   const read = await Promise.all(
-    statuses.slice(0, NEWEST).map(({ sessionID }) => readStatus(statusFolder(data), sessionID)),
+    statuses.slice(0, MAX_STATUSES).map(({ sessionID }) => readStatus(statusFolder(data), sessionID)),
   )
   const newest = read[0]
   findings.statuses = read.filter((status) => status !== undefined)
@@ -103,7 +109,7 @@ async function* checksOf(
 
   const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
   yield "wrong" in named
-    ? fail("store", `${named.wrong}; it is kept in memory`, "correct store.path")
+    ? fail("store", `${named.wrong}; the store is kept in memory`, "correct store.path")
     : await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
 }
 
@@ -115,6 +121,6 @@ function readStorePath({ store }: Options, env: Environment, home: string): { pa
   }
 }
 
-function withoutSecrets({ fix, ...check }: Check): Check {
+function withoutSecrets({ fix, ...check }: CheckResult): CheckResult {
   return { ...check, found: redact(check.found), ...(fix === undefined ? {} : { fix: redact(fix) }) }
 }

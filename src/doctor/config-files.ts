@@ -1,42 +1,40 @@
-// The config files OpenCode 1.18 reads in a folder, in its order, for the server's half and for the TUI's: the global
-// folder, what the environment names, the project's, every `.opencode`, and the machine's own. What it fetches over the
-// network (an organisation's config) is not looked at.
+// The config files OpenCode 1.18 reads in a folder, in its order, for the server and for the TUI: the global folder, files
+// named by the environment, the project's, every `.opencode`, and the machine's. Config that it fetches over the network (an
+// organisation's) is not read. Also the JSON dialect of these files: comments, trailing commas, `{env:…}` and `{file:…}`.
 
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
-import { parseJsonc } from "./jsonc.ts"
-import { withReferences } from "./references.ts"
 
 export type ConfigFile = {
   path: string
-  /** the folder whose sessions it is read for; undefined when it is read for all */
+  /** the folder whose sessions it is read for; undefined if it is read for all */
   project?: string
   changedMs: number
-  /** the parsed file; undefined with a problem */
+  /** the parsed file; undefined if there is a problem */
   value?: Record<string, unknown>
-  /** why it could not be read, without a word of its content */
+  /** why it could not be read, without quoting its content */
   problem?: string
 }
 
 export type Config = {
-  /** the folder that `opencode plugin --global` writes to */
+  /** the global config folder, which `opencode plugin --global` writes to */
   folder: string
-  /** of the server's half; later ones win */
+  /** of the server; later ones win */
   server: ConfigFile[]
-  /** of the TUI's half */
+  /** of the TUI */
   tui: ConfigFile[]
-  /** where the TUI keeps what was switched in it; its `plugin_enabled` wins */
+  /** where the TUI keeps its own switches; its `plugin_enabled` wins */
   switched?: ConfigFile
-  /** files of the folders whose plugins are loaded without being listed */
+  /** files in the folders whose plugins are loaded without being listed */
   pluginFiles: string[]
 }
 
-/** `directory` is the one OpenCode is started in. Never rejects. */
+/** `directory` is the folder OpenCode is started in. Never rejects. */
 export async function readConfig(env: Environment, home: string, directory: string): Promise<Config> {
   const folder = join(resolve(env.XDG_CONFIG_HOME || join(home, ".config")), "opencode")
   const ignoresProject = isOn(env.OPENCODE_DISABLE_PROJECT_CONFIG)
-  // from the innermost to the outermost; without a repository OpenCode goes up to the root
+  // innermost first; without a repository OpenCode goes up to the root
   const above = ignoresProject ? [] : await foldersUp(directory)
   const folders: { folder: string; project?: string }[] = [
     ...above.map((one) => ({ folder: join(one, ".opencode"), project: one })),
@@ -77,7 +75,7 @@ export async function readConfig(env: Environment, home: string, directory: stri
   }
 }
 
-/** As OpenCode reads its switches. */
+/** As OpenCode reads boolean environment variables. */
 export function isOn(value: string | undefined): boolean {
   return /^(?:1|true)$/i.test(value ?? "")
 }
@@ -97,7 +95,7 @@ function machineFolder(env: Environment): string {
   return "/etc/opencode"
 }
 
-/** From the folder up to the one that holds the repository. */
+/** The folder and its parents up to the one that holds the repository. */
 async function foldersUp(directory: string): Promise<string[]> {
   const folders: string[] = []
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
@@ -109,7 +107,7 @@ async function foldersUp(directory: string): Promise<string[]> {
 
 const CONTENT = "OPENCODE_CONFIG_CONTENT"
 
-/** A whole config in the environment. It is as old as the process. */
+/** A whole config in an environment variable. */
 async function contentOf(env: Environment, home: string, directory: string): Promise<ConfigFile[]> {
   const text = env[CONTENT]
   if (!text) return []
@@ -126,10 +124,10 @@ async function readPlace(place: Place, env: Environment, home: string): Promise<
   try {
     const found = await stat(place.path)
     file = { ...file, changedMs: found.mtimeMs }
-    // a device, such as /dev/null, is as good as empty; a pipe would never end
+    // a device such as /dev/null counts as empty; reading a pipe would never end
     if (!found.isFile() && !found.isDirectory()) return undefined
     const text = await readFile(place.path, "utf8")
-    // to OpenCode an empty file is none
+    // OpenCode ignores an empty file
     if (text.trim() === "") return undefined
     return { ...file, ...(await parsed(text, { env, home, folder: dirname(place.path) })) }
   } catch (error) {
@@ -147,14 +145,14 @@ async function parsed(
   if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
   try {
     const value = parseJsonc(whole.text)
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { problem: "is no JSON object" }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return { problem: "is not a JSON object" }
     const { plugin } = value as { plugin?: unknown }
     if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) {
       return { value: value as Record<string, unknown> }
     }
-    return { problem: 'has a "plugin" that is no list of names, or of pairs [name, { options }]' }
+    return { problem: 'has a "plugin" that is not a list of names or pairs [name, { options }]' }
   } catch (error) {
-    // the parser's own words may quote what stands there, and that may be a key
+    // the parser's message may quote the text there, which may be a key
     const at = /position (\d+)/.exec(String(error))?.[1]
     const line = at === undefined ? "" : `, line ${whole.text.slice(0, Number(at)).split("\n").length}`
     return { problem: `is not valid JSON${line}` }
@@ -171,4 +169,62 @@ function isEntry(entry: unknown): boolean {
 async function pluginFilesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names.filter((name) => /\.[jt]s$/.test(name)).map((name) => join(folder, name))
+}
+
+const FILE_REFERENCE = /\{file:([^}]+)\}/g
+
+/**
+ * Replaces `{env:NAME}` and `{file:path}`, as OpenCode does before it parses the JSON. `missing` is the reference to a file
+ * that cannot be read, which makes OpenCode reject the config.
+ */
+export async function withReferences(
+  text: string,
+  { env, home, folder }: { env: Environment; home: string; folder: string },
+): Promise<{ text: string } | { missing: string }> {
+  // verbatim, unquoted; an unset variable is empty
+  const filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
+  const files = new Map<string, string>()
+  for (const { 0: reference, 1: name = "", index } of filled.matchAll(FILE_REFERENCE)) {
+    if (isComment(filled, index)) continue
+    const path = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(folder, name)
+    try {
+      const content = (await readFile(path, "utf8")).trim()
+      // escaped, since the reference stands inside quotes
+      files.set(reference, JSON.stringify(content).slice(1, -1))
+    } catch {
+      return { missing: reference }
+    }
+  }
+  return {
+    text: filled.replace(FILE_REFERENCE, (reference, _, at: number) =>
+      isComment(filled, at) ? reference : (files.get(reference) ?? reference),
+    ),
+  }
+}
+
+function isComment(text: string, at: number): boolean {
+  return text
+    .slice(text.lastIndexOf("\n", at) + 1, at)
+    .trimStart()
+    .startsWith("//")
+}
+
+/** Strings are matched first, so that a comment marker inside one is kept. */
+const COMMENTS = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
+/** A comma with nothing before it is not a trailing comma, and is an error to OpenCode too. */
+const TRAILING = /"(?:[^"\\\n]|\\.)*"|[{[]\s*,|,(?=\s*[}\]])/g
+
+/** Parses JSON with comments and trailing commas. Throws SyntaxError, with positions that match the text. */
+export function parseJsonc(text: string): unknown {
+  const bare = text.replace(/^\ufeff/, " ").replace(COMMENTS, (found) => (isString(found) ? found : blank(found)))
+  return JSON.parse(bare.replace(TRAILING, (found) => (found === "," ? " " : found)))
+}
+
+function isString(found: string): boolean {
+  return found.startsWith('"')
+}
+
+/** Spaces of the same length, with the same line breaks. */
+function blank(found: string): string {
+  return found.replace(/[^\n]/g, " ")
 }

@@ -1,32 +1,43 @@
-// Who writes digests, and whether what that takes is there: the engine, the model with its checksum, or a local server.
+// What writes the digests and whether it is ready: the engine, the model and its checksum, or a local server; the GPU the
+// engine can use, and its measured speed.
 
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
-import { readAddress } from "../digest/backends/address.ts"
-import { exchange } from "../digest/backends/exchange.ts"
-import { chooseModel, type EngineRecord, type ModelRecord, type Places, sharedIn } from "../engine/installed.ts"
-import { hashFile } from "../engine/model-file.ts"
-import { PROTOCOL } from "../engine/wire/version.ts"
+import { exchange, readAddress } from "../digest/backends/http.ts"
+import {
+  chooseModel,
+  type EngineRecord,
+  hashFile,
+  type ModelInUse,
+  type Places,
+  sharedReason,
+} from "../engine/installed.ts"
+import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Options } from "../options.ts"
-import { megabytes } from "../setup/folder.ts"
-import { checkModelFile } from "../setup/gguf.ts"
+import { SetupError } from "../setup/errors.ts"
+import { probeMachine } from "../setup/machine.ts"
+import { checkModelFile } from "../setup/model-files.ts"
 import { listedModel } from "../setup/models.ts"
-import { ENGINE } from "../setup/pinned.ts"
-import { type Check, fail, inShell, ok } from "./check.ts"
+import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
+import { rateSpeed, tryOut } from "../setup/try-out.ts"
+import type { Status } from "../status/status.ts"
+import type { Environment } from "../system/data-folder.ts"
+import { byteSize } from "../text/format.ts"
+import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 
-export type Installed = { engine: EngineRecord | undefined; model: ModelRecord | undefined }
+export type InstalledParts = { engine: EngineRecord | undefined; model: ModelInUse | undefined }
 
-/** Checking a large model takes a while. */
-export type Watch = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
+/** `onHash` reports progress, since checking a large model takes a while. */
+export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
 
 const SETUP = "hudfold setup"
 
 /** Whether the sidecar would be asked for digests at all. */
-export function wantsSidecar({ backend }: Options["digest"], { engine, model }: Installed): boolean {
+export function wantsSidecar({ backend }: Options["digest"], { engine, model }: InstalledParts): boolean {
   return backend === "llama" || (backend === "auto" && (engine !== undefined || model !== undefined))
 }
 
-export async function checkWithoutSidecar(options: Options["digest"], signal: AbortSignal): Promise<Check> {
+export async function checkWithoutSidecar(options: Options["digest"], signal: AbortSignal): Promise<CheckResult> {
   if (options.backend === "openai") return checkServer(options.openai, signal)
   const how = options.backend === "extract" ? 'digest.backend is "extract"' : `\`${SETUP}\` installs one`
   return ok("digests", `made without a model; ${how}`)
@@ -34,25 +45,25 @@ export async function checkWithoutSidecar(options: Options["digest"], signal: Ab
 
 const SERVER_PATIENCE_MS = 5000
 
-async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<Check> {
+async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<CheckResult> {
   const start = "start the server, or correct digest.openai.url"
   try {
     const { local, models } = readAddress(options.url, options.allowRemote)
     const headers: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
     const patience = AbortSignal.any([signal, AbortSignal.timeout(SERVER_PATIENCE_MS)])
     const { status } = await exchange({ url: models, local, method: "GET", headers }, patience)
-    // one without a list may still have the model that was named
-    if (status < 300 || (status === 404 && options.model)) return ok("digests", `${models.origin} answers`)
+    // a server without a model list may still have the configured model
+    if (status < 300 || (status === 404 && options.model)) return ok("digests", `${models.origin} responds`)
     const key = status === 401 || status === 403 ? "set digest.openai.apiKey" : "correct digest.openai.url"
-    return fail("digests", `${models.origin} answers with status ${status}`, key)
+    return fail("digests", `${models.origin} responds with status ${status}`, key)
   } catch (error) {
     signal.throwIfAborted()
-    return fail("digests", wordsOf(error), start)
+    return fail("digests", messageOf(error), start)
   }
 }
 
-export async function checkEngine(places: Places, { engine }: Installed): Promise<Check> {
-  const broken = (found: string) => fail("engine", found, `${SETUP}, which installs it anew`)
+export async function checkEngine(places: Places, { engine }: InstalledParts): Promise<CheckResult> {
+  const broken = (found: string) => fail("engine", found, `${SETUP}, which reinstalls it`)
   const isThere = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined
   if (!engine) {
     return broken(
@@ -63,39 +74,39 @@ export async function checkEngine(places: Places, { engine }: Installed): Promis
   }
   if (engine.protocol !== PROTOCOL) {
     return broken(
-      `it speaks version ${engine.protocol} of the protocol, this plugin version ${PROTOCOL}, and goes unused`,
+      `it uses version ${engine.protocol} of the protocol and this plugin version ${PROTOCOL}, so it is not used`,
     )
   }
   if (!(await isThere(places.main))) return broken(`${places.main} is missing`)
-  const shared = sharedIn(places)
+  const shared = sharedReason(places)
   if (shared !== undefined) return fail("engine", shared, `correct that, or move it away and run ${SETUP}`)
   for (const name of [ENGINE, ...engine.variants]) {
     const part = join(places.sidecar, "node_modules", ...name.split("/"))
-    // setup goes by its stamp, and would find nothing to do
-    const anew = `${SETUP} --uninstall --keep-models, then ${SETUP}`
-    if (!(await isThere(part))) return fail("engine", `${part} is missing`, anew)
+    // setup trusts its own record of the installation and would find nothing to do
+    const reinstall = `${SETUP} --uninstall --keep-models, then ${SETUP}`
+    if (!(await isThere(part))) return fail("engine", `${part} is missing`, reinstall)
   }
   return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
 }
 
-/** Rejects with the signal's reason alone. */
+/** Rejects only with the signal's reason. */
 export async function checkModel(
   options: Options["digest"],
-  { model }: Installed,
+  { model }: InstalledParts,
   places: Places,
-  watch: Watch,
-): Promise<Check> {
+  watch: ModelCheckOptions,
+): Promise<CheckResult> {
   const choose = "choose another with: hudfold model use NAME"
   if (options.model !== undefined && options.model !== model?.path) {
-    const remedy = "correct digest.model, or take it out"
+    const remedy = "correct digest.model, or remove it"
     const chosen = await chooseModel(options.model, model, places)
     if ("reason" in chosen) return fail("model", chosen.reason, remedy)
     try {
       const bytes = await checkModelFile(chosen.path)
-      const found = `${chosen.path} (digest.model), ${megabytes(bytes)}; there is no checksum to hold it against`
+      const found = `${chosen.path} (digest.model), ${byteSize(bytes)}; there is no checksum to compare it with`
       return ok("model", found)
     } catch (error) {
-      return fail("model", wordsOf(error), remedy)
+      return fail("model", messageOf(error), remedy)
     }
   }
   if (!model) {
@@ -106,33 +117,89 @@ export async function checkModel(
   try {
     const bytes = await checkModelFile(model.path)
     if (bytes !== model.sizeBytes) {
-      const found = `${model.path} has ${bytes} bytes, and had ${model.sizeBytes} when it was chosen`
-      return fail("model", found, getBack(model))
+      const found = `${model.path} has ${bytes} bytes, but had ${model.sizeBytes} when it was chosen`
+      return fail("model", found, howToRestore(model))
     }
     const sha256 = await hashFile(model.path, {
       signal: watch.signal,
       onProgress: (done) => watch.onHash?.(done, model.sizeBytes),
     })
     if (sha256 !== model.sha256) {
-      return fail("model", `${model.path} is damaged: its checksum is not the one it had`, getBack(model))
+      return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
     }
-    return ok("model", `${model.name}, ${megabytes(bytes)}, checksum verified, ${model.path}`)
+    return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
   } catch (error) {
     watch.signal.throwIfAborted()
-    return fail("model", wordsOf(error), `${fetchAgain(model) ?? "put the file back"}; or ${choose}`)
+    return fail("model", messageOf(error), `${fetchAgain(model) ?? "restore the file"}; or ${choose}`)
   }
 }
 
-/** What setup can fetch; a file of the user's own is theirs to bring back. */
-function fetchAgain({ name }: ModelRecord): string | undefined {
+/** The command that downloads the model again; undefined for a file of the user's own. */
+function fetchAgain({ name }: ModelInUse): string | undefined {
   return listedModel(name) || name.startsWith("hf:") ? `${SETUP} --model ${name}` : undefined
 }
 
-function getBack(model: ModelRecord): string {
-  const takeAsItIs = `hudfold model use ${inShell(model.path)}`
-  return fetchAgain(model) ?? `put the file back, or take it as it is: ${takeAsItIs}`
+function howToRestore(model: ModelInUse): string {
+  const useAsItIs = `hudfold model use ${inShell(model.path)}`
+  return fetchAgain(model) ?? `restore the file, or use it as it is: ${useAsItIs}`
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** `device` is what the model of the last session ran on. */
+export async function checkGpu(
+  { gpu }: Options["digest"],
+  { engine }: InstalledParts,
+  device: string | undefined,
+  env: Environment,
+): Promise<CheckResult> {
+  const ran = device === undefined ? "" : `; the last session's model ran on ${device}`
+  try {
+    const { variants, why } = chooseVariants(await probeMachine(env), gpu)
+    if (!engine) return ok("gpu", why)
+    const lacking = variants.map(variantPackage).filter((name) => !engine.variants.includes(name))
+    const has = `the engine was installed for ${engine.variants.join(" and ")}${ran}`
+    if (lacking.length === 0) return ok("gpu", `${why}; ${has}`)
+    const found = `${why}, which needs ${lacking.join(" and ")}; ${has}`
+    return warn("gpu", found, 'hudfold setup, which adds it; or set digest.gpu to "off"')
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    if (!engine) return ok("gpu", error.message)
+    return warn("gpu", `${error.message}${ran}`, 'correct digest.gpu, or set digest.backend to "extract"')
+  }
+}
+
+const FASTER = "choose a smaller model: hudfold model list shows what each needs"
+
+const rates = (prefill: number, decode: number) => `${Math.round(prefill)} tokens/s in and ${Math.round(decode)} out`
+
+/** From the measurement of the last session that has one. */
+export function checkSpeed(status: Status | undefined): CheckResult {
+  const speed = status?.writer.speed
+  if (!speed) return ok("speed", "not measured yet; run `hudfold doctor --test`")
+  const { verdict, words } = rateSpeed({ prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode })
+  const found = `${rates(speed.prefill, speed.decode)} in the last session that used it: ${words}`
+  return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+}
+
+/** Writes one digest of a sample. Rejects only with the signal's reason. */
+export async function measureSpeed(
+  places: Places,
+  { model }: InstalledParts,
+  trial: { gpu: Options["digest"]["gpu"]; version: string; env: Environment; signal: AbortSignal },
+): Promise<CheckResult | undefined> {
+  if (!model) return undefined
+  try {
+    const { capabilities, verdict, words } = await tryOut(places, model, trial)
+    const on = capabilities.gpu === "off" ? "the processor" : `${capabilities.gpu} (${capabilities.devices.join(", ")})`
+    const speed = rates(capabilities.prefillTokensPerSecond, capabilities.decodeTokensPerSecond)
+    const found = `${speed} on ${on}: ${words}`
+    return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+  } catch (error) {
+    trial.signal.throwIfAborted()
+    if (!(error instanceof SetupError)) throw error
+    return fail("speed", error.message, "hudfold setup, which repairs the engine; or choose another model")
+  }
 }

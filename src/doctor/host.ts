@@ -1,24 +1,24 @@
-// The programs around the plugin: OpenCode itself, and what this command runs on.
+// The programs around the plugin: OpenCode itself, and the runtime of this command.
 
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { findCommand } from "../engine/find.ts"
+import { findCommand } from "../engine/launch.ts"
 import type { Environment } from "../system/data-folder.ts"
-import { type Check, fail, ok } from "./check.ts"
+import { type CheckResult, fail, ok } from "./check.ts"
 
 const PATIENCE_MS = 15_000
 const UPGRADE = "upgrade it: opencode upgrade"
 
-/** `needs` is the manifest's `engines.opencode`, as `>=1.18.0`. `version` is undefined where it is not known. */
+/** `needs` is the manifest's `engines.opencode`, such as `>=1.18.0`. `version` is undefined if unknown. */
 export async function checkOpencode(
   env: Environment,
   needs: string,
   signal: AbortSignal,
-): Promise<{ check: Check; version?: string }> {
+): Promise<{ check: CheckResult; version?: string }> {
   const command = findCommand("opencode", env)
   if (command === undefined) {
     const install = "install it (https://opencode.ai) or put it on PATH"
-    return { check: fail("opencode", "there is no opencode on PATH", install) }
+    return { check: fail("opencode", "opencode is not on PATH", install) }
   }
   let said: string
   try {
@@ -26,14 +26,14 @@ export async function checkOpencode(
   } catch (error) {
     signal.throwIfAborted()
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
-    return { check: fail("opencode", `${command} --version failed (${why})`, "install OpenCode anew") }
+    return { check: fail("opencode", `${command} --version failed (${why})`, "reinstall OpenCode") }
   }
   const version = /\d+\.\d+\.\d+\S*/.exec(said)?.[0]
   if (version === undefined) {
-    const found = `${command} --version says ${JSON.stringify(said.slice(0, 60))}, which is no version`
+    const found = `${command} --version prints ${JSON.stringify(said.slice(0, 60))}, which is not a version`
     return { check: fail("opencode", found, "put OpenCode's own program first on PATH") }
   }
-  // a build of a branch calls itself so, and OpenCode does not hold it against what a plugin needs either
+  // the version of a development build, which OpenCode does not compare with a plugin's requirements either
   if (version.startsWith("0.0.0"))
     return { check: ok("opencode", `${version}, a development build, in ${command}`), version }
   if (isOlder(version, needs)) {
@@ -50,11 +50,11 @@ function isOlder(version: string, needs: string): boolean {
   return at >= 0 && (have[at] ?? 0) < (want[at] ?? 0)
 }
 
-/** What this command runs on, and what it reads databases with. */
-export function checkRuntime(env: Environment): Check {
+/** The runtime of this command, and the program that reads databases for it. */
+export function checkRuntime(env: Environment): CheckResult {
   const { bun, node } = process.versions
   if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
   const other = findCommand("bun", env) ?? findCommand("opencode", env)
-  const reads = other === undefined ? "no Bun on PATH: databases are not looked at" : `databases are read by ${other}`
+  const reads = other === undefined ? "no Bun on PATH, so databases are not read" : `databases are read by ${other}`
   return ok("runtime", `Node ${node}; ${reads}`)
 }

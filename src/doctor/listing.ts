@@ -1,40 +1,45 @@
-// Whether OpenCode's config can be read and lists both halves of the plugin, once, in one version.
+// Whether OpenCode's config can be read and lists the plugin and its panel once each, in the same version, and whether
+// OpenCode has actually loaded the plugin.
 
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, sep } from "node:path"
+import type { Options } from "../options.ts"
+import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
-import { type Check, fail, inShell, ok, warn } from "./check.ts"
+import { ago } from "../text/format.ts"
+import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
-import { isOurs, type Listed, listedIn, mergedFiles, OURS, withoutDoubles } from "./plugin-list.ts"
+import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, withoutDuplicates } from "./plugin-list.ts"
+import type { SessionFacts } from "./store.ts"
 
 export type Listing = {
-  /** every plugin that OpenCode would load in the server, ours and others */
-  server: Listed[]
+  /** every plugin OpenCode would load in the server, ours and others */
+  server: ListedPlugin[]
   /** ours in the server; the last one's options count */
-  ours: Listed[]
+  ours: ListedPlugin[]
   /** ours in the TUI */
-  panel: Listed[]
-  /** our own entries before OpenCode drops doubles */
-  written: Listed[]
+  panel: ListedPlugin[]
+  /** our entries in the server before OpenCode removes duplicates */
+  written: ListedPlugin[]
 }
 
 export async function readListing(config: Config, env: Environment, home: string): Promise<Listing> {
   const [server, tui] = await Promise.all([listedIn(mergedFiles(config), env, home), listedIn(config.tui, env, home)])
-  const loaded = withoutDoubles(server)
+  const loaded = withoutDuplicates(server)
   return {
     server: loaded,
     ours: loaded.filter(isOurs),
-    panel: withoutDoubles(tui).filter(isOurs),
+    panel: withoutDuplicates(tui).filter(isOurs),
     written: server.filter(isOurs),
   }
 }
 
-export function checkConfig(config: Config): Check[] {
+export function checkConfig(config: Config): CheckResult[] {
   const files = [...config.server, ...config.tui]
   const isBroken = ({ problem }: ConfigFile) => problem !== undefined
   const correct = ({ path, problem = "" }: ConfigFile) =>
     /JSON|"plugin"/.test(problem)
       ? "correct it; comments and trailing commas are fine"
-      : `put that right, or move the file away: mv ${inShell(path)} ${inShell(`${path}.old`)}`
+      : `fix that, or move the file away: mv ${inShell(path)} ${inShell(`${path}.old`)}`
   const broken = [
     ...config.server
       .filter(isBroken)
@@ -43,125 +48,131 @@ export function checkConfig(config: Config): Check[] {
       ),
     ...config.tui
       .filter(isBroken)
-      .map((file) => warn("config", `${file.path} ${file.problem}, and OpenCode goes on without it`, correct(file))),
+      .map((file) => warn("config", `${file.path} ${file.problem}, and OpenCode ignores it`, correct(file))),
   ]
   if (broken.length > 0) return broken
   if (files.length === 0) return [ok("config", `OpenCode has no config file yet; its folder is ${config.folder}`)]
   return [ok("config", `readable: ${files.map(({ path }) => path).join(", ")}`)]
 }
 
-const INSTALL = `opencode plugin ${OURS} (with --global for all projects), then start OpenCode anew`
+const INSTALL = `opencode plugin ${PACKAGE} (with --global for all projects), then restart OpenCode`
 
-export function checkListed(config: Config, { ours, written }: Listing, env: Environment): Check {
+export function checkListed(config: Config, { ours, written }: Listing, env: Environment): CheckResult {
   if (isOn(env.OPENCODE_PURE)) {
-    return fail("plugin", "OPENCODE_PURE is set, with which OpenCode loads no plugin at all", "unset OPENCODE_PURE")
+    return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
   const [last] = ours.slice(-1)
   if (!last) {
-    const found = "no plugin list of OpenCode's config names it for this folder"
-    return fail("plugin", found, `${INSTALL}; or add "${OURS}" to "plugin" in ${globalFile(config)}`)
+    const found = "no plugin list in OpenCode's config includes it for this folder"
+    return fail("plugin", found, `${INSTALL}; or add "${PACKAGE}" to "plugin" in ${globalFile(config)}`)
   }
   const missing = ours.find(({ place }) => place === "nothing")
   if (missing) {
     const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
-    return fail("plugin", found, `correct the path in ${missing.file.path}, or list "${OURS}"`)
+    return fail("plugin", found, `correct the path in ${missing.file.path}, or list "${PACKAGE}"`)
   }
   if (ours.length > 1) {
-    const found = `listed ${ours.length} times, and OpenCode loads each: ${ours.map(nameIn).join("; ")}`
-    return warn("plugin", found, `leave one of them in, best the one in ${last.file.path}`)
+    const found = `listed ${ours.length} times, and OpenCode loads each entry: ${ours.map(nameIn).join("; ")}`
+    return warn("plugin", found, `keep one of them, preferably the one in ${last.file.path}`)
   }
   if (written.length > 1) {
-    const found = `listed ${written.length} times (${written.map(nameIn).join("; ")}); only the last counts, with its options`
+    const found = `listed ${written.length} times (${written.map(nameIn).join("; ")}); only the last entry and its options count`
     const others = new Set(written.slice(0, -1).map(({ file }) => file.path))
-    const from = [...others].map((path) => (path === last.file.path ? `${path}, but for the last one there` : path))
-    return warn("plugin", found, `take it out of ${from.join(" and of ")}`)
+    const from = [...others].map((path) =>
+      path === last.file.path ? `${path}, except for the last entry there` : path,
+    )
+    return warn("plugin", found, `remove it from ${from.join(" and from ")}`)
   }
   return ok("plugin", nameIn(last))
 }
 
-export function checkPanel(config: Config, { ours, panel }: Listing): Check | undefined {
+export function checkPanel(config: Config, { ours, panel }: Listing): CheckResult | undefined {
   const [one] = ours
-  // what installs the plugin installs the panel
+  // installing the plugin installs the panel too
   if (!one) return undefined
   const [last] = panel.slice(-1)
   if (!last) {
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
-    return warn("panel", found, `${addPanel(config, one)}, then start OpenCode anew`)
+    return warn("panel", found, `${addPanel(config, one)}, then restart OpenCode`)
   }
   const switches = [...config.tui, ...(config.switched ? [config.switched] : [])]
   const decides = switches.filter((file) => switchIn(file) !== undefined).at(-1)
   if (decides && switchIn(decides) === false) {
     const fix =
       decides === config.switched
-        ? `in OpenCode's command palette choose "Plugins" and switch ${OURS} on`
-        : `take "${OURS}" out of "plugin_enabled" in ${decides.path}`
+        ? `in OpenCode's command palette choose "Plugins" and switch ${PACKAGE} on`
+        : `remove "${PACKAGE}" from "plugin_enabled" in ${decides.path}`
     return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
   }
   if (last.place === "nothing") {
-    const fix = `correct the path in ${last.file.path}, or list "${OURS}"`
+    const fix = `correct the path in ${last.file.path}, or list "${PACKAGE}"`
     return warn("panel", `${nameIn(last)}, and there is nothing at ${last.path}`, fix)
   }
   if (last.place === "file" && last.path === one.path) {
-    const fix = `list the folder there, ${JSON.stringify(last.folder)}, and OpenCode finds the file for each`
-    return warn("panel", `${nameIn(last)} is the server's half, which has no panel`, fix)
+    const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
+    return warn("panel", `${nameIn(last)} is the server plugin, which has no panel`, fix)
   }
   return ok("panel", nameIn(last))
 }
 
-/** Undefined when there is nothing to compare. `own` is the version of this command, `seen` of the last session. */
-export function checkVersions({ ours, panel }: Listing, own: string, seen: string | undefined): Check | undefined {
+/** Undefined if there is nothing to compare. `own` is the version of this command, `seen` that of the last session. */
+export function checkVersions(
+  { ours, panel }: Listing,
+  own: string,
+  seen: string | undefined,
+): CheckResult | undefined {
   const [server, tui] = [ours.at(-1), panel.at(-1)]
   if (!server) return undefined
   if (server.version === undefined) {
-    return ok("version", `${own} is this command's; OpenCode has not fetched ${JSON.stringify(server.spec)} yet`)
+    return ok("version", `this command is ${own}; OpenCode has not fetched ${JSON.stringify(server.spec)} yet`)
   }
   if (tui?.version !== undefined && tui.version !== server.version) {
     const found = `the plugin is ${server.version} (${server.file.path}), its panel ${tui.version} (${tui.file.path})`
-    return warn("version", found, "name the same folder or version in both files, then start OpenCode anew")
+    return warn("version", found, "list the same folder or version in both files, then restart OpenCode")
   }
   if (server.version !== own) {
     const found = `OpenCode loads ${server.version}, and this command is ${own}`
     const isNewer = server.version.localeCompare(own, "en", { numeric: true }) > 0
     if (server.place !== "package") {
       const command = `use its own command: node ${inShell(join(server.folder ?? "", "dist", "cli.js"))} doctor`
-      return warn("version", found, isNewer ? command : `bring ${server.folder} up to date, or ${command}`)
+      return warn("version", found, isNewer ? command : `update ${server.folder}, or ${command}`)
     }
-    if (isNewer) return warn("version", found, `use the same version: npx ${OURS}@${server.version} doctor`)
+    if (isNewer) return warn("version", found, `use the same version: npx ${PACKAGE}@${server.version} doctor`)
     const files = new Set([server, ...(tui ? [tui] : [])].map(({ file }) => file.path))
-    const why = "OpenCode never updates by itself what is listed without a version"
+    const why = "OpenCode never updates a plugin that is listed without a version"
     return warn(
       "version",
       found,
-      `list "${OURS}@${own}" in ${[...files].join(" and in ")} (${why}); then start it anew`,
+      `list "${PACKAGE}@${own}" in ${[...files].join(" and in ")} (${why}); then restart OpenCode`,
     )
   }
   if (seen !== undefined && seen !== server.version) {
-    return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "start OpenCode anew")
+    return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "restart OpenCode")
   }
-  return ok("version", `${own}, ${tui?.version === undefined ? "the plugin's and this command's" : "of all parts"}`)
+  return ok("version", `${own}, ${tui?.version === undefined ? "the plugin and this command" : "all parts"}`)
 }
 
-function nameIn({ spec, file }: Listed): string {
+function nameIn({ spec, file }: ListedPlugin): string {
   return `${JSON.stringify(spec)} in ${file.path}`
 }
 
-/** What switches our panel on or off in a file; undefined where it says nothing of it. */
+/** Whether a file switches our panel on or off; undefined if it does neither. */
 function switchIn({ value }: ConfigFile): boolean | undefined {
   const enabled = value?.plugin_enabled
   if (typeof enabled !== "object" || enabled === null) return undefined
-  const ours = (enabled as Record<string, unknown>)[OURS]
+  const ours = (enabled as Record<string, unknown>)[PACKAGE]
   return typeof ours === "boolean" ? ours : undefined
 }
 
-/** The global file whose list counts: of several lists only the last one does. */
+/** The global file whose list counts, which is the last one with a list. */
 function globalFile({ folder, server }: Config): string {
   const global = server.filter(({ path }) => dirname(path) === folder)
   const file = global.filter(({ value }) => value?.plugin !== undefined).at(-1) ?? global.at(-1)
   return file?.path ?? join(folder, "opencode.json")
 }
 
-/** A command where it finds the server's half in its place; elsewhere it would list that one twice. */
-function addPanel({ folder, tui }: Config, { folder: own, spec, file }: Listed): string {
+/** `opencode plugin` is suggested only if it finds the server's entry as it writes it; otherwise it would list that twice. */
+function addPanel({ folder, tui }: Config, { folder: own, spec, file }: ListedPlugin): string {
   const isGlobal = dirname(file.path) === folder
   const entry = own ?? spec
   const beside = isGlobal || file.project === undefined ? folder : dirname(file.path)
@@ -169,4 +180,62 @@ function addPanel({ folder, tui }: Config, { folder: own, spec, file }: Listed):
   const edit = `add ${JSON.stringify(entry)} to "plugin" in ${path}`
   const isOwn = isGlobal && basename(file.path) === "opencode.json" && entry === spec
   return isOwn ? `opencode plugin ${inShell(entry)} --global; or ${edit}` : edit
+}
+
+/**
+ * A session in which the plugin's hooks ran has a status file. OpenCode reports nothing about a plugin it could not load, so
+ * a missing file is the only sign of that.
+ */
+export type LoadEvidence = {
+  listing: Listing
+  options: Options
+  /** of all sessions that have one */
+  statuses: readonly { sessionID: string; writtenMs: number }[]
+  /** the one written last, if it can be read */
+  newest: Status | undefined
+  /** OpenCode's newest sessions in which a model was called; undefined if its database cannot be read */
+  sessions: readonly SessionFacts[] | undefined
+  nowMs: number
+}
+
+export function checkLoaded({
+  listing,
+  options,
+  statuses,
+  newest,
+  sessions,
+  nowMs,
+}: LoadEvidence): CheckResult | undefined {
+  const listed = listing.ours.at(-1)
+  if (!listed || !options.enabled) return undefined
+  if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
+  const { project, changedMs } = listed.file
+  const last = sessions
+    ?.filter(({ directory, agent }) => isIn(directory, project) && !options.disabledAgents.includes(agent ?? ""))
+    .sort((a, b) => b.lastCallMs - a.lastCallMs)[0]
+  const trace = last && statuses.find(({ sessionID }) => sessionID === last.id)
+  if (trace || (!last && newest)) {
+    const calls = newest && newest.sessionID === (trace ?? newest).sessionID ? `, ${newest.calls} calls` : ""
+    const { sessionID, writtenMs } = trace ?? (newest as Status)
+    return ok("loaded", `its hooks ran in session ${sessionID} (${ago(nowMs - writtenMs)}${calls})`)
+  }
+  if (!last) {
+    return warn("loaded", "listed, but no session has been seen yet", "start OpenCode and send it a message")
+  }
+  const when = `${last.id}, ${ago(nowMs - last.lastCallMs)}`
+  if (last.lastCallMs < changedMs) {
+    const found = `no session has called a model since it was listed (the last one: ${when})`
+    return warn("loaded", found, "restart OpenCode and send it a message")
+  }
+  const before = statuses[0] ? `; it was last seen in ${statuses[0].sessionID}` : ""
+  return warn(
+    "loaded",
+    `listed, but the last session (${when}) left no trace of it${before}`,
+    "restart OpenCode; if that does not help, run `opencode serve --print-logs` and look for errors at the first request",
+  )
+}
+
+function isIn(directory: string, project: string | undefined): boolean {
+  if (project === undefined || directory === project) return true
+  return directory.startsWith(project.endsWith(sep) ? project : project + sep)
 }

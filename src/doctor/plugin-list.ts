@@ -1,4 +1,4 @@
-// The plugins that OpenCode's config lists: where each comes from, which one is ours, which version it is.
+// The plugins that OpenCode's config lists: where each comes from, whether it is this plugin, and its version.
 
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
@@ -6,26 +6,26 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import type { Environment } from "../system/data-folder.ts"
 import type { Config, ConfigFile } from "./config-files.ts"
 
-export const OURS = "opencode-hudfold"
+export const PACKAGE = "opencode-hudfold"
 
-export type Listed = {
-  /** as it is written, without the options */
+export type ListedPlugin = {
+  /** as written, without the options */
   spec: string
   options: unknown
   file: ConfigFile
-  /** the npm package's name, or what the package.json around a path says */
+  /** the name of the npm package, or that in the package.json around a path */
   name: string
   place: "package" | "folder" | "file" | "nothing"
-  /** of a plugin that is no package */
+  /** of a plugin given by a path */
   path?: string
-  /** that of the package.json around the path */
+  /** the folder of the package.json around the path */
   folder?: string
-  /** as installed; undefined where that is not known */
+  /** the installed version; undefined if unknown */
   version?: string
 }
 
-/** All that the files list, in their order, with what OpenCode takes for the same plugin left in. */
-export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string): Promise<Listed[]> {
+/** Every plugin the files list, in their order, including entries OpenCode treats as duplicates. */
+export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string): Promise<ListedPlugin[]> {
   const entries = files.flatMap((file) => {
     const { plugin } = file.value ?? {}
     return (Array.isArray(plugin) ? plugin : []).flatMap((entry: unknown) => {
@@ -36,44 +36,44 @@ export async function listedIn(files: readonly ConfigFile[], env: Environment, h
   return Promise.all(entries.map((entry) => resolveListed(entry, env, home)))
 }
 
-/** The server's files as OpenCode merges them: within the global folder a list takes the place of the one before. */
+/** The server's files as OpenCode merges them: within the global folder, a later plugin list replaces an earlier one. */
 export function mergedFiles(config: Config): ConfigFile[] {
   const isGlobal = ({ path }: ConfigFile) => dirname(path) === config.folder
   const last = config.server.filter((file) => isGlobal(file) && Array.isArray(file.value?.plugin)).at(-1)
   return config.server.filter((file) => !isGlobal(file) || file === last)
 }
 
-/** One of each plugin, the later one, as OpenCode does it: packages by their name, files by where they are. */
-export function withoutDoubles(listed: readonly Listed[]): Listed[] {
+/** The last entry of each plugin, as in OpenCode: packages are identified by name, files by path. */
+export function withoutDuplicates(listed: readonly ListedPlugin[]): ListedPlugin[] {
   return [...new Map(listed.map((one) => [keyOf(one), one])).values()]
 }
 
-export function isOurs({ name }: Pick<Listed, "name">): boolean {
-  return name === OURS
+export function isOurs({ name }: Pick<ListedPlugin, "name">): boolean {
+  return name === PACKAGE
 }
 
-function keyOf({ name, path }: Listed): string {
+function keyOf({ name, path }: ListedPlugin): string {
   return path === undefined ? name : pathToFileURL(path).href
 }
 
-type Entry = Pick<Listed, "spec" | "options" | "file">
+type Entry = Pick<ListedPlugin, "spec" | "options" | "file">
 
-async function resolveListed(entry: Entry, env: Environment, home: string): Promise<Listed> {
+async function resolveListed(entry: Entry, env: Environment, home: string): Promise<ListedPlugin> {
   const { spec, file } = entry
   const path = pathOf(spec, dirname(file.path))
   if (path === undefined) {
-    const name = packageName(spec)
+    const name = npmNameOf(spec)
     const version = await cachedVersion(name, spec, env, home)
     return { ...entry, name, place: "package", ...(version === undefined ? {} : { version }) }
   }
   const there = await stat(path).catch(() => undefined)
   const place = there === undefined ? "nothing" : there.isDirectory() ? "folder" : "file"
   const { name, ...around } = await packageAround(path)
-  // what is not there, or has no package.json, is known by its path at most
+  // a missing path, or one without a package.json, is identified by the path alone
   return {
     ...entry,
     ...around,
-    name: name ?? (path.split(/[\\/]/).includes(OURS) ? OURS : basename(path)),
+    name: name ?? (path.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path)),
     path,
     place,
   }
@@ -90,13 +90,13 @@ function pathOf(spec: string, folder: string): string | undefined {
   return spec.startsWith(".") || isAbsolute(spec) ? resolve(folder, spec) : undefined
 }
 
-/** `@owner/name@1.2.3` is `@owner/name`; an alias is what it stands for. */
-export function packageName(spec: string): string {
+/** `@owner/name@1.2.3` gives `@owner/name`; an alias gives its target. */
+export function npmNameOf(spec: string): string {
   const alias = /^.+@npm:(.+)$/.exec(spec)?.[1]
-  return alias === undefined ? (/^(?:@[^/]+\/)?[^@]+/.exec(spec)?.[0] ?? spec) : packageName(alias)
+  return alias === undefined ? (/^(?:@[^/]+\/)?[^@]+/.exec(spec)?.[0] ?? spec) : npmNameOf(alias)
 }
 
-/** OpenCode keeps what it has installed in a folder named by the spec, and never looks for a newer one. */
+/** OpenCode keeps an installed package in a folder named after the spec, and never looks for a newer version. */
 async function cachedVersion(name: string, spec: string, env: Environment, home: string): Promise<string | undefined> {
   const packages = join(resolve(env.XDG_CACHE_HOME || join(home, ".cache")), "opencode", "packages")
   for (const folder of [spec, `${spec}@latest`]) {
@@ -118,14 +118,9 @@ type Manifest = { name?: string; version?: string }
 
 async function readManifest(folder: string): Promise<Manifest | undefined> {
   try {
-    const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Record<
-      string,
-      unknown
-    >
-    return {
-      ...(typeof name === "string" ? { name } : {}),
-      ...(typeof version === "string" ? { version } : {}),
-    }
+    const found: Record<string, unknown> = JSON.parse(await readFile(join(folder, "package.json"), "utf8"))
+    const texts = ["name", "version"].filter((field) => typeof found[field] === "string")
+    return Object.fromEntries(texts.map((field) => [field, found[field]]))
   } catch {
     return undefined
   }

@@ -1,13 +1,13 @@
-// Whether the plugin's options are what they are meant to be, and whether another plugin wants to do the same work.
+// Whether the plugin's options are valid, and whether another plugin does the same work.
 
 import { basename } from "node:path"
 import { type Options, readOptions } from "../options.ts"
-import { type Check, fail, ok, warn } from "./check.ts"
+import { type CheckResult, fail, ok, warn } from "./check.ts"
 import type { Config } from "./config-files.ts"
 import type { Listing } from "./listing.ts"
-import { OURS } from "./plugin-list.ts"
+import { PACKAGE } from "./plugin-list.ts"
 
-/** Those in effect, and the file they stand in; the defaults where none are given. */
+/** The options in effect and the file they are in; the defaults if none are given. */
 export function optionsOf({ ours }: Listing): { options: Options; path?: string; problems: Problem[] } {
   const last = ours.at(-1)
   const { options, problems } = readOptions(last?.options)
@@ -16,7 +16,7 @@ export function optionsOf({ ours }: Listing): { options: Options; path?: string;
 
 type Problem = ReturnType<typeof readOptions>["problems"][number]
 
-export function checkOptions(listing: Listing): Check[] {
+export function checkOptions(listing: Listing): CheckResult[] {
   const { options, path, problems } = optionsOf(listing)
   if (path === undefined) return []
   if (problems.length > 0) {
@@ -25,30 +25,30 @@ export function checkOptions(listing: Listing): Check[] {
     )
   }
   if (!options.enabled) {
-    return [warn("options", "the plugin is switched off", `take "enabled": false out of its options in ${path}`)]
+    return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
   }
   const given = listing.ours.at(-1)?.options
   const names = typeof given === "object" && given !== null ? Object.keys(given) : []
-  return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults")]
+  return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
 }
 
-/** What the options are called when they are wrong as a whole. */
+/** Stands for the options as a whole in a problem. */
 const ALL = "(all)"
 
-/** The message without the value, where that is a key or may hold one. */
+/** The message without the value, if that is a key or may contain one. */
 function withoutSecret(option: string, message: string): string {
   const pattern = option === ALL || /key$/i.test(option) ? /, got .*(?=; using)/ : /, got [{[].*(?=; using)/
   return message.replace(pattern, "")
 }
 
-/** Plugins that take out or rewrite old tool outputs, by how they are listed or how their files are called. */
+/** Plugins that remove or rewrite old tool outputs, recognized by list entry or file name. */
 const OTHERS: readonly { name: string; pattern: RegExp }[] = [
   { name: "DCP", pattern: /(?:^|[/\\@_-])(?:opencode-dcp(?:$|[/\\@._-])|dcp(?:$|[@._-]))|dynamic-context-pruning/i },
   { name: "ACP", pattern: /(?:^|[/\\@_-])opencode-acp(?:$|[/\\@._-])/i },
   { name: "magic-context", pattern: /magic-context/i },
 ]
 
-export function checkConflicts(config: Config, listing: Listing): Check[] {
+export function checkConflicts(config: Config, listing: Listing): CheckResult[] {
   const folding = optionsOf(listing).options.fold.enabled
   const sources = [
     ...listing.server.map(({ name, spec, file }) => ({
@@ -65,8 +65,8 @@ export function checkConflicts(config: Config, listing: Listing): Check[] {
   if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
   return found.map(({ name, where, isListed }) => {
     if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
-    const what = `${name} prunes the context too (${where}): what one leaves alone the other moves, and the prompt cache is lost`
-    const end = isListed ? `take ${name} out of ${where}` : `move ${where} away`
-    return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${OURS}`)
+    const what = `${name} prunes the context too (${where}): each changes messages the other keeps stable, so the prompt cache is lost`
+    const end = isListed ? `remove ${name} from ${where}` : `move ${where} away`
+    return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${PACKAGE}`)
   })
 }

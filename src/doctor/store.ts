@@ -1,45 +1,150 @@
-// Whether the plugin's SQLite file is whole, of a version this one knows, and private.
+// Whether the plugin's SQLite file is intact, of a known schema version and private; and in which sessions OpenCode last
+// called a model. Databases are read only, and into plain JSON, since the CLI on Node has to ask a Bun for it.
 
+import { statSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import * as z from "zod/mini"
 import type { Options } from "../options.ts"
-import { megabytes } from "../setup/folder.ts"
-import { applicationID, schemaVersion } from "../store/migrations/index.ts"
-import { sharedWith } from "../system/private-folder.ts"
-import { type Check, fail, inShell, ok, warn } from "./check.ts"
-import type { Databases } from "./databases.ts"
+import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
+import { applicationID, schemaVersion } from "../store/migrations.ts"
+import { findDatabase } from "../store/opencode.ts"
+import { parseAs } from "../store/record.ts"
+import { loadSqlite, readPragma, type SqliteDatabase } from "../store/sqlite.ts"
+import type { Environment } from "../system/data-folder.ts"
+import { whyUntrusted } from "../system/private-folder.ts"
+import { byteSize } from "../text/format.ts"
+import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
+
+const sessionSchema = z.object({
+  id: z.string(),
+  directory: z.string(),
+  /** time of its newest model call, epoch ms */
+  lastCallMs: z.number(),
+  agent: z.optional(z.string()),
+})
+export type SessionFacts = z.output<typeof sessionSchema>
+
+const storeSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("absent") }),
+  z.object({
+    kind: z.literal("read"),
+    applicationID: z.number(),
+    schemaVersion: z.number(),
+    /** `ok`, or the first problems */
+    quickCheck: z.string(),
+    /** number of rows of each table */
+    rows: z.record(z.string(), z.number()),
+  }),
+  z.object({ kind: z.literal("unreadable"), trouble: z.string(), reason: z.string() }),
+])
+export type StoreFacts = z.output<typeof storeSchema>
+
+export const databasesSchema = z.object({
+  store: storeSchema,
+  /** newest first; undefined if OpenCode's database cannot be read, for instance before its first start */
+  sessions: z.optional(z.array(sessionSchema)),
+})
+export type Databases = z.output<typeof databasesSchema>
+
+const BUSY_TIMEOUT_MS = 2000
+
+/** Rejects with NO_SQLITE if the runtime has none. */
+export async function readDatabases(storeFile: string, env: Environment): Promise<Databases> {
+  const Database = await loadSqlite()
+  const open = (path: string) => {
+    const database = new Database(path, { readonly: true })
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return database
+  }
+  const store = readStore(storeFile, open)
+  try {
+    using database = open(findDatabase(env))
+    return { store, sessions: readSessions(database) }
+  } catch {
+    return { store }
+  }
+}
+
+function readStore(path: string, open: (path: string) => SqliteDatabase): StoreFacts {
+  try {
+    if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
+    using database = open(path)
+    const checked = database.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
+    const tables = database
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all()
+    const count = (name: string) =>
+      database.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${name.replaceAll('"', '""')}"`).get()?.n ?? 0
+    return {
+      kind: "read",
+      applicationID: readPragma(database, "application_id"),
+      schemaVersion: readPragma(database, "user_version"),
+      quickCheck: checked.map((row) => row.quick_check).join("; "),
+      rows: Object.fromEntries(tables.map(({ name }) => [name, count(name)])),
+    }
+  } catch (error) {
+    return { kind: "unreadable", trouble: troubleOf(error) satisfies Trouble, reason: innermostReason(error) }
+  }
+}
+
+const MAX_SESSIONS_READ = 20
+/** Of each session: the newest message may be a prompt without an answer yet. */
+const MAX_MESSAGES_READ = 20
+
+function readSessions(database: SqliteDatabase): SessionFacts[] {
+  const sessions = database
+    .query<{ id: string; directory: string }, [number]>(
+      "SELECT id, directory FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?",
+    )
+    .all(MAX_SESSIONS_READ)
+  const messages = database.query<{ data: string; at: number }, [string, number]>(
+    "SELECT data, time_created AS at FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT ?",
+  )
+  return sessions.flatMap(({ id, directory }) => {
+    const [call] = messages.all(id, MAX_MESSAGES_READ).flatMap(({ data, at }) => {
+      const read = parseAs(callSchema, data)
+      return read ? [{ at, agent: read.agent }] : []
+    })
+    if (!call) return []
+    return [{ id, directory, lastCallMs: call.at, ...(call.agent === undefined ? {} : { agent: call.agent }) }]
+  })
+}
+
+/** A model's answer; a call that failed before the model answered has no `finish`. */
+const callSchema = z.object({ role: z.literal("assistant"), finish: z.string(), agent: z.optional(z.string()) })
 
 /**
- * `path` is absolute; `ownFolder` is the plugin's data folder where nobody named another one; `databases` is undefined where
- * no Bun is, or none that answers.
+ * `path` is absolute. `ownFolder` is the plugin's data folder, unless another place was configured. `databases` is undefined
+ * if no Bun could read them.
  */
 export async function checkStore(
   { enabled, path: named }: Options["store"],
   path: string,
   ownFolder: string | undefined,
   databases: Databases | undefined,
-): Promise<Check> {
+): Promise<CheckResult> {
   if (!enabled) return ok("store", "kept in memory (store.enabled is false)")
-  const shared = [dirname(path), path].find((one) => sharedWith(one) !== undefined)
+  const shared = [dirname(path), path].find((one) => whyUntrusted(one) !== undefined)
   if (shared !== undefined)
     return fail(
       "store",
-      sharedWith(shared) ?? "",
+      whyUntrusted(shared) ?? "",
       `chmod go-w ${inShell(shared)}, or, if it is not yours, move it away`,
     )
   const file = await stat(path).catch(codeOf)
-  if (file === "ENOTDIR") return checkWay(path)
-  if (file === "ENOENT") return ok("store", `none yet; the first session makes ${path}`)
+  if (file === "ENOTDIR") return checkParents(path)
+  if (file === "ENOENT") return ok("store", `none yet; the first session creates ${path}`)
   if (typeof file === "string") return cannotBeOpened(path, file)
   return (
     checkContent(path, databases?.store, named === undefined) ??
     (await checkPrivate(path, ownFolder)) ??
     (databases
-      ? ok("store", `${path}, ${megabytes(file.size)}, whole, schema ${schemaVersion}`)
+      ? ok("store", `${path}, ${byteSize(file.size)}, intact, schema ${schemaVersion}`)
       : warn(
           "store",
-          `${path}, ${megabytes(file.size)}, not looked into: no Bun has answered`,
-          "put bun, or opencode, which is one, on PATH",
+          `${path}, ${byteSize(file.size)}, not checked: no Bun has answered`,
+          "put bun or opencode on PATH",
         ))
   )
 }
@@ -48,60 +153,59 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown reason"
 }
 
-/** Something on the way to the file is no folder. */
-async function checkWay(path: string): Promise<Check> {
+/** A parent of the file is not a folder. */
+async function checkParents(path: string): Promise<CheckResult> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
     const found = await stat(folder).catch(() => undefined)
-    if (found) return fail("store", `${folder} is a file, and the store needs a folder there`, away(folder))
+    if (found) return fail("store", `${folder} is a file, but the store needs a folder there`, moveCommand(folder))
   }
   return cannotBeOpened(path, "ENOTDIR")
 }
 
-function away(path: string): string {
+function moveCommand(path: string): string {
   return `mv ${inShell(path)} ${inShell(`${path}.old`)}`
 }
 
-/** Until then the plugin keeps everything in memory. */
-function outOfTheWay(path: string): string {
-  return `move it away; until then the plugin remembers nothing from one start to the next: ${away(path)}`
+function moveAway(path: string): string {
+  return `move it away; until then the plugin keeps everything in memory and forgets it at exit: ${moveCommand(path)}`
 }
 
-function cannotBeOpened(path: string, reason: string): Check {
-  const fix = `make it yours to read and write, or ${outOfTheWay(path)}`
+function cannotBeOpened(path: string, reason: string): CheckResult {
+  const fix = `give yourself read and write access to it, or ${moveAway(path)}`
   return fail("store", `${path} cannot be opened (${reason})`, fix)
 }
 
-function checkContent(path: string, facts: Databases["store"] | undefined, isOurPlace: boolean): Check | undefined {
-  const aside = `nothing to do: the plugin sets it aside when it next opens it; or do it now: ${away(path)}`
+function checkContent(path: string, facts: StoreFacts | undefined, isOurPlace: boolean): CheckResult | undefined {
+  const aside = `nothing to do: the plugin sets it aside when it next opens it; to do it now: ${moveCommand(path)}`
   if (!facts || facts.kind === "absent") return undefined
   if (facts.kind === "unreadable") {
     if (facts.trouble === "corrupt") return fail("store", `${path} is damaged (${facts.reason})`, aside)
     if (facts.trouble === "locked") {
-      const end = "end the OpenCode that does not let go of it"
+      const end = "close the OpenCode that holds the lock"
       return warn("store", `${path} is locked by another process`, end)
     }
     return cannotBeOpened(path, facts.reason)
   }
-  // an empty file is a store that nothing was written to yet
+  // an empty file is a store that has not been written to yet
   const isEmpty = facts.schemaVersion === 0 && Object.keys(facts.rows).length === 0
   if (facts.applicationID !== applicationID && !isEmpty) {
-    const fix = isOurPlace ? outOfTheWay(path) : "correct store.path"
+    const fix = isOurPlace ? moveAway(path) : "correct store.path"
     return fail("store", `${path} is a database of another program`, fix)
   }
   if (facts.schemaVersion > schemaVersion) {
     const found = `${path} was written by a newer version (schema ${facts.schemaVersion}, this one knows ${schemaVersion})`
-    return fail("store", found, `update the plugin, or ${outOfTheWay(path)}`)
+    return fail("store", found, `update the plugin, or ${moveAway(path)}`)
   }
   if (facts.quickCheck !== "ok") return fail("store", `${path} is damaged (${facts.quickCheck.slice(0, 200)})`, aside)
   return undefined
 }
 
-async function checkPrivate(path: string, ownFolder: string | undefined): Promise<Check | undefined> {
-  // Windows has no such modes
+async function checkPrivate(path: string, ownFolder: string | undefined): Promise<CheckResult | undefined> {
+  // Windows has no such file modes
   if (process.platform === "win32") return undefined
   const folder = dirname(path)
   const open = await isOpenToOthers(path)
-  // a folder that was named may serve other purposes as well
+  // a configured folder may serve other purposes as well
   const openFolder = folder === ownFolder && (await isOpenToOthers(folder))
   if (!open && !openFolder) return undefined
   const fixes = [

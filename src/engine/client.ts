@@ -1,5 +1,5 @@
-// Typed calls over the sidecar's pipes: every reply and notification is checked against the wire's schemas before it is
-// believed. Knows nothing of processes; what it is connected to may be any pair of streams.
+// Typed JSON-RPC calls to the sidecar over any pair of streams. Every reply and notification is validated against the
+// wire's schemas.
 
 import type { Readable, Writable } from "node:stream"
 import {
@@ -10,7 +10,7 @@ import {
   ErrorCodes,
   ResponseError,
 } from "vscode-jsonrpc/node"
-import { cut, line } from "../text/text.ts"
+import { cut, line } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
 import { LineReader, LineWriter } from "./wire/lines.ts"
 import {
@@ -27,31 +27,36 @@ import {
 export type Listeners = { [Name in NotificationName]?: (notice: Notice<Name>) => void }
 
 export type RequestOptions = {
-  /** without one it waits for as long as the connection lasts */
+  /** default: as long as the connection lasts */
   timeoutMs?: number
-  /** aborted, the other side is told to cancel, and the request rejects at once with the signal's reason */
+  /** on abort the sidecar is told to cancel, and the request rejects at once with the signal's reason */
   signal?: AbortSignal
 }
 
-export type Client = {
+export type EngineClient = {
   /** Rejects with a `SidecarError`, or with the signal's reason. */
   request<Name extends RequestName>(name: Name, params: Params<Name>, options?: RequestOptions): Promise<Result<Name>>
-  /** What cannot be sent is dropped. */
+  /** Dropped if it cannot be sent. */
   notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void
-  /** requests the other side has not answered, those given up here among them */
+  /** requests the sidecar has not answered, including those that were cancelled or timed out here */
   readonly unanswered: number
   /** Resolves when there are none, or the connection is closed. */
   quiet(): Promise<void>
-  /** lines that were no message, and messages nobody asked for */
+  /** lines that are not messages, and messages that were not expected */
   readonly noise: { readonly lines: number; readonly first: string | undefined }
-  /** Rejects everything pending, and every request to come, with the reason. Idempotent: the first reason stays. */
+  /** Rejects all pending and future requests with the reason. Idempotent: the first reason is kept. */
   close(reason: Error): void
 }
 
 type Pending = { reject(reason: unknown): void }
 
-/** `onClose` is called when the other side's stream ends; it is for the owner to close the client, with the reason. */
-export function connect(input: Readable, output: Writable, listeners: Listeners, onClose: () => void): Client {
+/** `onClose` is called when the input stream ends. The owner then closes the client with the reason. */
+export function connectEngine(
+  input: Readable,
+  output: Writable,
+  listeners: Listeners,
+  onClose: () => void,
+): EngineClient {
   const noise: { lines: number; first: string | undefined } = { lines: 0, first: undefined }
   const onNoise = (text: string) => {
     noise.lines++
@@ -76,7 +81,7 @@ export function connect(input: Readable, output: Writable, listeners: Listeners,
     })
   }
 
-  /** Async, so that what vscode-jsonrpc throws when the stream has ended is a rejection like any other. */
+  /** Async, because vscode-jsonrpc throws synchronously when the stream has ended. */
   async function send(name: RequestName, params: unknown, token: CancellationToken): Promise<unknown> {
     return await connection.sendRequest(name, params, token)
   }
@@ -100,7 +105,6 @@ export function connect(input: Readable, output: Writable, listeners: Listeners,
       if (signal?.aborted) return reject(signal.reason)
       const canceller = new CancellationTokenSource()
       const giveUp = (reason: unknown) => {
-        // told to the other side first; it may well answer all the same, to nobody
         canceller.cancel()
         finish(() => reject(reason))
       }
@@ -124,7 +128,7 @@ export function connect(input: Readable, output: Writable, listeners: Listeners,
           finish(() => {
             const parsed = REQUESTS[name].result.safeParse(reply)
             if (parsed.success) resolve(parsed.data as Result<Name>)
-            else reject(new SidecarError("BAD_REPLY", `${name}: the reply has another form than agreed on`))
+            else reject(new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`))
           })
         },
         (error: unknown) => {
@@ -139,7 +143,7 @@ export function connect(input: Readable, output: Writable, listeners: Listeners,
     request,
     notify(name, notice) {
       if (closed) return
-      // throws when the stream has ended, and rejects when it cannot be written to
+      // throws when the stream has ended, rejects when it is not writable
       void (async () => connection.sendNotification(name, notice))().catch(() => {})
     },
     get unanswered() {
@@ -162,7 +166,7 @@ function refusal(name: RequestName, cause: unknown): SidecarError {
     const code = cause instanceof ConnectionError ? "ENDED" : "BAD_REPLY"
     return new SidecarError(code, `${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
-  // the other side's text is foreign: one line of it, and not too long
+  // untrusted text: reduced to one bounded line
   const message = `${name}: ${cut(line(cause.message), 400)}`
   if (cause.code === ErrorCodes.MessageWriteError) return new SidecarError("ENDED", message, { cause })
   const data = errorDataSchema.safeParse(cause.data)

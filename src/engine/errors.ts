@@ -1,31 +1,19 @@
-// What can go wrong between the plugin and its sidecar, as seen from the plugin. What the engine itself refuses arrives
-// as REFUSED with the wire's own code beside it; the two sets of codes are kept apart.
+// Failures of the sidecar as the plugin sees them, and what they mean for the next start: when it may happen, whether it
+// happens at all, and whether it uses the GPU. Pure: the caller passes the time.
 
 import type { WireErrorCode } from "./wire/messages.ts"
 
-/**
- * - `START_FAILED`: the process could not be started
- * - `ENDED`: the process is gone, or its stdout is
- * - `CLOSED`: it was ended on purpose
- * - `TIMEOUT`: no answer in time
- * - `SILENT`: it gave no sign of life, or did not stop what it was told to stop
- * - `BAD_REPLY`: its answer does not have the form agreed on
- * - `WRONG_PROTOCOL`: it speaks another version of the wire
- * - `REFUSED`: it answered with an error; `wire` says which
- * - `RESTING`: it is not tried now, and will be later
- * - `OFF`: it is not tried again in this process
- */
 export type SidecarErrorCode =
-  | "START_FAILED"
-  | "ENDED"
-  | "CLOSED"
-  | "TIMEOUT"
-  | "SILENT"
-  | "BAD_REPLY"
-  | "WRONG_PROTOCOL"
-  | "REFUSED"
-  | "RESTING"
-  | "OFF"
+  | "START_FAILED" // the process could not be started
+  | "ENDED" // the process exited or closed its stdout
+  | "CLOSED" // it was ended on purpose
+  | "TIMEOUT" // no answer in time
+  | "SILENT" // it sent no heartbeat, or did not honour a cancellation
+  | "BAD_REPLY" // its answer does not match the protocol
+  | "WRONG_PROTOCOL" // it speaks another version of the protocol
+  | "REFUSED" // it answered with an error, whose own code is in `wire`
+  | "RESTING" // it is not started now, but will be later
+  | "OFF" // it is not started again in this process
 
 export class SidecarError extends Error {
   override readonly name = "SidecarError"
@@ -39,4 +27,57 @@ export class SidecarError extends Error {
     super(message, options)
     this.wire = options.wire
   }
+}
+
+/** Rests after the first consecutive failure, the second, and every further one. */
+export const RESTS_MS: readonly number[] = [1_000, 5_000, 300_000]
+const MAX_GPU_CRASHES = 2
+
+export class Health {
+  private failures = 0
+  private gpuCrashes = 0
+  /** the time before which there is no restart, and the last failure's message */
+  rest: { readonly untilMs: number; readonly reason: string } | undefined
+
+  constructor(private readonly restsMs: readonly number[] = RESTS_MS) {}
+
+  /** Whether it failed so often that requests are refused during the rest instead of waiting for its end. */
+  get isDegraded(): boolean {
+    return this.failures >= this.restsMs.length
+  }
+
+  /** Whether the GPU is no longer used. */
+  get avoidsGpu(): boolean {
+    return this.gpuCrashes >= MAX_GPU_CRASHES
+  }
+
+  failed(error: SidecarError, nowMs: number, usedGpu: boolean): void {
+    this.failures++
+    if (usedGpu && isCrash(error)) this.gpuCrashes++
+    const restMs = this.restsMs[Math.min(this.failures, this.restsMs.length) - 1] ?? 0
+    this.rest = { untilMs: nowMs + restMs, reason: error.message }
+  }
+
+  answered(): void {
+    this.failures = 0
+    this.rest = undefined
+  }
+}
+
+/** Whether every further start would fail the same way. */
+export function isPermanent({ code, wire }: SidecarError): boolean {
+  return code === "WRONG_PROTOCOL" || (wire !== undefined && PERMANENT.has(wire))
+}
+
+const PERMANENT: ReadonlySet<WireErrorCode> = new Set([
+  "BAD_REQUEST",
+  "NO_ENGINE",
+  "MODEL_MISSING",
+  "MODEL_INVALID",
+  "MODEL_TOO_LARGE",
+] as const)
+
+/** The process died or hung, as with a faulty driver, rather than reporting an error. */
+function isCrash({ code }: SidecarError): boolean {
+  return code === "ENDED" || code === "SILENT"
 }

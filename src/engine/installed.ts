@@ -1,39 +1,42 @@
-// What `hudfold setup` left in the data folder, as the plugin finds it: `sidecar/` with the engine and its record,
-// `models/` with the models it fetched, `model.json` naming the one in use. Setup writes these; the plugin only reads.
+// What `hudfold setup` installed in the data folder: `sidecar/` with the engine and its record, `models/` with the fetched
+// models, `model.json` with the model in use. Setup writes these files, the plugin only reads them, and verifies the
+// model before llama.cpp parses it.
 
-import { readFile, realpath } from "node:fs/promises"
+import { createHash, type Hash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { readFile, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
 import * as z from "zod/mini"
-import { isRemote, sharedWith } from "../system/private-folder.ts"
+import { isRemote, whyUntrusted } from "../system/private-folder.ts"
 
-/** `sidecar/installed.json`: written last, so that a folder without it is no finished installation. */
+/** `sidecar/installed.json`. Written last: a folder without it is an unfinished installation. */
 const engineRecordSchema = z.object({
   /** version of node-llama-cpp */
   engine: z.string(),
-  /** the wire that `main.js` speaks */
+  /** protocol version of `main.js` */
   protocol: z.int(),
-  /** npm packages with the native parts, as `@node-llama-cpp/linux-x64` */
+  /** npm packages with native binaries, such as `@node-llama-cpp/linux-x64` */
   variants: z.array(z.string()),
 })
 export type EngineRecord = z.output<typeof engineRecordSchema>
 
 /** `model.json` */
 const modelRecordSchema = z.object({
-  /** what people call it: a name of the curated list, or the file's name */
+  /** its name in the curated list, or the file's name */
   name: z.string(),
   /** absolute path of the GGUF file */
   path: z.string(),
   sizeBytes: z.int(),
   sha256: z.string(),
-  /** of the file when its checksum was right, see `stampOf`; records of earlier versions have none */
+  /** `fileStamp` of the file when its checksum was verified; absent in records of earlier versions */
   stamp: z.optional(z.string()),
 })
-export type ModelRecord = z.output<typeof modelRecordSchema>
+export type ModelInUse = z.output<typeof modelRecordSchema>
 
 export type Places = {
-  /** the engine's own package: package.json, package-lock.json, node_modules, main.js, installed.json */
+  /** the engine's package: package.json, package-lock.json, node_modules, main.js, installed.json */
   sidecar: string
-  /** what the sidecar process runs */
+  /** the sidecar's program */
   main: string
   engineRecord: string
   models: string
@@ -51,10 +54,10 @@ export function placesIn(dataFolder: string): Places {
   }
 }
 
-/** The records, `undefined` for one that is missing or cannot be read. Never rejects. */
+/** A record that is missing or unreadable is `undefined`. Never rejects. */
 export async function readInstalled(
   places: Places,
-): Promise<{ engine: EngineRecord | undefined; model: ModelRecord | undefined }> {
+): Promise<{ engine: EngineRecord | undefined; model: ModelInUse | undefined }> {
   const [engine, model] = await Promise.all([
     readRecord(places.engineRecord, engineRecordSchema),
     readRecord(places.modelRecord, modelRecordSchema),
@@ -62,26 +65,26 @@ export async function readInstalled(
   return { engine, model }
 }
 
-/** Why nothing of what lies there is run: others have a say in it. Undefined when nobody has. */
-export function sharedIn({ sidecar, main }: Places): string | undefined {
+/** Why the installed program must not be run: other users can write to it. Undefined if they cannot. */
+export function sharedReason({ sidecar, main }: Places): string | undefined {
   return firstShared(dirname(sidecar), sidecar, main)
 }
 
 function firstShared(...paths: string[]): string | undefined {
-  return paths.map((path) => sharedWith(path, false)).find((why) => why !== undefined)
+  return paths.map((path) => whyUntrusted(path, false)).find((why) => why !== undefined)
 }
 
-/** A model without a checksum is one that lies where only setup puts files, and only whole ones. */
-type ChosenModel = Pick<ModelRecord, "name" | "path"> & Partial<ModelRecord>
+/** Without a checksum it is a file in the models folder, where setup puts only complete files. */
+type ChosenModel = Pick<ModelInUse, "name" | "path"> & Partial<ModelInUse>
 
 /**
- * The model to load: the one in use, unless the option `digest.model` names another. That one has to be a file that setup
- * has fetched: a project's own opencode.json can set the option, and llama.cpp is not to parse what came with a project.
- * Answers in a sentence why there is none. Never rejects.
+ * The model to load: the one in use, or the one that the option `digest.model` names. The latter must be a file that setup
+ * fetched, because a project's opencode.json can set the option and llama.cpp must not parse a project's files.
+ * Otherwise the reason, in a sentence. Never rejects.
  */
 export async function chooseModel(
   named: string | undefined,
-  inUse: ModelRecord | undefined,
+  inUse: ModelInUse | undefined,
   places: Places,
 ): Promise<ChosenModel | { reason: string }> {
   if (named === undefined || named === inUse?.path)
@@ -91,12 +94,10 @@ export async function chooseModel(
   const [file = "", folder = ""] = await Promise.all(
     [named, places.models].map((path) => realpath(path).catch(() => "")),
   )
-  // what a download has not finished ends otherwise
+  // unfinished downloads have another extension
   if (!folder || !file.startsWith(folder + sep) || !/\.gguf$/i.test(file))
-    return refuse(
-      "expected a model that was fetched, or the one that `npx opencode-hudfold model use` has taken into use on this machine",
-    )
-  // there is no checksum to hold it against
+    return refuse("expected a fetched model, or the one chosen with `npx opencode-hudfold model use` on this machine")
+  // there is no checksum to verify
   const shared = firstShared(folder, dirname(file), file)
   return shared === undefined
     ? { name: basename(named).replace(/\.gguf$/i, ""), path: file }
@@ -110,4 +111,55 @@ async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Pro
   } catch {
     return undefined
   }
+}
+
+type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
+
+/** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */
+export async function hashFile(path: string, options: HashOptions = {}): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() ? (await feedFile(createHash("sha256"), path, options)).digest("hex") : undefined
+}
+
+/** Updates the hash with all of a file. */
+export async function feedFile(hash: Hash, path: string, { signal, onProgress }: HashOptions = {}): Promise<Hash> {
+  let doneBytes = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, ...(signal ? { signal } : {}) })) {
+    hash.update(chunk as Buffer)
+    doneBytes += (chunk as Buffer).length
+    onProgress?.(doneBytes)
+  }
+  return hash
+}
+
+/**
+ * Identifies a file's state by size, mtime, ctime and inode. Only root can set the ctime, so a change that restores the
+ * mtime is noticed too. Excludes the device, whose number changes with every mount of a network or container file system.
+ * Undefined if there is no such file.
+ */
+export async function fileStamp(path: string): Promise<string | undefined> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  return found?.isFile() ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join("-") : undefined
+}
+
+/** Stamps of files whose checksum was verified, by path: hashing a gigabyte takes a second or more. */
+const verified = new Map<string, string>()
+
+/**
+ * Why the file must not be loaded, in a sentence: it changed since it was verified. Undefined if it did not, or if it is
+ * missing, which the engine reports. Rejects on abort and on read errors.
+ */
+export async function changedModelReason(
+  { path, sha256, stamp: recorded }: Pick<ModelInUse, "path" | "sha256" | "stamp">,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const stamp = await fileStamp(path)
+  if (stamp === undefined || stamp === recorded || stamp === verified.get(path)) return undefined
+  if ((await hashFile(path, signal ? { signal } : {})) === sha256) {
+    verified.set(path, stamp)
+    return undefined
+  }
+  const again =
+    "fetch it again with `npx opencode-hudfold setup`, or accept it as it is with `npx opencode-hudfold model use`"
+  return `${path} is not the file that was chosen: its checksum differs; ${again}`
 }

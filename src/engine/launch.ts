@@ -1,10 +1,11 @@
-// How the sidecar process is started, as data: which program, with what arguments, environment and folder. Pure, so that
-// a host, a CLI and a test on any platform can be asked what they would do.
+// How the sidecar process is started: which program, with what arguments, environment and folder. `launchSpec` is pure, so
+// that it can be tested for every platform.
 
-import { basename, dirname } from "node:path"
+import { accessSync, constants, statSync } from "node:fs"
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
 
-/** `auto`: the host's own program when it is a Bun, as OpenCode's is, else bun, else node. */
-export type Runtime = "auto" | "opencode" | "bun" | "node"
+/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun, else node, from PATH. */
+export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
 
 export type LaunchSpec = {
   command: string
@@ -14,39 +15,50 @@ export type LaunchSpec = {
 }
 
 export type LaunchInput = {
-  runtime: Runtime
+  runtime: RuntimeChoice
   /** the host's own program, `process.execPath` */
   execPath: string
   /** whether that program is a Bun: OpenCode's binary is one */
   hostIsBun: boolean
-  /** the file to run, absolute */
+  /** absolute path of the file to run */
   main: string
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform
-  /** an absolute path for the name of a command, if there is one on PATH */
+  /** absolute path of a command on PATH */
   find(name: string): string | undefined
 }
 
-/** The spec, or in one sentence why there is none and what to do. */
+/** The spec for this process and machine. */
+export function launchSpecHere(
+  runtime: RuntimeChoice,
+  main: string,
+  env: LaunchInput["env"] = process.env,
+): ReturnType<typeof launchSpec> {
+  const { execPath, platform, versions } = process
+  const find = (name: string) => findCommand(name, env)
+  return launchSpec({ runtime, execPath, hostIsBun: versions.bun !== undefined, main, env, platform, find })
+}
+
+/** The spec, or one sentence that says why there is none and what to do. */
 export function launchSpec(input: LaunchInput): LaunchSpec | { reason: string } {
   const program = chooseProgram(input)
   if ("reason" in program) return program
   return {
     command: program.command,
-    // Bun installs what is imported and not there, over the network, when it finds no node_modules. A damaged
-    // installation has to fail, not to be filled up with whatever the registry has today.
+    // Without node_modules Bun installs missing imports from the network. A damaged installation must fail instead of
+    // being completed with whatever the registry has today.
     args: [...(program.isBun ? ["--no-install"] : []), input.main],
     env: { ...allowed(input.env, input.platform), ...(program.isBun ? BUN_ENV : {}) },
-    // Bun runs what a bunfig.toml in its working directory preloads and reads the .env there: not the project's. It
-    // reads no preloads from the one in the home folder (tried with 1.3.14 and 1.4.5).
+    // Bun reads .env and the preloads of bunfig.toml from its working directory, which must not be the project's. It
+    // ignores preloads in the home folder's bunfig.toml (tested with 1.3.14 and 1.4.5).
     cwd: dirname(input.main),
   }
 }
 
 const BUN_ENV = {
-  /** OpenCode's binary is then Bun and nothing else; without effect on Bun itself */
+  /** makes OpenCode's binary behave as plain Bun; no effect on Bun itself */
   BUN_BE_BUN: "1",
-  /** a native crash stays on this machine */
+  /** no crash reports are sent */
   BUN_ENABLE_CRASH_REPORTING: "0",
 }
 
@@ -80,34 +92,34 @@ function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } 
 }
 
 /**
- * What of the host's environment the sidecar gets. A list of what is allowed and not of what is not: an OpenCode
- * process holds API keys under any name, and a model's process needs none of them.
+ * Variables that the sidecar inherits. An allowlist, because an OpenCode process holds API keys under any name, and the
+ * sidecar needs none of them.
  */
 const NAMES = new Set([
   "PATH",
   "HOME",
-  // the locale; not all that begins with LC_, which ssh passes on from wherever, whatever is in it
+  // the locale; not all of LC_*, which ssh forwards with any content
   ..."LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME".split(" "),
   "TMPDIR",
-  // shared libraries of the GPU's driver, where they are in no standard place (CUDA, NixOS)
+  // libraries of the GPU driver outside the standard folders (CUDA, NixOS)
   "LD_LIBRARY_PATH",
   "DYLD_LIBRARY_PATH",
   "DYLD_FALLBACK_LIBRARY_PATH",
-  // compiled shaders are kept in the cache; the Vulkan loader looks for drivers in the others
+  // the shader cache, and where the Vulkan loader looks for drivers
   "XDG_CACHE_HOME",
   "XDG_CONFIG_HOME",
   "XDG_CONFIG_DIRS",
   "XDG_DATA_HOME",
   "XDG_DATA_DIRS",
-  // which of two GPUs, on a laptop
+  // selects one of a laptop's two GPUs
   "DRI_PRIME",
 ])
 /**
- * Device selection and tuning of the GPU interfaces; and not what is a credential by its name: NVIDIA_API_KEY is the key
- * of a provider, VK_TOKEN that of a social network.
+ * Device selection and tuning of the GPU interfaces, without credentials: NVIDIA_API_KEY belongs to a provider, VK_TOKEN
+ * to a social network.
  */
 const PREFIXES = /^(?:CUDA|NVIDIA|GGML|VK|HIP|HSA|ROCR|MESA|__NV)_(?!.*(?:KEY|TOKEN|SECRET|PASS|CRED|AUTH))/i
-/** Without SystemRoot no Windows program gets a socket or random numbers; drivers and caches lie in the others. */
+/** Windows programs need SystemRoot for sockets and random numbers; the others locate drivers and caches. */
 const WINDOWS_NAMES = new Set(
   "PATH PATHEXT SystemRoot windir SystemDrive ProgramFiles ProgramData APPDATA LOCALAPPDATA USERPROFILE TEMP TMP"
     .split(" ")
@@ -122,4 +134,24 @@ function allowed(env: LaunchInput["env"], platform: NodeJS.Platform): Record<str
       return value !== undefined && (known || PREFIXES.test(name)) ? [[name, value]] : []
     }),
   )
+}
+
+/** Path of an executable on PATH. Relative entries are ignored: they depend on the working directory. */
+export function findCommand(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
+  // On Windows npm installs a .cmd, which needs a shell to start; the binary is below it.
+  const files =
+    process.platform === "win32"
+      ? [`${name}.exe`, join("node_modules", name === "opencode" ? "opencode-ai" : name, "bin", `${name}.exe`)]
+      : [name]
+  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }

@@ -1,18 +1,18 @@
-// Who of several OpenCode processes may load the model: whoever holds the lock of one SQLite file. The system gives it
-// back however its holder ends, on every platform, and nothing is ever written to the file. See decisions/010.
+// Lets only one of several OpenCode processes load the model: the one that holds the lock of a SQLite file. The system
+// releases the lock however its holder ends, on every platform. Nothing is ever written to the file. See decisions/010.
 
 import type { Database } from "bun:sqlite"
 import { closeSync, lstatSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { makePrivateFolder } from "../system/private-folder.ts"
 
-/** To be kept for as long as it is held: Bun closes a database that nobody refers to any more. */
+/** Keep a reference while it is held: Bun closes a database that is garbage collected. */
 export type Lease = {
   /**
-   * - `held`: this process has it, from now on or already
-   * - `busy`: another one has it
-   * - `unavailable`: there can be none here (no SQLite in the host, a file system without locks), and `why` says so;
-   *   one goes without
+   * - `held`: this process has it
+   * - `busy`: another process has it
+   * - `unavailable`: no lease is possible here (no SQLite in the host, a file system without locks), with the reason;
+   *   the caller proceeds without one
    */
   acquire(): Promise<"held" | "busy" | { unavailable: string }>
   /** Idempotent. */
@@ -31,7 +31,7 @@ export function createLease(folder: string): Lease {
         makePrivate(folder, path)
         const database = new Database(path, { readwrite: true, create: true })
         try {
-          // the journal in memory: BEGIN EXCLUSIVE on an empty file would otherwise leave one beside it
+          // otherwise BEGIN EXCLUSIVE on an empty file leaves a journal beside it
           database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
         } catch (error) {
           database.close()
@@ -53,12 +53,11 @@ export function createLease(folder: string): Lease {
 }
 
 /**
- * Only ever creates: a lock of POSIX belongs to the process, and closing any descriptor of the file, as a chmod of an
- * open one or another look at it would, gives it up for all of them.
+ * Only creates, never reopens: a POSIX lock belongs to the process, and closing any descriptor of the file releases it.
  */
 function makePrivate(folder: string, path: string): void {
   makePrivateFolder(folder)
-  // SQLite would follow it, and lock whatever database it leads to
+  // SQLite would follow the link and lock its target
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
   try {
     closeSync(openSync(path, "wx", 0o600))

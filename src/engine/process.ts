@@ -1,53 +1,53 @@
-// One child process: started, its last words kept, stopped by a ladder that always gets to the bottom. Knows nothing of
-// what is said over its pipes.
+// The child process: starting it, keeping its last stderr lines, and stopping it for certain. Knows nothing of the
+// protocol on its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { Readable, Writable } from "node:stream"
 import { redact } from "../text/redact/redact.ts"
-import { cut } from "../text/text.ts"
+import { cut } from "../text/sanitize.ts"
 import type { LaunchSpec } from "./launch.ts"
 
 export type Exit = {
-  /** in words: `exit code 3`, `killed by SIGSEGV`, `could not be started: …` */
+  /** `exit code 3`, `killed by SIGSEGV`, `could not be started: …` */
   how: string
   started: boolean
 }
 
 export type SidecarProcess = {
-  /** undefined when it could not be started */
+  /** undefined if it could not be started */
   readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Resolves once it is gone, or could not be started. Never rejects. */
+  /** Resolves when it has exited or could not be started. Never rejects. */
   readonly exited: Promise<Exit>
-  /** the last lines on its stderr, oldest first, without secrets */
-  lastWords(): string[]
-  /** Ends its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone; idempotent. */
+  /** the last lines of stderr, oldest first, redacted */
+  lastLines(): string[]
+  /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. Idempotent. */
   stop(): Promise<Exit>
 }
 
 export type StopTimes = {
-  /** from the end of its stdin to SIGTERM */
+  /** from the end of stdin to SIGTERM */
   termMs: number
   /** from SIGTERM to SIGKILL */
   killMs: number
 }
 
 export const STOP_TIMES: StopTimes = { termMs: 500, killMs: 1_000 }
-/** After SIGKILL a process in uninterruptible sleep (a driver that hangs) may stay; nobody waits for it. */
+/** A process in uninterruptible sleep (a hanging driver) survives SIGKILL; it is not waited for any longer. */
 const GIVE_UP_MS = 2_000
-/** For reading what a process that is gone has left in its pipes. */
-const READ_MS = 200
-const MOST_LINES = 50
-const LONGEST_LINE = 400
+/** How long to read the pipes of a process that has exited. */
+const DRAIN_MS = 200
+const MAX_STDERR_LINES = 50
+const MAX_STDERR_LINE_CHARS = 400
 
-export type StartOptions = {
-  /** whether it keeps the host's event loop going; a plugin's must not, a command that waits for it needs it */
+type StartOptions = {
+  /** whether it keeps the host's event loop alive: it must not in a plugin, and must in a command that waits for it */
   holdsHost?: boolean
   stopTimes?: StopTimes
 }
 
-/** Starts the process. Never throws. It ends itself when its stdin does, which is when the host is gone. */
+/** Never throws. The process exits when its stdin ends, and therefore when the host does. */
 export function startProcess(
   spec: LaunchSpec,
   { holdsHost = false, stopTimes = STOP_TIMES }: StartOptions = {},
@@ -61,30 +61,30 @@ export function startProcess(
       windowsHide: true,
     })
   } catch (error) {
-    return unstarted(Promise.resolve({ how: `could not be started: ${String(error)}`, started: false }))
+    return notStarted(Promise.resolve({ how: `could not be started: ${String(error)}`, started: false }))
   }
   const exited = new Promise<Exit>((resolve) => {
-    // on and not once: told also of a signal that could not be sent, and an error nobody listens to ends the host
+    // not `once`: signals that cannot be sent are errors too, and an unhandled one ends the host
     child.on("error", (error) => {
       if (child.pid === undefined) resolve({ how: `could not be started: ${error.message}`, started: false })
     })
     child.once("exit", (code, signal) => {
       const exit = { how: signal ? `killed by ${signal}` : `exit code ${code}`, started: true }
-      // its last words may still be in the pipe; but that stays open when somebody else has inherited it
-      const timer = setTimeout(resolve, READ_MS, exit)
+      // output may still be in the pipe, which stays open for as long as another process has inherited it
+      const timer = setTimeout(resolve, DRAIN_MS, exit)
       child.once("close", () => {
         clearTimeout(timer)
         resolve(exit)
       })
     })
   })
-  // without a descriptor to spare there are none, whatever the types say; the error comes a moment later
-  if (!child.stdin || !child.stdout || !child.stderr) return unstarted(exited)
-  const words = keepLastLines(child.stderr)
-  // a write to a child that is gone is told to the writer; without a listener it would end the host
+  // contrary to the types there are none when file descriptors run out; the error event follows
+  if (!child.stdin || !child.stdout || !child.stderr) return notStarted(exited)
+  const lastLines = keepLastLines(child.stderr)
+  // writers see failed writes themselves; without a listener the error would end the host
   child.stdin.on("error", () => {})
   child.stdout.on("error", () => {})
-  // A host that exits while its child hangs: that one does not see its stdin end. It holds nothing worth saving.
+  // a hanging child does not notice the end of its stdin, and has nothing to save
   const onHostExit = () => child.kill("SIGKILL")
   process.once("exit", onHostExit)
   void exited.then(() => process.off("exit", onHostExit))
@@ -96,37 +96,37 @@ export function startProcess(
     stdin: child.stdin,
     stdout: child.stdout,
     exited,
-    lastWords: words,
+    lastLines,
     stop: () => {
-      stopping ??= descend(child, exited, stopTimes)
+      stopping ??= stopChild(child, exited, stopTimes)
       return stopping
     },
   }
 }
 
-/** In the place of a process that there is not. What is written to it goes nowhere, and it says nothing. */
-function unstarted(exited: Promise<Exit>): SidecarProcess {
+/** Stands in for a process that could not be started: it swallows its input and has no output. */
+function notStarted(exited: Promise<Exit>): SidecarProcess {
   const stdin = new Writable({ write: (_chunk, _encoding, done) => done() })
   const stdout = Readable.from([])
-  return { pid: undefined, stdin, stdout, exited, lastWords: () => [], stop: () => exited }
+  return { pid: undefined, stdin, stdout, exited, lastLines: () => [], stop: () => exited }
 }
 
-/** An idle child and its pipes must not keep the host's event loop going. */
+/** An idle child and its pipes must not keep the host's event loop alive. */
 function release(child: ChildProcessWithoutNullStreams): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
-    // pipes are sockets on Node; on Bun what is read can be unref'd and what is written needs not be
+    // pipes are sockets on Node; on Bun only readable ones have an unref, and only they need it
     const unref: unknown = Reflect.get(stream, "unref")
     if (typeof unref === "function") unref.call(stream)
   }
 }
 
-async function descend(
+async function stopChild(
   child: ChildProcessWithoutNullStreams,
   exited: Promise<Exit>,
   { termMs, killMs }: StopTimes,
 ): Promise<Exit> {
-  // these timers do keep the host alive, for the second or so they last: what is stopped shall be gone
+  // these timers keep the host alive for a second or so, so that the child is gone before the host is
   let timer: ReturnType<typeof setTimeout> | undefined
   const after = (ms: number, action: () => void) => {
     timer = setTimeout(action, ms)
@@ -148,21 +148,21 @@ async function descend(
   }
 }
 
-/** Reads a stream for as long as it lasts, so that its writer never blocks, and keeps the end. */
+/** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */
 function keepLastLines(stream: Readable): () => string[] {
   const lines: string[] = []
   let rest = ""
   const keep = (line: string) => {
     if (line.trim() === "") return
     lines.push(line)
-    if (lines.length > MOST_LINES) lines.shift()
+    if (lines.length > MAX_STDERR_LINES) lines.shift()
   }
   stream.setEncoding("utf8")
   stream.on("error", () => {})
   stream.on("data", (chunk: string) => {
     const pieces = (rest + chunk).split("\n")
-    rest = (pieces.pop() ?? "").slice(-LONGEST_LINE)
-    for (const piece of pieces) keep(cut(piece.trimEnd(), LONGEST_LINE))
+    rest = (pieces.pop() ?? "").slice(-MAX_STDERR_LINE_CHARS)
+    for (const piece of pieces) keep(cut(piece.trimEnd(), MAX_STDERR_LINE_CHARS))
   })
   return () => [...lines, ...(rest.trim() ? [rest] : [])].map(redact)
 }

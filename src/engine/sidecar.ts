@@ -1,73 +1,70 @@
-// The sidecar as the plugin uses it: not there until something is asked of it, gone when nothing has been for a while,
-// started again when it fails, and switched off when that is of no use. Has at most one process at a time.
+// The sidecar as the plugin uses it: started on demand, ended when idle, restarted after failures, and switched off when
+// restarting cannot help. There is at most one process at a time.
 
 import { setTimeout as sleep } from "node:timers/promises"
-import { SidecarError } from "./errors.ts"
-import { createHealth, isPermanent, RESTS_MS } from "./health.ts"
+import { seconds } from "../text/format.ts"
+import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
-import { beginLife, LIFE_TIMES, type Life, type LifeTimes } from "./life.ts"
-import { tooSlow } from "./speed.ts"
-import type { Capabilities, Load, Notice, Write, WriteReply } from "./wire/messages.ts"
+import { RUN_TIMES, type RunTimes, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
+import type { Capabilities, Load, Notice, WriteReply, WriteRequest } from "./wire/messages.ts"
 
-export type Report = (level: Notice<"engine/log">["level"], message: string) => void
+export type Logger = (level: Notice<"engine/log">["level"], message: string) => void
 
 export type SidecarState =
   | { kind: "idle" | "starting" | "ready" }
-  /** it is not tried now, and will be later */
+  /** it is not started now, but will be later */
   | { kind: "degraded"; reason: string }
-  /** it will not be tried again */
+  /** it is not started again */
   | { kind: "off"; reason: string }
 
-export type SidecarTimes = LifeTimes & {
-  /** rests after failures in a row; the last one is the degraded state */
+export type SidecarTimes = RunTimes & {
+  /** rests after consecutive failures; the last one is the degraded state */
   restsMs: readonly number[]
-  /** how often another process is asked whether it still holds the model */
+  /** how long to wait before trying the lease again */
   leaseMs: number
 }
 
-const TIMES: SidecarTimes = { ...LIFE_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 }
+const TIMES: SidecarTimes = { ...RUN_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 }
 
 export type SidecarConfig = {
   spec: LaunchSpec
   load: Omit<Load, "instruction">
-  /** Asked before every start: in a sentence why the model is not to be loaded, ever. */
+  /** Called before every start. Resolves with a sentence if the model must never be loaded. */
   check?: (signal: AbortSignal) => Promise<string | undefined>
-  /** the plugin's own version */
+  /** the plugin's version */
   version: string
   lease: Lease
-  /** without work for so long, the process is ended */
+  /** after how long without work the process is ended */
   idleMs: number
-  /** whether its process keeps the host's event loop going; default: it does not */
+  /** whether its process keeps the host's event loop alive; default: false */
   holdsHost?: boolean
   times?: Partial<SidecarTimes>
-  /** resolves when an earlier sidecar of the same kind is gone */
+  /** resolves when an earlier sidecar of the same configuration is gone */
   after?: Promise<unknown>
-  report: Report
-  /** told when `state` has changed; not of the end of a rest */
+  report: Logger
+  /** called when `state` has changed, except at the end of a rest */
   onChange?: () => void
 }
 
 export type Sidecar = {
   readonly state: SidecarState
-  /** of the model last loaded; undefined until one was */
+  /** of the model loaded last */
   readonly capabilities: Capabilities | undefined
-  /** In turn, in the order asked. Rejects with a `SidecarError`, or at once with the signal's reason when aborted. */
-  write(params: Write, signal: AbortSignal): Promise<WriteReply>
+  /** One at a time, in order. Rejects with a `SidecarError`, or on abort at once with the signal's reason. */
+  write(params: WriteRequest, signal: AbortSignal): Promise<WriteReply>
   pause(paused: boolean): void
-  /** Ends the process when what was asked before is done; the next write starts another. */
-  unload(): Promise<void>
-  /** For good; idempotent. What is pending is rejected. */
+  /** Permanent. Rejects what is pending. Idempotent. */
   close(): Promise<void>
 }
 
 export function createSidecar(config: SidecarConfig): Sidecar {
   const times = { ...TIMES, ...config.times }
-  const health = createHealth(times.restsMs)
+  const health = new Health(times.restsMs)
   const closing = new AbortController()
-  const said = new Set<string>()
-  let life: Life | undefined
-  let starting: Promise<Life> | undefined
+  const logged = new Set<string>()
+  let run: SidecarRun | undefined
+  let starting: Promise<SidecarRun> | undefined
   let capabilities: Capabilities | undefined
   let off: string | undefined
   let busyElsewhere = { untilMs: 0, reason: "" }
@@ -75,47 +72,48 @@ export function createSidecar(config: SidecarConfig): Sidecar {
   let idle: ReturnType<typeof setTimeout> | undefined
   let queue: Promise<unknown> = Promise.resolve()
 
-  function say(subject: string, level: Parameters<Report>[0], message: string): void {
-    if (said.has(subject)) return
-    said.add(subject)
+  /** Logs each subject once. */
+  function logOnce(subject: string, level: Parameters<Logger>[0], message: string): void {
+    if (logged.has(subject)) return
+    logged.add(subject)
     config.report(level, message)
   }
 
-  /** Everything that uses or ends the process waits here for what came before; `close` alone does not. */
+  /** Serializes everything that uses or ends the process, except `close`. */
   function inTurn<T>(action: () => Promise<T>): Promise<T> {
     const mine = queue.then(action)
     queue = mine.catch(() => {})
     return mine
   }
 
-  async function work(params: Write, signal: AbortSignal): Promise<WriteReply> {
+  async function work(params: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     signal.throwIfAborted()
     if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
     if (off !== undefined) throw new SidecarError("OFF", off)
     clearTimeout(idle)
-    let current: Life | undefined
+    let current: SidecarRun | undefined
     try {
-      current = life ?? (await orAborted(start(params.instruction), signal))
+      current = run ?? (await orAborted(start(params.instruction), signal))
       const reply = await current.write(params, signal)
       health.answered()
       return reply
     } catch (error) {
-      if (error instanceof SidecarError && current) await judgeWrite(error, current)
+      if (error instanceof SidecarError && current) await handleWriteFailure(error, current)
       throw error
     } finally {
-      awaitIdleness()
+      startIdleTimer()
     }
   }
 
-  /** A life that ended by itself was judged by then; here are the failures it survives. */
-  async function judgeWrite(error: SidecarError, current: Life): Promise<void> {
-    if (life !== current || error.wire === "BAD_REQUEST") return
-    judge(error, current.capabilities.gpu !== "off")
-    // one that is merely slow may go on
-    if (error.code !== "TIMEOUT" || health.isDegraded) await endLife()
+  /** Handles failures that the run survived. Those that ended it have been recorded before. */
+  async function handleWriteFailure(error: SidecarError, current: SidecarRun): Promise<void> {
+    if (run !== current || error.wire === "BAD_REQUEST") return
+    recordFailure(error, current.capabilities.gpu !== "off")
+    // a run that is only slow may continue
+    if (error.code !== "TIMEOUT" || health.isDegraded) await endRun()
   }
 
-  function judge(error: SidecarError, usedGpu: boolean): void {
+  function recordFailure(error: SidecarError, usedGpu: boolean): void {
     if (error.code === "CLOSED" || closing.signal.aborted) return
     if (isPermanent(error)) {
       turnOff(error.message)
@@ -125,35 +123,35 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     const avoided = health.avoidsGpu
     health.failed(error, performance.now(), usedGpu)
     if (health.avoidsGpu && !avoided)
-      say("gpu", "warn", `the sidecar failed twice with the GPU and goes on without it: ${error.message}`)
+      logOnce("gpu", "warn", `the sidecar failed twice with the GPU and continues without it: ${error.message}`)
     if (health.isDegraded)
-      say(
+      logOnce(
         "degraded",
         "warn",
-        `digests are made without the model for a while, it failed again and again: ${error.message}`,
+        `digests are made without the model for a while after repeated failures: ${error.message}`,
       )
-    else say(error.code, "info", `the sidecar failed and will be started again: ${error.message}`)
+    else logOnce(error.code, "info", `the sidecar failed and will be restarted: ${error.message}`)
   }
 
   function turnOff(reason: string): void {
     off = reason
     config.onChange?.()
-    say("off", "warn", `the sidecar stays off: ${reason}`)
+    logOnce("off", "warn", `the sidecar stays off: ${reason}`)
   }
 
-  /** A start that its asker has lost interest in goes on: the next one will want it. */
-  function start(instruction: string): Promise<Life> {
+  /** Continues when the request that caused it is aborted: the next one needs it. */
+  function start(instruction: string): Promise<SidecarRun> {
     if (starting) return starting
     starting = begin(instruction).finally(() => {
       starting = undefined
       config.onChange?.()
-      awaitIdleness()
+      startIdleTimer()
     })
     config.onChange?.()
     return starting
   }
 
-  async function begin(instruction: string): Promise<Life> {
+  async function begin(instruction: string): Promise<SidecarRun> {
     await config.after
     await rest()
     await checkModel()
@@ -161,36 +159,36 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     const load: Load = { ...config.load, instruction, ...(health.avoidsGpu ? { gpu: "off" as const } : {}) }
     try {
       const { spec, version, holdsHost = false } = config
-      const onLog = (level: Parameters<Report>[0], message: string) => config.report(level, `sidecar: ${message}`)
-      const fresh = await beginLife({ spec, load, version, holdsHost, times, onLog }, closing.signal)
+      const onLog = (level: Parameters<Logger>[0], message: string) => config.report(level, `sidecar: ${message}`)
+      const fresh = await startRun({ spec, load, version, holdsHost, times, onLog }, closing.signal)
       capabilities = fresh.capabilities
-      const slow = tooSlow(fresh.capabilities)
+      const slow = tooSlowReason(fresh.capabilities)
       if (slow !== undefined) turnOff(slow)
       else if (!closing.signal.aborted) return take(fresh)
       await fresh.end()
       throw new SidecarError("CLOSED", "the sidecar was ended")
     } catch (error) {
       config.lease.release()
-      if (error instanceof SidecarError) judge(error, load.gpu !== "off")
+      if (error instanceof SidecarError) recordFailure(error, load.gpu !== "off")
       if (off !== undefined) throw new SidecarError("OFF", off, { cause: error })
       throw error
     }
   }
 
-  function take(fresh: Life): Life {
-    life = fresh
+  function take(fresh: SidecarRun): SidecarRun {
+    run = fresh
     if (paused) fresh.pause(true)
     const { model, gpu, threads, fallback, loadMs, prefillTokensPerSecond, decodeTokensPerSecond } = fresh.capabilities
     const place = gpu === "off" ? `the CPU (threads: ${threads})` : gpu
     const speed = `${prefillTokensPerSecond.toFixed(0)} tokens/s in, ${decodeTokensPerSecond.toFixed(1)} out`
-    say("loaded", "info", `${model.name} loaded on ${place} in ${(loadMs / 1000).toFixed(1)} s: ${speed}`)
-    if (fallback) say("fallback", "info", `not on a better device: ${fallback}`)
+    logOnce("loaded", "info", `${model.name} loaded on ${place} in ${seconds(loadMs)}: ${speed}`)
+    if (fallback) logOnce("fallback", "info", `not on a better device: ${fallback}`)
     void fresh.ended.then((reason) => {
-      if (life !== fresh) return
-      life = undefined
+      if (run !== fresh) return
+      run = undefined
       config.onChange?.()
       config.lease.release()
-      judge(reason, gpu !== "off")
+      recordFailure(reason, gpu !== "off")
     })
     return fresh
   }
@@ -198,7 +196,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
   async function rest(): Promise<void> {
     const leftMs = (health.rest?.untilMs ?? 0) - performance.now()
     if (leftMs <= 0) return
-    if (health.isDegraded) throw new SidecarError("RESTING", health.rest?.reason ?? "it failed again and again")
+    if (health.isDegraded) throw new SidecarError("RESTING", health.rest?.reason ?? "it failed repeatedly")
     try {
       await sleep(leftMs, undefined, { signal: closing.signal, ref: config.holdsHost ?? false })
     } catch {
@@ -207,50 +205,50 @@ export function createSidecar(config: SidecarConfig): Sidecar {
   }
 
   async function checkModel(): Promise<void> {
-    let wrong: string | undefined
+    let problem: string | undefined
     try {
-      wrong = await config.check?.(closing.signal)
+      problem = await config.check?.(closing.signal)
     } catch (cause) {
       if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
-      // a disk that is away for a while, no descriptor to spare: it says nothing of the model
+      // possibly temporary: a disk that is not mounted, no file descriptors left
       const why = `the model could not be read (${cause instanceof Error ? cause.message : cause})`
       const failure = new SidecarError("START_FAILED", why, { cause })
-      judge(failure, false)
+      recordFailure(failure, false)
       throw failure
     }
-    if (wrong === undefined) return
-    turnOff(wrong)
-    throw new SidecarError("OFF", wrong)
+    if (problem === undefined) return
+    turnOff(problem)
+    throw new SidecarError("OFF", problem)
   }
 
   async function takeLease(): Promise<void> {
     if (performance.now() < busyElsewhere.untilMs) throw new SidecarError("RESTING", busyElsewhere.reason)
     const lease = await config.lease.acquire()
     if (typeof lease === "object")
-      say("lease", "info", `nothing keeps several OpenCode processes from loading the model each: ${lease.unavailable}`)
+      logOnce("lease", "info", `several OpenCode processes may each load the model: ${lease.unavailable}`)
     if (lease !== "busy") return
-    const reason = "another OpenCode process has the model; here digests are made without it as long as it does"
+    const reason = "another OpenCode process has loaded the model; until it ends, this one makes digests without it"
     busyElsewhere = { untilMs: performance.now() + times.leaseMs, reason }
-    say("busy", "info", reason)
+    logOnce("busy", "info", reason)
     throw new SidecarError("RESTING", reason)
   }
 
   /**
-   * Ends the process and not only the model in it: unloaded, that one still held 187 MB of 1,244, and what a GPU driver
-   * keeps for a process goes with it.
+   * Ends the process instead of unloading its model: after unloading it still held 187 MB of 1,244, and a GPU driver
+   * keeps memory for as long as the process lives.
    */
-  async function endLife(): Promise<void> {
-    const ending = life
-    life = undefined
+  async function endRun(): Promise<void> {
+    const ending = run
+    run = undefined
     if (ending) config.onChange?.()
     await ending?.end()
     if (!starting) config.lease.release()
   }
 
-  function awaitIdleness(): void {
+  function startIdleTimer(): void {
     clearTimeout(idle)
     if (closing.signal.aborted) return
-    idle = setTimeout(() => void inTurn(endLife), config.idleMs)
+    idle = setTimeout(() => void inTurn(endRun), config.idleMs)
     idle.unref()
   }
 
@@ -259,7 +257,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
       if (closing.signal.aborted) return { kind: "off", reason: "it was closed" }
       if (off !== undefined) return { kind: "off", reason: off }
       if (starting) return { kind: "starting" }
-      if (life) return { kind: "ready" }
+      if (run) return { kind: "ready" }
       const now = performance.now()
       if (now < busyElsewhere.untilMs) return { kind: "degraded", reason: busyElsewhere.reason }
       if (health.rest && now < health.rest.untilMs) return { kind: "degraded", reason: health.rest.reason }
@@ -276,19 +274,18 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     pause(now) {
       if (now === paused) return
       paused = now
-      life?.pause(now)
+      run?.pause(now)
     },
-    unload: () => inTurn(endLife),
     async close() {
       closing.abort()
       clearTimeout(idle)
       await starting?.catch(() => {})
-      await endLife()
+      await endRun()
     },
   }
 }
 
-/** The promise, or the signal's reason as soon as it is aborted. */
+/** Settles as the promise does, or on abort rejects at once with the signal's reason. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason)

@@ -2,7 +2,7 @@
 // Three calls in a row that cost more than reckoned, and folding stops for the session; a provider that never reports a
 // cache read is taken at its word, and reckoned with as one that has no cache.
 
-import type { Usage } from "../session/entry.ts"
+import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import type { Tariff } from "./tariff.ts"
 

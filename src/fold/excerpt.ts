@@ -1,7 +1,7 @@
 // Parts of an original: a range of its lines, or the lines that hold a text. A file that was read is counted by the
 // file's own line numbers, which its output shows and which is what a reader means.
 
-import { cut } from "../text/text.ts"
+import { cut } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
 
 /** From and to, both included; `to` is infinite for all that follows. */

@@ -1,41 +1,57 @@
 // What a fold is: one tool output that goes out as its digest, the same bytes on every call until a decision changes it.
 
+import * as z from "zod/mini"
 import type { Entry } from "../session/entry.ts"
 
 /** Why an output was folded: it cost nothing, it pays for itself, or the context window would overflow. */
-export type Reason = "free" | "pays" | "must"
+const reasonSchema = z.enum(["free", "pays", "must"])
+export type Reason = z.output<typeof reasonSchema>
 
-export type Fold = {
-  /** the recall id, as `r12`: numbered within the session in the order of folding, never used twice */
-  id: string
-  partID: string
-  messageID: string
-  /** hash of the output (of a failed call the input) that is folded: another content under the same id is not */
-  hash: string
-  /** `output`: what a call returned is replaced by `text`; `input`: the long arguments of one that failed are cut to it */
-  side: "output" | "input"
-  /** what goes out instead; of an `input` JSON of the arguments */
-  text: string
-  /** the call as a reader knows it again, as `read src/db.ts` */
-  what: string
-  reason: Reason
+/** Also the shape in which the store keeps a fold, checked when it is read back. */
+export const foldSchema = z.object({
+  /** the recall id, such as `r12`: numbered within the session in the order of folding, never reused */
+  id: z.string(),
+  /** the part in which OpenCode keeps the original */
+  partID: z.string(),
+  /** the message that contains the part */
+  messageID: z.string(),
+  /** hash of the folded content; other content under the same part id is not folded */
+  hash: z.string(),
+  /** `output`: `text` replaces the output of the call; `input`: `text` replaces the long arguments of a failed call */
+  side: z.enum(["output", "input"]),
+  /** what is sent instead; for `input`, the arguments as JSON */
+  text: z.string(),
+  /** the call in a form the reader recognizes, such as `read src/db.ts` */
+  what: z.string(),
+  /** `free`: at no cost; `pays`: it saves over the calls to come; `must`: the context nears its limit */
+  reason: reasonSchema,
   /** the reason in words for people, one line */
-  because: string
-  /** the call (1-based) it is folded from on */
-  call: number
-  /** estimated tokens of what is folded, and of what goes out instead */
-  tokens: number
-  textTokens: number
-}
+  because: z.string(),
+  /** the first call (1-based) that is sent with the fold */
+  call: z.number(),
+  /** estimated tokens of the folded content */
+  tokens: z.number(),
+  /** estimated tokens of the text sent instead */
+  textTokens: z.number(),
+})
+export type Fold = z.output<typeof foldSchema>
 
-/** Estimated tokens of a message as it goes out. Of what OpenCode has pruned nothing is counted that a fold could save. */
-export function tokensSent({ tokens, events }: Entry, folds: ReadonlyMap<string, Fold>): number {
-  let sent = tokens
-  for (const { partID, cleared } of events) {
-    const fold = cleared ? undefined : folds.get(partID)
-    if (fold) sent -= savedTokens(fold)
-  }
-  return sent
+/** How many of the folds stand for something in these entries, and the tokens that leaves out. */
+export function appliedFolds(
+  entries: readonly Entry[],
+  folds: ReadonlyMap<string, Fold>,
+): { outputs: number; savedTokens: number } {
+  let outputs = 0
+  let saved = 0
+  if (folds.size > 0)
+    for (const { id, events } of entries)
+      for (const { partID, cleared } of events) {
+        const fold = cleared ? undefined : folds.get(partID)
+        if (fold?.messageID !== id) continue
+        outputs++
+        saved += savedTokens(fold)
+      }
+  return { outputs, savedTokens: saved }
 }
 
 /** Tokens that a fold leaves out of each request it is in. */

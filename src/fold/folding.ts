@@ -1,31 +1,32 @@
 // What is remembered of a session's folds from call to call, and one call's decisions made into folds.
 
-import { renew } from "../bounded.ts"
-import type { HostMessage, HostPart } from "../host/v1/message.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { nameOf, type ToolEvent } from "../session/event.ts"
 import { digestKey, type Env, sourceOf } from "../session/normalize.ts"
 import { withoutSecrets } from "../session/withheld.ts"
-import { cutMiddle } from "../text/text.ts"
+import { renew } from "../system/values.ts"
+import { cutMiddle } from "../text/sanitize.ts"
 import { estimateTokens, tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import type { Fold } from "./fold.ts"
 import type { Decision } from "./plan.ts"
 import { inputWords, outputWords } from "./words.ts"
 
+/** A value: what changes it answers another. */
 export type Folding = {
   /** by part id; those of messages that a compaction or a revert took away stay, for recall */
-  folds: Map<string, Fold>
+  readonly folds: ReadonlyMap<string, Fold>
   /** the same by recall id */
-  byID: Map<string, Fold>
+  readonly byID: ReadonlyMap<string, Fold>
   /** number of the newest recall id */
-  lastNumber: number
+  readonly lastNumber: number
   /** the call in which an output was last quoted, by part id */
-  quotedAt: Map<string, number>
-  /** ids of parts that a fold would not make shorter: a plan that went on reckoning with them would fold too little */
-  refused: Set<string>
+  readonly quotedAt: ReadonlyMap<string, number>
+  /** ids of parts that a fold would not make shorter: a plan that counted on them would fold too little */
+  readonly refused: ReadonlySet<string>
   /** what the provider reported against what was expected */
-  account: Account
+  readonly account: Account
 }
 
 export function newFolding(): Folding {
@@ -46,42 +47,50 @@ const MOST_KEPT = 5000
  * Adds folds, as decided or as an earlier process left them. Two processes in one session give the same id twice: of
  * those the first stays and the other output goes out whole, since an id must never bring back another's original.
  */
-export function addFolds(folding: Folding, folds: readonly Fold[]): void {
-  for (const fold of folds) {
-    const known = folding.byID.get(fold.id)
+export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
+  const folds = new Map(folding.folds)
+  const byID = new Map(folding.byID)
+  let { lastNumber } = folding
+  for (const fold of added) {
+    const known = byID.get(fold.id)
     if (known && known.partID !== fold.partID) continue
-    renew(folding.folds, fold.partID, fold, MOST_KEPT)
-    renew(folding.byID, fold.id, fold, MOST_KEPT)
-    folding.lastNumber = Math.max(folding.lastNumber, Number(fold.id.slice(1)) || 0)
+    renew(folds, fold.partID, fold, MOST_KEPT)
+    renew(byID, fold.id, fold, MOST_KEPT)
+    lastNumber = Math.max(lastNumber, Number(fold.id.slice(1)) || 0)
   }
+  return { ...folding, folds, byID, lastNumber }
 }
 
 /** Parts remembered as refused; of an older one the plan is made once more, and refused once more. */
 const MOST_REFUSED = 2000
 
-export function refuse({ refused }: Folding, partID: string): void {
-  refused.add(partID)
-  const [oldest] = refused
-  if (refused.size > MOST_REFUSED && oldest !== undefined) refused.delete(oldest)
+export function refuse(folding: Folding, partIDs: readonly string[]): Folding {
+  if (partIDs.length === 0) return folding
+  return { ...folding, refused: new Set([...folding.refused, ...partIDs].slice(-MOST_REFUSED)) }
 }
 
-/** Forgets folds of parts that hold another content by now. `fresh` are entries just read. */
-export function dropChanged({ folds, refused }: Folding, fresh: readonly Entry[]): string[] {
-  for (const { events } of fresh) for (const { partID } of events) refused.delete(partID)
-  const changed = fresh.flatMap(({ events }) =>
-    events.filter((event) => {
-      const fold = folds.get(event.partID)
+/** Gives up folds of parts that hold another content by now, and answers their part ids. `fresh` are entries just read. */
+export function dropChanged(folding: Folding, fresh: readonly Entry[]): { folding: Folding; dropped: string[] } {
+  const events = fresh.flatMap((entry) => entry.events)
+  const dropped = events
+    .filter((event) => {
+      const fold = folding.folds.get(event.partID)
       return fold?.messageID === event.messageID && !event.cleared && fold.hash !== hashOf(event, fold.side)
-    }),
-  )
-  for (const { partID } of changed) folds.delete(partID)
-  return changed.map(({ partID }) => partID)
+    })
+    .map(({ partID }) => partID)
+  const retried = events.some(({ partID }) => folding.refused.has(partID))
+  if (dropped.length === 0 && !retried) return { folding, dropped }
+  const folds = new Map(folding.folds)
+  const refused = new Set(folding.refused)
+  for (const partID of dropped) folds.delete(partID)
+  for (const { partID } of events) refused.delete(partID)
+  return { folding: { ...folding, folds, refused }, dropped }
 }
 
 /** The folds that decisions come to, oldest first; a part that cannot be found or gets no shorter gives none. */
 export function foldsOf(
   decisions: readonly Decision[],
-  messages: readonly HostMessage[],
+  messages: readonly Message[],
   { lastNumber }: Folding,
   call: number,
   env: Env,
@@ -130,11 +139,9 @@ function placeOf(messageID: string, partID: string): string {
 }
 
 /** Tool parts of these messages, by where they stand. */
-function partsOf(messages: readonly HostMessage[], ids: ReadonlySet<string>): Map<string, HostPart> {
-  const found = new Map<string, HostPart>()
-  for (const { info, parts } of messages)
-    if (info.id !== undefined && ids.has(info.id))
-      for (const part of parts)
-        if (part?.type === "tool" && part.id !== undefined) found.set(placeOf(info.id, part.id), part)
+function partsOf(messages: readonly Message[], ids: ReadonlySet<string>): Map<string, ToolPart> {
+  const found = new Map<string, ToolPart>()
+  for (const { id, parts } of messages)
+    if (ids.has(id)) for (const part of parts) if (part.type === "tool") found.set(placeOf(id, part.id), part)
   return found
 }

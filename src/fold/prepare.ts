@@ -1,14 +1,13 @@
-// The folds of one call: what is decided now, what stays as it is, and what the next report is to be held against.
+// The folds of one request: what is decided now, what stays as it is, and what the next report is to be held against.
 
-import type { HostMessage } from "../host/v1/message.ts"
-import { contextNow } from "../hud/sections.ts"
-import type { ModelName } from "../hud/slots.ts"
+import type { Message, ModelName } from "../session/conversation.ts"
+import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
-import type { Ledger } from "../session/ledger.ts"
+import { contextNow } from "../session/facts.ts"
+import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { type Account, requestTokens } from "./account.ts"
-import { type Applied, both, planApply } from "./apply.ts"
-import type { Fold } from "./fold.ts"
+import { appliedFolds, type Fold } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, refuse } from "./folding.ts"
 import { planFolds } from "./plan.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -41,26 +40,26 @@ export type FoldPlan = {
   folded: readonly Fold[]
   /** keys of the digests that stand in them: a better one comes too late for this session */
   digested: readonly string[]
-  applied: Applied
+  /** all that goes out folded, by part id */
+  folds: ReadonlyMap<string, Fold>
   /** index of the first message of the wire that goes out otherwise than before; infinite when none does */
   changed: number
-  /** Remembers what was sent, once it is. */
-  remember(hudTokens: number): void
+  /** The state that follows, once the request is sent with a HUD of this size. */
+  next(hudTokens: number): Folding
 }
 
 export function prepareFolds(
-  messages: readonly HostMessage[],
-  { ledger, folding }: { ledger: Ledger; folding: Folding },
+  messages: readonly Message[],
+  { facts, entries }: Reading,
+  folding: Folding,
   { wire, cached, sentEntries, account, tariff }: Unplanned,
   around: FoldCircumstances,
   options: { isProtected(event: ToolEvent): boolean },
   env: Env,
 ): FoldPlan {
-  const { facts, entries } = ledger
-  const standing = planApply(messages, folding.folds)
-  const quotedAt = quotes(messages, ledger, folding, sentEntries)
+  const quotedAt = quotes(messages, entries, facts.calls, folding, sentEntries)
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  const sentTokens = unfolded - standing.savedTokens
+  const sentTokens = unfolded - appliedFolds(entries, folding.folds).savedTokens
   const contextTokens = requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens)
   const decisions = planFolds({
     entries,
@@ -77,25 +76,20 @@ export function prepareFolds(
     stopped: around.foldingPaused === true || account.stopped !== undefined,
   })
   const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
-  const applied = folded.length
-    ? both(standing, planApply(messages, new Map(folded.map((fold) => [fold.partID, fold]))))
-    : standing
+  const added = folded.length > 0 ? addFolds(folding, folded) : folding
+  const refused = decisions.flatMap(({ event: { partID } }) => (added.folds.has(partID) ? [] : [partID]))
   const changed = firstChanged(wire, folded)
   return {
     folded,
     digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
-    applied,
+    folds: added.folds,
     changed,
-    remember(hudTokens) {
-      addFolds(folding, folded)
-      for (const { event } of decisions) if (!folding.folds.has(event.partID)) refuse(folding, event.partID)
+    next(hudTokens) {
+      const applied = appliedFolds(entries, added.folds)
       const sent = unfolded - applied.savedTokens
       const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))
-      folding.quotedAt = quotedAt
-      folding.account = {
-        ...account,
-        expected: { call: facts.calls + 1, sentTokens: sent, freshTokens, folded: applied.outputs },
-      }
+      const expected = { call: facts.calls + 1, sentTokens: sent, freshTokens, folded: applied.outputs }
+      return { ...refuse(added, refused), quotedAt, account: { ...account, expected } }
     },
   }
 }
@@ -111,16 +105,17 @@ function firstChanged(wire: readonly WireMessage[], folded: readonly Fold[]): nu
 const MOST_QUOTED = 200
 
 function quotes(
-  messages: readonly HostMessage[],
-  { facts, entries }: Ledger,
+  messages: readonly Message[],
+  entries: readonly Entry[],
+  calls: number,
   folding: Folding,
   sentEntries: number | undefined,
-): Map<string, number> {
+): ReadonlyMap<string, number> {
   const first = entries[sentEntries ?? entries.length]
-  const from = first ? messages.findLastIndex(({ info }) => info.id === first.id) : -1
+  const from = first ? messages.findLastIndex(({ id }) => id === first.id) : -1
   if (from < 0) return folding.quotedAt
   const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))
   if (quoted.length === 0) return folding.quotedAt
-  const all = [...folding.quotedAt, ...quoted.map((partID) => [partID, facts.calls] as const)]
+  const all = [...folding.quotedAt, ...quoted.map((partID) => [partID, calls] as const)]
   return new Map(all.slice(-MOST_QUOTED))
 }

@@ -5,7 +5,7 @@
 // that end within `lookback` content blocks of one of its own marks. OpenCode 1.18 marks the last two messages, beside
 // the system prompt. (platform.claude.com/docs/en/build-with-claude/prompt-caching; opencode's `applyCaching`)
 
-import type { Anchor } from "../hud/place.ts"
+import type { Anchor } from "../hud/slots.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Fold, savedTokens } from "./fold.ts"

@@ -1,8 +1,7 @@
 // Which outputs were just quoted: a line that the user or the agent wrote stands in them. What is quoted is being worked
 // with, whatever it shows and however long ago it came.
 
-import { stateOf, text } from "../fields.ts"
-import type { HostMessage, HostPart } from "../host/v1/message.ts"
+import type { Message, Part } from "../session/conversation.ts"
 
 /** Lines shorter than this stand in outputs by chance; longer ones are data. In characters. */
 const SHORTEST = 24
@@ -12,27 +11,22 @@ const MOST_LINES = 24
 const MOST_OUTPUTS = 40
 
 /** Ids of the parts in `messages` quoted by those of them from index `from` on. `isOpen`: worth looking in. */
-export function quotedParts(
-  messages: readonly HostMessage[],
-  from: number,
-  isOpen: (partID: string) => boolean,
-): string[] {
+export function quotedParts(messages: readonly Message[], from: number, isOpen: (partID: string) => boolean): string[] {
   const lines = linesOf(messages.slice(from))
   if (lines.length === 0) return []
   const found: string[] = []
   let left = MOST_OUTPUTS
   for (let i = from - 1; i >= 0 && left > 0; i--)
     for (const part of messages[i]?.parts ?? []) {
-      if (left === 0 || part?.type !== "tool" || part.id === undefined || !isOpen(part.id)) continue
-      const output = text(stateOf(part)?.output)
-      if (output === undefined || output.length < SHORTEST) continue
+      if (left === 0 || part.type !== "tool" || part.status !== "completed" || !isOpen(part.id)) continue
+      if (part.output.length < SHORTEST) continue
       left--
-      if (lines.some((line) => output.includes(line))) found.push(part.id)
+      if (lines.some((line) => part.output.includes(line))) found.push(part.id)
     }
   return found
 }
 
-function linesOf(messages: readonly HostMessage[]): string[] {
+function linesOf(messages: readonly Message[]): string[] {
   const lines = new Set<string>()
   for (const { parts } of messages) for (const part of parts) for (const said of textsOf(part)) addLines(said, lines)
   return [...lines]
@@ -47,6 +41,6 @@ function addLines(said: string, lines: Set<string>): void {
 }
 
 /** What somebody said in a part; a reminder of the host's is nobody's. */
-function textsOf(part: HostPart | undefined): string[] {
-  return part?.type === "text" && !part.synthetic ? [text(part.text) ?? ""] : []
+function textsOf(part: Part): string[] {
+  return part.type === "text" && part.by !== "host" ? [part.text] : []
 }

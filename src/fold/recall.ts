@@ -2,11 +2,12 @@
 // none. Models fill arguments in loosely, so whatever can be meant by one is taken for it.
 
 import * as z from "zod/mini"
-import { record } from "../fields.ts"
-import type { HostPart } from "../host/v1/message.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
+import type { ToolPart } from "../session/conversation.ts"
 import { sourceOf } from "../session/normalize.ts"
-import { cut, line } from "../text/text.ts"
+import { asRecord } from "../system/values.ts"
+import { plural } from "../text/format.ts"
+import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, type Limits, lineCount, paginate, renderPage } from "./pages.ts"
@@ -55,7 +56,7 @@ const NAMED = 3
 
 /** The request, or a sentence on what is wrong with it. */
 export function readRequest(args: unknown): RecallRequest | string {
-  const given = record(args) ?? {}
+  const given = asRecord(args) ?? {}
   const ids = readIDs(given.ids ?? given.id)
   if (ids.length === 0)
     return `${RECALL_TOOL} takes the id of a folded output as "ids", for example "r12"; none was given.`
@@ -119,7 +120,7 @@ export function answerRecall(
 }
 
 /** Whether what a part shows is a file, whose lines have numbers of their own. */
-export function isFile(part: HostPart, side: Fold["side"]): boolean {
+export function isFile(part: ToolPart, side: Fold["side"]): boolean {
   return side === "output" && sourceOf(part).kind === "read"
 }
 
@@ -131,7 +132,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
     const { text, found } = searchLines(original.text, search, numbering, lines)
-    const holding = found === 0 ? "no line" : found === 1 ? "1 line" : `${found} lines`
+    const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
     const told = `${holding} with ${shown(search)} in ${where}`
     return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
@@ -197,7 +198,7 @@ function noteOf({ ids, lines, search }: RecallRequest, page: number, of: number)
 }
 
 function readRange(value: unknown): Range | undefined {
-  const given = record(value)
+  const given = asRecord(value)
   const pair = Array.isArray(value) ? value : given ? [given.from ?? given.start, given.to ?? given.end] : undefined
   const words = pair ? pair.join("-") : String(value)
   const found = /^\s*(?:lines?\s*)?L?(\d{1,9})(\s*(?:-|–|:|,|\.\.|to)\s*(?:L?(\d{1,9})|end)?)?\s*$/i.exec(words)

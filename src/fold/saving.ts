@@ -2,14 +2,14 @@
 // added to it. An estimate of what has not been: what the same call would have come to as OpenCode had it.
 
 import { paragraph } from "../hud/paragraph.ts"
-import type { Usage } from "../session/entry.ts"
+import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import { RECALL_DESCRIPTION } from "./recall.ts"
 import type { Tariff } from "./tariff.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
-export type Sent = {
+export type SentTokens = {
   /** left out by folds, and those of them that were folded with this very request */
   foldedTokens: number
   newlyFolded: boolean
@@ -68,7 +68,7 @@ export function savedShare({ cost, costWithout }: Saving): number {
  * and the cache had held all of the request before it: but for what the provider would have lost as well. Where nothing
  * was folded anew, what it read is what it had: with what was folded before that in it, and without the notice.
  */
-export function savingOf(usage: Usage, sent: Sent, before: Before | undefined): { saving: Saving; before: Before } {
+export function savingOf(usage: Usage, sent: SentTokens, before: Before | undefined): { saving: Saving; before: Before } {
   const { tariff, nowMs, model } = sent
   const left = sent.foldedTokens * sent.ratio
   const added = sent.hudTokens + sent.noticeTokens

@@ -1,12 +1,12 @@
 // What goes out in a folded output's place: one line, the same wording everywhere, with no tag that a model might copy.
 
-import { seal } from "../digest/ground/ground.ts"
+import { groundExtracted } from "../digest/ground/ground.ts"
 import { digestLine } from "../digest/ground/line.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { redactNamed } from "../session/withheld.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, line, oneLine } from "../text/text.ts"
+import { cut, line, oneLine } from "../text/sanitize.ts"
 import type { Fold } from "./fold.ts"
 import type { Standing } from "./need.ts"
 import type { Decision } from "./plan.ts"
@@ -46,10 +46,10 @@ export function outputWords(
   const note = noteOf(standing, by)
   const room = digestTokens(tokens, standing)
   const said = note
-    ? `${note} · ${digestLine({ ...seal(digest, source), facts: [] }, BASE)}`
+    ? `${note} · ${digestLine({ ...groundExtracted(digest, source), facts: [] }, BASE)}`
     : digest.kind === "results"
       ? digestLine(addresses(digest, source), room)
-      : digestLine(seal(digest, source), room)
+      : digestLine(groundExtracted(digest, source), room)
   const tool = cut(line(source.tool), 60).replaceAll("·", ".") || "a tool"
   return `folded ${id} · ${quoted(`${tool} · ${said || "no output"}`)}`
 }

@@ -1,13 +1,13 @@
 // The live account of a session: what the plugin did to a request, held against what the provider then reported of it.
 
-import { addSaving, type Before, noSaving, type Saving, type Sent, savingOf } from "../fold/saving.ts"
-import type { Usage } from "../session/entry.ts"
+import { addSaving, type Before, noSaving, type Saving, type SentTokens, savingOf } from "../fold/saving.ts"
+import type { Usage } from "../session/conversation.ts"
 import type { Turn } from "../store/record.ts"
 import { type Counted, savingIn, type TurnCount } from "./turn.ts"
 
 export type SessionAccount = {
   /** the request on its way, or the last one */
-  sent?: Sent
+  sent?: SentTokens
   /** the call last reported */
   reported?: Reported
   /** of the turns that are over, those of earlier processes included */
@@ -20,7 +20,7 @@ export type SessionAccount = {
 type Reported = {
   id: string
   usage: Usage
-  sent: Sent | undefined
+  sent: SentTokens | undefined
   before: Before | undefined
   after: Before | undefined
   /** the ledger has read the messages since: what it knows is newer, whether or not this call is still among them */

@@ -2,7 +2,7 @@
 
 import type { Digests } from "../digest/digests.ts"
 import type { Options } from "../options.ts"
-import type { CallOptions } from "../request/request.ts"
+import type { RequestOptions } from "../request/request.ts"
 import type { Env } from "../session/normalize.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
@@ -21,8 +21,8 @@ export type HookContext = {
   store: SharedStore
   /** what people are shown, and what they have switched off */
   publisher: Publisher
-  /** the options as one call's preparation wants them */
-  callOptions: CallOptions
+  /** the options as a request's preparation wants them */
+  requestOptions: RequestOptions
   /** a session's stored messages, asked of the host; for what no array was handed over for */
   messages(sessionID: string): Promise<unknown>
   /** one stored message; undefined when there is none, rejects when the host will not say */

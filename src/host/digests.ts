@@ -1,105 +1,101 @@
-// One queue of digests and one model for all directories and instances of this process, ended by the last who uses
-// them. Nothing is started before a tool output is worth a digest.
+// One digest queue and one model for all directories and instances of this process. Nothing is started before a tool
+// output is worth a digest.
 
 import type { Backend } from "../digest/backends/backend.ts"
 import { createBackend } from "../digest/backends/choose.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
-import type { Shelf } from "../digest/shelf.ts"
+import type { DigestStore } from "../digest/stored.ts"
 import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
+import { createShared } from "../system/shared.ts"
+import { seconds } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, line } from "../text/text.ts"
+import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
 import { type SharedStore, shareStore } from "./store.ts"
 
 export type SharedDigests = Digests & {
-  /** Has a look taken at what is set up, once; never rejects. */
+  /** Checks once what is set up. Never rejects. */
   prepare(): Promise<void>
-  /** who writes them now, and how that goes */
+  /** who writes digests at the moment, and its state */
   writer(): WriterStatus
-  /** Hears when `writer` has something else to say, until it is released. */
+  /** Calls `listener` whenever `writer` has changed, until the digests are released. */
   onChange(listener: () => void): void
   release(): Promise<void>
 }
 
-type Shared = {
+type DigestService = {
   digests: Digests
   backend: Backend | undefined
   prepared: Promise<void> | undefined
-  users: Set<{ listener: (() => void) | undefined }>
   close(): Promise<void>
 }
+type User = { onChange?: () => void }
 
-const shared = new Map<string, Shared>()
+const services = createShared<DigestService, User>((service) => service.close())
 
 export function shareDigests(options: Options, log: Log): SharedDigests {
+  const user: User = {}
   const key = JSON.stringify([options.digest, options.store])
-  const ours = shared.get(key) ?? begin(key, options, log)
-  const user: { listener: (() => void) | undefined } = { listener: undefined }
-  ours.users.add(user)
+  const { value: service, release } = services.acquire(key, user, (users) =>
+    startService(options, log, () => {
+      for (const { onChange } of users) onChange?.()
+    }),
+  )
   return {
-    of: ours.digests.of,
-    queue: ours.digests.queue,
+    of: service.digests.of,
+    queue: service.digests.queue,
     async prepare() {
-      ours.prepared ??= ours.backend?.prepare?.()
-      await ours.prepared
+      service.prepared ??= service.backend?.prepare?.()
+      await service.prepared
     },
-    writer: () => writerOf(ours, options),
+    writer: () => writerOf(service, options),
     onChange(listener) {
-      user.listener = listener
+      user.onChange = listener
     },
-    async release() {
-      if (!ours.users.delete(user) || ours.users.size > 0) return
-      shared.delete(key)
-      await ours.close()
-    },
+    release,
   }
 }
 
-function begin(key: string, { digest, store: storeOptions }: Options, log: Log): Shared {
-  const users: Shared["users"] = new Set()
-  const onChange = () => {
-    for (const { listener } of users) listener?.()
-  }
+function startService({ digest, store: storeOptions }: Options, log: Log, onChange: () => void): DigestService {
   const backend = createBackend({ options: digest, dataFolder, report: log.say, onChange })
   const store = shareStore(storeOptions, log)
   const digests = createDigests({
     ...(backend ? { backend } : {}),
-    shelf: storeOptions.enabled ? shelfOf(store) : undefined,
+    store: storeOptions.enabled ? digestStoreOf(store) : undefined,
     onChange,
     onTrouble: (code, message) => {
-      // a model that was asked for by name and does not work is the user's to put right; `auto` takes what there is
+      // a backend that was chosen by name and does not work needs the user's attention; `auto` does without
       if (code === "OFF" && digest.backend !== "auto") log.warnUser(message)
       else log.say(code === "OFF" ? "info" : "warn", message)
     },
   })
-  const ours: Shared = {
-    users,
+  return {
     digests,
     backend,
     prepared: undefined,
     async close() {
-      account(digests, log)
+      logTotals(digests, log)
       await digests.queue?.close()
       await backend?.close()
       await store.release()
     },
   }
-  shared.set(key, ours)
-  return ours
 }
 
-function writerOf({ digests: { queue }, backend }: Shared, { digest }: Options): WriterStatus {
+const MAX_REASON_CHARS = 400
+
+function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Options): WriterStatus {
   const state = backend?.state ?? { kind: "idle" }
-  // nobody asked for a model by name, and none was set up: there is nothing wrong
+  // with `auto`, a model that was never set up is not a problem
   const isAbsent = digest.backend === "auto" && state.kind === "off" && state.absent === true
   if (!backend || isAbsent) return { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
   const [, model] = backend.id.split(/^\w+\//)
   return {
     backend: digest.backend === "openai" ? "openai" : "llama",
     state: state.kind,
-    ...("reason" in state ? { why: cut(redact(line(state.reason)), LONGEST_REASON) } : {}),
+    ...("reason" in state ? { why: cut(redact(line(state.reason)), MAX_REASON_CHARS) } : {}),
     ...(model === undefined ? {} : { model: line(model) }),
     ...(backend.device === undefined ? {} : { device: backend.device }),
     ...(backend.speed ? { speed: backend.speed } : {}),
@@ -109,19 +105,17 @@ function writerOf({ digests: { queue }, backend }: Shared, { digest }: Options):
   }
 }
 
-const LONGEST_REASON = 400
-
-/** What the model did, in one line, when anything was asked of it. */
-function account({ queue }: Digests, log: Log): void {
+/** Logs in one line what the model did, if it was asked for anything. */
+function logTotals({ queue }: Digests, log: Log): void {
   if (!queue) return
-  const { written, fromCache, refused, failed, cancelled, factsKept, factsDropped, ms } = queue.counters
-  if (written + fromCache + refused + failed === 0) return
+  const { written, fromStore, refused, failed, cancelled, factsKept, factsDropped, ms } = queue.counters
+  if (written + fromStore + refused + failed === 0) return
   const facts = `facts ${factsKept} kept, ${factsDropped} dropped`
-  const others = `${fromCache} known before, ${refused} refused, ${failed} failed, ${cancelled} given up`
-  log.say("info", `digests: ${written} written (${facts}; ${(ms / 1000).toFixed(1)} s of work), ${others}`)
+  const others = `${fromStore} from the store, ${refused} refused, ${failed} failed, ${cancelled} cancelled`
+  log.say("info", `digests: ${written} written (${facts}; ${seconds(ms)} of work), ${others}`)
 }
 
-function shelfOf(store: SharedStore): Shelf {
+function digestStoreOf(store: SharedStore): DigestStore {
   return {
     loadDigests: (writer, keys) =>
       new Promise((resolve) => store.use((opened) => resolve(opened.loadDigests(writer, keys)))),

@@ -1,6 +1,8 @@
 // Every hook runs behind this. OpenCode awaits hooks without a catch and without a deadline, so whatever goes wrong in
 // one is the user's broken turn; here it becomes one log line, and the request goes out as if the plugin were absent.
 
+import { LATE, within } from "../system/process.ts"
+
 /** Reports what went wrong in a hook. Must not throw. */
 export type Report = (hook: string, problem: string, cause?: unknown) => void
 
@@ -33,21 +35,5 @@ export function guard<Args extends unknown[]>(
     }
     const elapsedMs = performance.now() - started
     if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms`)
-  }
-}
-
-const LATE = Symbol("late")
-
-/** The promise's value, or LATE at the deadline. A rejection after the deadline is swallowed: nobody waits for it. */
-async function within<T>(promise: Promise<T>, deadlineMs: number): Promise<T | typeof LATE> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), deadlineMs)
-  })
-  promise.catch(() => {})
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

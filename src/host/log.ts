@@ -3,7 +3,7 @@
 
 import type { PluginInput } from "@opencode-ai/plugin"
 import { redact } from "../text/redact/redact.ts"
-import { ACTIVE, cut } from "../text/text.ts"
+import { ACTIVE, cut } from "../text/sanitize.ts"
 
 export type Level = "debug" | "info" | "warn" | "error"
 

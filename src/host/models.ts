@@ -1,14 +1,13 @@
 // The models seen: their limits and prices by name, and which one a session really calls. The messages hook is told
 // neither; the system hook, which runs after it, is.
 
-import { renew } from "../bounded.ts"
-import { record, text } from "../fields.ts"
 import { type Limits as AnswerLimits, HOST_LIMITS } from "../fold/pages.ts"
 import { type ModelRecord, type Tariff, tariffOf } from "../fold/tariff.ts"
 import { compactsAt, outputCapOf } from "../fold/threshold.ts"
-import type { ModelName } from "../hud/slots.ts"
 import { type Options, tariffOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
+import type { ModelName } from "../session/conversation.ts"
+import { asRecord, asString, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = {
@@ -37,18 +36,18 @@ export function createModels(options: Options): Models {
   const limitsOf = (name: ModelName | undefined) => (name && known.get(nameOf(name))?.limits) ?? {}
   return {
     note(model, session) {
-      const { id, providerID, limit, api, cost } = record(model) ?? {}
+      const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
       if (typeof id !== "string" || typeof providerID !== "string") return
       if (session) session.called = { named: nameOf(session.ledger.facts.model), model: { providerID, modelID: id } }
-      const npm = text(record(api)?.npm)
+      const npm = asString(asRecord(api)?.npm)
       const charged = costOf(cost)
-      const modelID = text(record(api)?.id) ?? id
+      const modelID = asString(asRecord(api)?.id) ?? id
       const named: ModelRecord = { providerID, modelID, ...(npm ? { npm } : {}), ...(charged ? { cost: charged } : {}) }
       renew(known, `${providerID}/${id}`, { limits: readLimits(limit), tariff: tariffOf(named, prices) }, MOST)
     },
     configure(config) {
-      const { auto, reserved } = record(record(config)?.compaction) ?? {}
-      const { max_bytes: bytes, max_lines: lines } = record(record(config)?.tool_output) ?? {}
+      const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
+      const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
       answer = {
         bytes: typeof bytes === "number" && bytes > 0 ? bytes : HOST_LIMITS.bytes,
         lines: typeof lines === "number" && lines > 0 ? lines : HOST_LIMITS.lines,
@@ -75,8 +74,7 @@ export function createModels(options: Options): Models {
 }
 
 /** The model the next call goes to: the one last called, unless the messages have come to name another since. */
-export function modelOf({ called, ledger }: Session): ModelName | undefined {
-  const named = ledger.facts.model
+export function modelOf({ called, ledger }: Session, named = ledger.facts.model): ModelName | undefined {
   return called && called.named === nameOf(named) ? called.model : named
 }
 
@@ -87,15 +85,15 @@ function nameOf(model: ModelName | undefined): string {
 function readLimits(value: unknown): Limits {
   const limits: Limits = {}
   for (const name of ["context", "input", "output"] as const) {
-    const limit = record(value)?.[name]
+    const limit = asRecord(value)?.[name]
     if (typeof limit === "number" && limit > 0) limits[name] = limit
   }
   return limits
 }
 
 function costOf(value: unknown): ModelRecord["cost"] {
-  const cost = record(value)
-  const cache = record(cost?.cache)
+  const cost = asRecord(value)
+  const cache = asRecord(cost?.cache)
   const price = (one: unknown) => (typeof one === "number" ? one : 0)
   if (!cost) return
   return {

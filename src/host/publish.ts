@@ -1,12 +1,11 @@
 // The status files: what the panel shows of a session, written a moment after it has changed, off every hook's path. The
 // last word is written before the plugin goes.
 
-import { renew } from "../bounded.ts"
 import type { Options } from "../options.ts"
 import { forget, prune, readSwitches, statusFolder, writeStatus } from "../status/files.ts"
-import type { Status } from "../status/status.ts"
-import { ALL_ON, type Switches } from "../status/switches.ts"
+import { type Status, ALL_ON, type Switches } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
+import { renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Publisher = {

@@ -26,9 +26,9 @@ export function restore(context: HookContext, session: Session): Promise<void> |
     const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
-    addFolds(session.folding, folds.filter(isFoldText))
+    const folding = addFolds(session.folding, folds.filter(isFoldText))
+    session.folding = { ...folding, lastNumber: Math.max(folding.lastNumber, Math.min(lastNumber, HIGHEST)) }
     addEarlier(session.account, turns)
-    session.folding.lastNumber = Math.max(session.folding.lastNumber, Math.min(lastNumber, HIGHEST))
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }

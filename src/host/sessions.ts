@@ -1,14 +1,14 @@
 // The closure state: one record per session, made when a session is first seen and bounded in number. Everything the
 // hooks remember lives here.
 
-import { renew } from "../bounded.ts"
-import type { ModelName } from "../hud/slots.ts"
-import { type Conversation, newConversation } from "../request/request.ts"
+import { newSessionState, type SessionState } from "../request/request.ts"
+import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
+import { renew } from "../system/values.ts"
 import { newSessionAccount, type SessionAccount } from "./account.ts"
 import { newTurn, type TurnCount } from "./turn.ts"
 
-export type Session = Conversation & {
+export type Session = SessionState & {
   id: string
   /** the model OpenCode last called for the session, and the one its messages named then */
   called?: { named: string; model: ModelName }
@@ -47,7 +47,7 @@ const MOST_KEPT = 100_000
 export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
   const begin = (id: string): Session => ({
-    ...newConversation(env),
+    ...newSessionState(env),
     id,
     restored: false,
     restoring: false,

@@ -4,26 +4,27 @@ import manifest from "../../package.json" with { type: "json" }
 import type { Fold } from "../fold/fold.ts"
 import { addSaving, savedShare } from "../fold/saving.ts"
 import { hudNow } from "../hud/hud.ts"
-import { contextNow, openFailures } from "../hud/sections.ts"
+import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
-import type { Entry, Usage } from "../session/entry.ts"
-import { contextTokens, type Facts, heatRank, isStale } from "../session/facts.ts"
+import type { Usage } from "../session/conversation.ts"
+import type { Entry } from "../session/entry.ts"
+import { contextNow, contextTokens, type Facts, heatRank, isStale } from "../session/facts.ts"
 import { isChangedOutside } from "../session/signals.ts"
 import {
   type Activity,
   type FoldStatus,
-  MOST_FAILURES,
-  MOST_FOLDS,
-  MOST_STALE,
+  MAX_STATUS_FAILURES,
+  MAX_STATUS_FOLDS,
+  MAX_STATUS_STALE,
   STATUS_VERSION,
   type Status,
-  TREND,
+  type Switches,
+  TREND_CALLS,
   type WriterStatus,
 } from "../status/status.ts"
-import type { Switches } from "../status/switches.ts"
 import { redact } from "../text/redact/redact.ts"
-import { line } from "../text/text.ts"
+import { line } from "../text/sanitize.ts"
 import type { Session } from "./sessions.ts"
 import { savingIn } from "./turn.ts"
 
@@ -41,7 +42,7 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
-  const reports = [...lastReports(entries, unread ? TREND - 1 : TREND), ...(unread ? [unread] : [])]
+  const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
   const now = contextOf(facts, unread)
   const saving = addSaving(session.account.earlier, savingIn(session.turn))
@@ -80,7 +81,7 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
       newest: newest(session.folding.folds),
     },
     failures: openFailures(facts)
-      .slice(0, MOST_FAILURES)
+      .slice(0, MAX_STATUS_FAILURES)
       .map(({ key, detail, since, times }) => ({ what: line(key), detail, since, times })),
     stale: staleOf(session),
     writer,
@@ -136,7 +137,7 @@ function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {
 function newest(folds: ReadonlyMap<string, Fold>): FoldStatus[] {
   return [...folds.values()]
     .sort((a, b) => Number(b.id.slice(1)) - Number(a.id.slice(1)))
-    .slice(0, MOST_FOLDS)
+    .slice(0, MAX_STATUS_FOLDS)
     .map(({ hash: _, text: __, ...shown }) => shown)
 }
 
@@ -145,7 +146,7 @@ function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
   return [...facts.files.values()]
     .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))
     .sort((a, b) => heatRank(b) - heatRank(a))
-    .slice(0, MOST_STALE)
+    .slice(0, MAX_STATUS_STALE)
     .map((file) => ({
       path: redact(line(file.path)),
       why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",

@@ -1,24 +1,25 @@
-// One store for all directories and instances of this process, opened in the background when it is first needed and
-// closed by the last who uses it. Nothing here makes a request wait.
+// One store for all directories and instances of this process. It is opened in the background when it is first needed,
+// so that no request waits for it.
 
 import type { Options } from "../options.ts"
 import { openStore } from "../store/open.ts"
 import type { Store } from "../store/record.ts"
+import { createShared, type Share } from "../system/shared.ts"
 import type { Log } from "./log.ts"
 
 export type SharedStore = {
-  /** Starts opening it, off the caller's path; opening it twice is opening it once. */
+  /** Starts to open the store in the background. Later calls do nothing. */
   open(): void
-  /** The store once it is open, which begins with this; undefined when it is switched off. */
+  /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
   opening(): Promise<Store> | undefined
-  /** Does something with the store, at once when it is open, else when it is; never when it is switched off. */
+  /** Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off. */
   use(action: (store: Store) => void): void
   release(): Promise<void>
 }
 
-type Opening = { users: number; opened: Promise<Store>; store?: Store }
+type Opening = { opened: Promise<Store>; store?: Store }
 
-const openings = new Map<string, Opening>()
+const stores = createShared<Opening, object>(async ({ opened }) => (await opened).close())
 
 const NO_STORE: SharedStore = {
   open: () => {},
@@ -29,52 +30,43 @@ const NO_STORE: SharedStore = {
 
 export function shareStore({ enabled, path }: Options["store"], log: Log): SharedStore {
   if (!enabled) return NO_STORE
-  const key = path ?? ""
-  let opening: Opening | undefined
+  let share: Share<Opening, object> | undefined
   let released = false
   const open = () => {
-    if (opening || released) return
-    opening = openings.get(key) ?? begin(key, log)
-    opening.users++
+    if (!released) share ??= stores.acquire(path ?? "", {}, () => startOpening(path, log))
+    return share?.value
   }
-  // a host without SQLite, which is a host without Bun, should say so when it starts and not in the middle of a session
+  // Without Bun there is no SQLite. The warning about that should come at startup, not in the middle of a session.
   if (!process.versions.bun) open()
   return {
     open,
-    opening() {
-      open()
-      return opening?.opened
-    },
+    opening: () => open()?.opened,
     use(action) {
-      open()
+      const opening = open()
       if (opening?.store) action(opening.store)
       else void opening?.opened.then(action)
     },
     async release() {
-      if (released) return
       released = true
-      if (!opening || --opening.users > 0) return
-      openings.delete(key)
-      await (await opening.opened).close()
+      await share?.release()
     },
   }
 }
 
-function begin(key: string, log: Log): Opening {
+function startOpening(path: string | undefined, log: Log): Opening {
   let warned = false
   const onWarning = (message: string) => {
     warned = true
     log.say("warn", message)
   }
-  // loading drizzle takes longer than a request should wait
+  // in a later tick: loading drizzle takes longer than a request should wait
   const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() =>
-    openStore({ ...(key ? { path: key } : {}), onWarning }),
+    openStore({ ...(path ? { path } : {}), onWarning }),
   )
-  const opening: Opening = { users: 0, opened }
-  openings.set(key, opening)
+  const opening: Opening = { opened }
   void opened.then((store) => {
     opening.store = store
-    // a host without SQLite is no trouble with the file, so the store itself has nothing to warn of
+    // the store itself warns about its file only, not about a host without SQLite
     if (store.state.kind === "memory" && !warned)
       onWarning(`the store is kept in memory only, and lost at exit: ${store.state.reason}`)
   })

@@ -1,10 +1,10 @@
 // The account of one turn, from the user's message until idle: what its calls used and what the HUD added to them.
 
-import { renew } from "../bounded.ts"
-import { record, text } from "../fields.ts"
 import { addSaving, noSaving, type Saving } from "../fold/saving.ts"
-import { readUsage, type Usage } from "../session/entry.ts"
+import type { Usage } from "../session/conversation.ts"
 import type { Turn } from "../store/record.ts"
+import { asRecord, asString, renew } from "../system/values.ts"
+import { readUsage } from "./v1/conversation.ts"
 
 /** A call as last reported, and what the plugin saved in it as far as it had a hand in it. */
 export type Counted = { usage: Usage; saving?: Saving }
@@ -44,14 +44,14 @@ export function newTurn(): TurnCount {
  */
 export function countCall(turn: TurnCount, message: unknown): { id: string; counted: Counted } | undefined {
   if (turn.startedMs === 0) return
-  const info = record(message)
-  const id = text(info?.id)
+  const info = asRecord(message)
+  const id = asString(info?.id)
   const usage = readUsage(info?.tokens)
   if (info?.role !== "assistant" || info.summary === true || id === undefined || !usage) return
   const counted: Counted = { ...turn.calls.get(id), usage }
   renew(turn.calls, id, counted, MOST_CALLS)
-  turn.providerID = text(info.providerID) ?? turn.providerID
-  turn.modelID = text(info.modelID) ?? turn.modelID
+  turn.providerID = asString(info.providerID) ?? turn.providerID
+  turn.modelID = asString(info.modelID) ?? turn.modelID
   return { id, counted }
 }
 

@@ -4,7 +4,7 @@ import type { Finding } from "../digest/findings.ts"
 import type { Facts } from "../session/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../session/signals.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, cutMiddle, line, oneLine } from "../text/text.ts"
+import { cut, cutMiddle, line, oneLine } from "../text/sanitize.ts"
 
 const FILES = 30
 const TODOS = 30

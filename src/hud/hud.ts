@@ -1,19 +1,11 @@
 // The HUD of one session from call to call: whether there is one, how large it may be, what it says and where it goes.
 
-import type { HostMessage } from "../host/v1/message.ts"
-import type { Facts } from "../session/facts.ts"
+import type { Message } from "../session/conversation.ts"
+import { contextNow, type Facts } from "../session/facts.ts"
 import { type Signals, todosNow } from "../session/signals.ts"
-import { type Anchor, type Commit, planSticky, planTail, planTool } from "./place.ts"
 import { frame, type Hud, onlyNew, render } from "./render.ts"
-import {
-  contextNow,
-  type Section,
-  type SectionName,
-  type Surroundings,
-  sectionsOf,
-  settledSection,
-} from "./sections.ts"
-import type { Slot } from "./slots.ts"
+import { type Section, type SectionName, type Surroundings, sectionsOf, settledSection } from "./sections.ts"
+import type { Anchor, Placement, Slot } from "./slots.ts"
 
 export type HudOptions = {
   /** upper bound of the text, tokens */
@@ -31,7 +23,7 @@ export type HudState = {
   lastSent: number
 }
 
-export type HudCall = { hud: Hud | undefined; reason?: string; commit: Commit; state: HudState }
+export type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
@@ -46,36 +38,35 @@ const MANY_FILES = 6
 const MOST_SAID = 2000
 
 /**
- * The HUD for the next call. Looks only; `commit` changes the array, `state` is to be kept once it has run.
+ * The HUD for the next call, and where it goes; `state` is to be kept once it is sent.
  * Within a turn the HUD is on every call from its first on: providers that tie thinking to the last user block would
  * otherwise see it come and go.
  */
 export function nextHud(
-  messages: HostMessage[],
+  messages: readonly Message[],
   facts: Facts,
   signals: Signals,
   around: Surroundings,
   slot: Slot,
   options: HudOptions,
   state: HudState,
-): HudCall {
+): NextHud {
   const call = facts.calls + 1
   const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
   const budgetTokens = budget(facts, around, options.budgetTokens)
-  if (around.held !== undefined) return held(messages, slot, around.held, state)
+  if (around.held !== undefined) return held(slot, around.held, state)
   if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, signals, state)
   const wanted = wantsHud(facts, signals, state)
   // one that was there and has nothing left to say stays, as its frame
   const hud = wanted ? (render(sections, budgetTokens, call) ?? (state.shown ? frame(call) : undefined)) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
-  const commit = slot === "tail" ? planTail(messages, hud?.text) : planTool(messages, hud?.text)
-  return { hud, ...reason, commit, state: { ...newHudState(), shown: hud !== undefined } }
+  return { hud, ...reason, placement: { slot, text: hud?.text }, state: { ...newHudState(), shown: hud !== undefined } }
 }
 
 /** None for now. What a sticky slot has sent stays: to take it out would send anew all that follows it. */
-function held(messages: HostMessage[], slot: Slot, reason: string, state: HudState): HudCall {
-  const commit = slot === "sticky" ? planSticky(messages, state.anchors) : planTail(messages, undefined)
-  return { hud: undefined, reason, commit, state }
+function held(slot: Slot, reason: string, state: HudState): NextHud {
+  const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
+  return { hud: undefined, reason, placement, state }
 }
 
 /** Whether the next call carries a HUD, unless nothing fits its budget: once there was one, each call does. */
@@ -127,15 +118,15 @@ function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: numb
 }
 
 function sticky(
-  messages: HostMessage[],
+  messages: readonly Message[],
   sections: Section[],
   budgetTokens: number,
   call: number,
   facts: Facts,
   signals: Signals,
   state: HudState,
-): HudCall {
-  const ids = new Set(messages.map((message) => message.info.id))
+): NextHud {
+  const ids = new Set(messages.map(({ id }) => id))
   const anchors = state.anchors.filter((anchor) => ids.has(anchor.after))
   // the first of them is the whole HUD; without it the changes say nothing
   const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
@@ -147,12 +138,12 @@ function sticky(
   const hud = worthIt
     ? render(fresh, budgetTokens, call, kept.length && said.size ? state.lastSent : undefined)
     : undefined
-  const after = messages.at(-1)?.info.id
+  const after = messages.at(-1)?.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   return {
     hud,
     ...(hud ? {} : { reason: kept.length ? "nothing new since the last one" : NOTHING_YET }),
-    commit: planSticky(messages, next),
+    placement: { slot: "sticky", anchors: next },
     state: {
       shown: next.length > 0,
       anchors: next,

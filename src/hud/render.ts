@@ -1,7 +1,7 @@
 // Sections → the HUD's text, within a budget of tokens. A section that does not fit is trimmed to its worthiest items
 // or dropped whole; the order of worth is the order of the sections.
 
-import { oneLine } from "../text/text.ts"
+import { oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Item, Section } from "./sections.ts"
 

@@ -2,11 +2,20 @@
 // business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in; here it loses
 // the signs that set one item of a line apart from the next.
 
-import { contextTokens, type Facts, type Failure, type FileRecord, heatRank, isStale } from "../session/facts.ts"
+import {
+  contextNow,
+  contextTokens,
+  type Facts,
+  type Failure,
+  type FileRecord,
+  heatRank,
+  isStale,
+} from "../session/facts.ts"
 import { isChangedOutside, type Signals, todosNow } from "../session/signals.ts"
+import { amount, plural } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
-import { amount, cut, cutMiddle, line } from "../text/text.ts"
+import { cut, cutMiddle, line } from "../text/sanitize.ts"
 
 export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
@@ -58,13 +67,6 @@ export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings)
     foldedSection(around),
     waitingSection(facts, signals),
   ].filter((section): section is Section => section !== undefined && section.items.length > 0)
-}
-
-/** Tokens in the context now: the last report and an estimate of what came after it. */
-export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
-  if (!facts.usage && facts.unreported === 0) return
-  const reported = facts.usage ? contextTokens(facts.usage) : 0
-  return { tokens: Math.round(reported + facts.unreported * facts.ratio), estimated: !facts.usage }
 }
 
 function contextSection(facts: Facts, { contextLimit }: Surroundings): Section | undefined {
@@ -213,7 +215,7 @@ const item = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 /** The ids stand where the outputs stood, so that here a word will do. */
 function foldedSection({ folded }: Surroundings): Section | undefined {
   if (!folded?.outputs) return
-  const outputs = folded.outputs === 1 ? "1 output" : `${folded.outputs} outputs`
+  const outputs = plural(folded.outputs, "output")
   const text = `${outputs}, ${amount(folded.savedTokens)} tokens, see hud_recall`
   return section("folded", "folded", [{ text, key: "", state: "" }])
 }

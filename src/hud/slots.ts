@@ -1,9 +1,17 @@
 // Where in the request the HUD goes, by provider and model. Each row of the table carries its reason.
 
+import type { ModelName } from "../session/conversation.ts"
+
 export const SLOTS = ["tail", "tool", "sticky"] as const
 export type Slot = (typeof SLOTS)[number]
 
-export type ModelName = { providerID: string; modelID: string }
+/** A HUD text that was sent, and the message it was put behind. */
+export type Anchor = { after: string; text: string }
+
+/** What goes where in a request. Without a text there is no HUD; anchors are all the texts that stay where they were sent. */
+export type Placement =
+  | { slot: "tail" | "tool"; text: string | undefined }
+  | { slot: "sticky"; anchors: readonly Anchor[] }
 
 type Row = { slot: Slot /** for the docs */; models: string; reason: string; matches(model: ModelName): boolean }
 

@@ -1,32 +1,32 @@
-// The seam every writer of digests stands behind: what it is given and what it gives back.
-// It holds types only; `extract/` is the deterministic writer, the model-written ones live under `src/digest`.
+// What every digest writer takes and returns: the deterministic one in `digest/extract` and the model-backed ones in
+// `digest/backends`.
 
 import type { ToolKind } from "./tools.ts"
 
-/** One finished tool call, with the whole of its output. Lives only as long as the call that digests it. */
+/** A finished tool call with its complete output. Kept only while it is digested. */
 export type DigestSource = {
   tool: string
   kind: ToolKind
-  /** arguments as the agent gave them */
+  /** the arguments of the call */
   input: Readonly<Record<string, unknown>>
-  /** what the tool answered, or the message of the error it ended in; NULs and lone surrogates already replaced */
+  /** the tool's output, or its error message; NULs and lone surrogates already replaced */
   output: string
   failed: boolean
-  /** a command's exit code, where the tool reports one */
+  /** a command's exit code, if the tool reports one */
   exit?: number
 }
 
 export type FactType = "path" | "symbol" | "number" | "error" | "verdict"
 
-/** One thing worth keeping. `text` is a verbatim span of the source's output, never a paraphrase. */
+/** A verbatim span of the output worth keeping, never a paraphrase. `line`: its line in the file it comes from. */
 export type Fact = { type: FactType; text: string; line?: number }
 
 /**
- * A short account of one tool output.
- * - `kind`: what sort of output it turned out to be ("code", "test-run", "matches", "listing", "log", "page", …)
+ * A summary of one tool output.
+ * - `kind`: what the output turned out to be ("code", "test-run", "matches", "listing", "log", "page", …)
  * - `gist`: one line, at most 160 characters, no line breaks
- * - `facts`: at most 12, in order of worth
- * - `verdict`: set when the output says whether a check (tests, build, lint, types) passed, whatever the exit code
+ * - `facts`: at most 12, most useful first
+ * - `verdict`: whether a check (tests, build, lint, types) passed by what it printed, whatever its exit code
  */
 export type Digest = {
   kind: string

@@ -1,85 +1,86 @@
-// How an output is looked at: as lines, its head and its tail only, without escape sequences, and never longer than
-// a pattern can be run over safely. Every line keeps its raw form, so that what is said of it can be quoted verbatim.
+// An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
+// safely. Every line keeps its raw form, from which it can be quoted verbatim.
 
-/** `text` is what a reader sees, `raw` what the tool wrote. Both are cut at LINE_CHARS. */
+/** `text` is what a reader sees, `raw` what the tool wrote. Both are cut at MAX_LINE_CHARS. */
 export type Line = { readonly text: string; readonly raw: string }
 
-/** `cut`: the middle of the output was left out, so counts over `lines` are lower bounds. */
+/** The lines of an output. `cut`: its middle was left out, so counts over `lines` are lower bounds. */
 export type View = { readonly lines: readonly Line[]; readonly cut: boolean }
 
-const HEAD_CHARS = 64 * 1024
-const TAIL_CHARS = 64 * 1024
-const LINE_CHARS = 1000
-/** OpenCode cuts an output at 2000 lines: more come only from tools that do their own cutting */
-const SIDE_LINES = 2000
+const MAX_HEAD_CHARS = 64 * 1024
+const MAX_TAIL_CHARS = 64 * 1024
+const MAX_LINE_CHARS = 1000
+/** Lines of the head and of the tail. OpenCode cuts an output at 2000 lines; only tools that cut their own return more. */
+const MAX_SIDE_LINES = 2000
 
+/** Unlike `ESCAPE_SEQUENCE` of text/sanitize also incomplete sequences, since lines and outputs are cut. */
 const ESCAPE = /[\x1b\x9b](?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z])/g
 const UNPRINTABLE = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/
 
-/** Looks at the first and the last 64 kB of an output, 2000 lines of each; lines the cut runs through are dropped. */
-export function look(output: string): View {
-  if (output.length <= HEAD_CHARS + TAIL_CHARS) {
+/** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped. */
+export function viewOf(output: string): View {
+  if (output.length <= MAX_HEAD_CHARS + MAX_TAIL_CHARS) {
     const lines = toLines(output)
-    if (lines.length <= 2 * SIDE_LINES) return { lines, cut: false }
-    return { lines: lines.slice(0, SIDE_LINES).concat(lines.slice(-SIDE_LINES)), cut: true }
+    if (lines.length <= 2 * MAX_SIDE_LINES) return { lines, cut: false }
+    return { lines: lines.slice(0, MAX_SIDE_LINES).concat(lines.slice(-MAX_SIDE_LINES)), cut: true }
   }
-  const head = output.slice(0, HEAD_CHARS)
-  const tail = output.slice(-TAIL_CHARS)
+  const head = output.slice(0, MAX_HEAD_CHARS)
+  const tail = output.slice(-MAX_TAIL_CHARS)
   const headEnd = head.lastIndexOf("\n")
   const tailStart = tail.indexOf("\n")
-  const first = toLines(headEnd < 0 ? head : head.slice(0, headEnd)).slice(0, SIDE_LINES)
-  const last = tailStart < 0 ? [] : toLines(tail.slice(tailStart + 1)).slice(-SIDE_LINES)
+  const first = toLines(headEnd < 0 ? head : head.slice(0, headEnd)).slice(0, MAX_SIDE_LINES)
+  const last = tailStart < 0 ? [] : toLines(tail.slice(tailStart + 1)).slice(-MAX_SIDE_LINES)
   return { lines: first.concat(last), cut: true }
 }
 
-/** Looks at the last `chars` of an output only; a line the cut runs through is dropped unless it is the only one. */
-export function lookAtTail(output: string, chars: number): View {
+/** The last `chars` of an output. A line that the cut splits is dropped unless it is the only one. */
+export function viewOfTail(output: string, chars: number): View {
   if (output.length <= chars) return { lines: toLines(output), cut: false }
   const tail = output.slice(-chars)
   const start = tail.indexOf("\n")
   const lines = toLines(start < 0 || start === tail.length - 1 ? tail : tail.slice(start + 1))
-  return { lines: lines.slice(-SIDE_LINES), cut: true }
+  return { lines: lines.slice(-MAX_SIDE_LINES), cut: true }
 }
 
-/** The lines of a text, with their escapes taken out and progress overwritten by `\r` reduced to what stayed. */
+/** The lines of a text without escape sequences. Of progress overwritten by `\r` only the last state is kept. */
 export function toLines(output: string): Line[] {
   const plain = !/[\x1b\x9b\r]/.test(output)
   const lines: Line[] = []
   for (const whole of output.split("\n")) {
-    const raw = whole.length > LINE_CHARS ? trimBroken(whole.slice(0, LINE_CHARS)) : whole
-    lines.push(plain ? { text: raw, raw } : { text: printed(raw), raw })
+    const raw = whole.length > MAX_LINE_CHARS ? withoutHalfPair(whole.slice(0, MAX_LINE_CHARS)) : whole
+    lines.push(plain ? { text: raw, raw } : { text: visibleText(raw), raw })
   }
   if (lines.at(-1)?.text === "") lines.pop()
   return lines
 }
 
 /**
- * A span of the line as it was written, at most `max` characters: `wanted` if it stands there unbroken, else its
- * longest part between escapes and control characters. Undefined when nothing is left worth quoting.
+ * A verbatim span of the line, at most `max` characters: `wanted` if the line contains it, else its longest part
+ * between escapes and control characters. Undefined when that is too short to be worth quoting.
  */
-export function quote(line: Line, wanted: string = line.text, max = 200): string | undefined {
-  const text = trimBroken(wanted.slice(0, max)).trim()
+export function quoteFrom(line: Line, wanted: string = line.text, max = 200): string | undefined {
+  const text = withoutHalfPair(wanted.slice(0, max)).trim()
   if (text !== "" && !UNPRINTABLE.test(text) && line.raw.includes(text)) return text
   let best = ""
   for (const part of line.raw.replace(ESCAPE, "\n").split(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/)) {
     const trimmed = part.trim()
     if (trimmed.length > best.length && wanted.includes(trimmed)) best = trimmed
   }
-  best = trimBroken(best.slice(0, max)).trim()
+  best = withoutHalfPair(best.slice(0, max)).trim()
   return best.length > 2 ? best : undefined
 }
 
-/** A text on one line, without control characters, at most `max` characters, with an ellipsis where it was cut. */
+/** A text as one line without control characters, at most `max` characters, ending in an ellipsis when cut. */
 export function clip(text: string, max = 160): string {
   const line = text
     .slice(0, max * 4)
     .replace(ESCAPE, "")
     .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ")
     .trim()
-  return line.length <= max ? line : `${trimBroken(line.slice(0, max - 1)).trimEnd()}…`
+  return line.length <= max ? line : `${withoutHalfPair(line.slice(0, max - 1)).trimEnd()}…`
 }
 
-/** A property of tool arguments when it is a string, else "". */
+/** The first of the named tool arguments that is a non-empty string, else "". */
 export function textOf(input: unknown, ...keys: string[]): string {
   if (typeof input !== "object" || input === null) return ""
   for (const key of keys) {
@@ -89,14 +90,14 @@ export function textOf(input: unknown, ...keys: string[]): string {
   return ""
 }
 
-function printed(raw: string): string {
+function visibleText(raw: string): string {
   const text = raw.replace(ESCAPE, "").replace(/\r+$/, "")
   const back = text.lastIndexOf("\r")
   return back < 0 ? text : text.slice(back + 1)
 }
 
-/** A cut through a surrogate pair leaves half of it, which no encoder accepts. */
-function trimBroken(text: string): string {
+/** Drops the half of a surrogate pair that a cut leaves behind, since no encoder accepts it. */
+function withoutHalfPair(text: string): string {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

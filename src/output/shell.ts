@@ -1,45 +1,15 @@
-// Which programs a shell command runs, as far as one can tell without a shell: enough to know a test run from a `cat`,
-// and whose exit code the command ends with. Not a shell parser: what it cannot read it leaves out.
+// Which programs a shell command runs. Not a full shell parser: it knows enough to distinguish a test run from a `cat`
+// and to tell whose exit code the command returns, and leaves out what it cannot read.
 
-/** `name` is the program itself, past `sudo`, `npx`, `uv run`, `python -m` and the like. */
-export type Program = {
-  readonly name: string
-  readonly args: readonly string[]
-  /** its output goes into the next program, so its exit code is lost */
-  readonly piped: boolean
-}
+import { type Program, wrapperWords } from "./programs.ts"
 
-const MAX_CHARS = 4000
-const PREFIXES = new Set(
-  "! { if then else elif while until do time sudo env nohup exec command nice builtin npx bunx xvfb-run".split(" "),
-)
-const RUNNERS: Readonly<Record<string, readonly string[]>> = {
-  npm: ["exec", "x"],
-  pnpm: ["exec", "dlx"],
-  yarn: ["exec", "dlx"],
-  bun: ["x"],
-  uv: ["run"],
-  poetry: ["run"],
-  pipenv: ["run"],
-  pdm: ["run"],
-  hatch: ["run"],
-  bundle: ["exec"],
-}
-const NO_PROGRAM = new Set(["for", "case", "fi", "done", "esac", "}", "function", "select", ""])
+const MAX_COMMAND_CHARS = 4000
+/** Shell syntax that a program may follow. */
+const KEYWORDS = new Set("! { if then else elif while until do".split(" "))
+/** Words that start something other than a program. */
+const NOT_PROGRAMS = new Set(["for", "case", "fi", "done", "esac", "}", "function", "select", ""])
 
-const VIEWERS = new Set(
-  (
-    "cat bat head tail less more sed awk gawk grep egrep fgrep rg ag ack find fd ls eza tree wc sort uniq cut tr echo " +
-    "printf cd pushd popd pwd which type file stat du df jq yq xxd od nl tac column date env export unset source . " +
-    "basename dirname realpath readlink mkdir rmdir touch chmod chown cp mv rm ln tee true sleep set diff cmp xargs " +
-    "test [ [[ whoami uname hostname ps kill pgrep history clear read exit"
-  ).split(" "),
-)
-const GIT_LOOKS = new Set(
-  "log show diff status blame grep ls-files branch tag remote stash shortlog reflog cat-file config".split(" "),
-)
-
-/** The programs of a command in order; empty for an empty or unreadable one. */
+/** The programs of a command in order. Empty if the command is empty or unreadable. */
 export function programsOf(command: string): Program[] {
   const programs: Program[] = []
   let words: string[] = []
@@ -62,7 +32,7 @@ export function programsOf(command: string): Program[] {
     words = []
   }
 
-  const end = Math.min(command.length, MAX_CHARS)
+  const end = Math.min(command.length, MAX_COMMAND_CHARS)
   for (let at = 0; at < end; at++) {
     const char = command[at] as string
     const next = command[at + 1]
@@ -98,7 +68,7 @@ export function programsOf(command: string): Program[] {
       if (found?.[2]) heredoc = found[2]
       at += (found?.[0].length ?? 2) - 1
     } else if (char === ">" || char === "<" || (char === "&" && next === ">")) {
-      // `2>&1` and `&>file`: the digits before and the word after belong to the redirection
+      // in `2>&1` and `&>file` the digit before and the word after belong to the redirection
       if (/^\d$/.test(word)) inWord = false
       endWord()
       while (/[<>&]/.test(command[at + 1] ?? "")) at++
@@ -117,11 +87,6 @@ export function programsOf(command: string): Program[] {
   return programs
 }
 
-/** A program that shows what others wrote: what looks like a test report in its output is somebody's text. */
-export function isViewer({ name, args }: Program): boolean {
-  return VIEWERS.has(name) || (name === "git" && GIT_LOOKS.has(args.find((word) => !word.startsWith("-")) ?? ""))
-}
-
 function toProgram(words: readonly string[], piped: boolean): Program | undefined {
   let at = 0
   for (;;) {
@@ -129,15 +94,21 @@ function toProgram(words: readonly string[], piped: boolean): Program | undefine
     if (word === undefined) return undefined
     const sub = words[at + 1]
     if (word === "command" && /^-[vV]$/.test(sub ?? "")) break
-    if (/^\w+\+?=/.test(word) || PREFIXES.has(word)) at++
-    else if (at > 0 && word.startsWith("-") && PREFIXES.has(words[at - 1] ?? "")) at++
+    const wrapping = wrapperWords(word, sub)
+    if (/^\w+\+?=/.test(word) || KEYWORDS.has(word)) at++
+    else if (wrapping > 0) at += wrapping
+    else if (at > 0 && word.startsWith("-") && takesOptions(words[at - 1] ?? "")) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
-    else if (sub !== undefined && Object.hasOwn(RUNNERS, word) && RUNNERS[word]?.includes(sub)) at += 2
     else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd)$/i, "")
-  return NO_PROGRAM.has(name) ? undefined : { name, args: words.slice(at + 1), piped }
+  return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), piped }
+}
+
+/** Whether options after the word belong to it rather than to the program: `sudo -E npm test`. */
+function takesOptions(word: string): boolean {
+  return KEYWORDS.has(word) || wrapperWords(word, undefined) > 0
 }
 
 function closing(command: string, open: number, quote: string): number {

@@ -1,7 +1,8 @@
-// What a tool's output shows, finer than its kind: a `cat` shows a file as a read does, a `grep` matches as a search
-// does. How long an output is of use follows from it (fold/need.ts).
+// What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
+// as a search does. fold/need.ts derives from it how long an output stays useful.
 
-import { type Program, programsOf } from "./shell.ts"
+import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
+import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
 export type Shows =
@@ -18,75 +19,56 @@ export type Shows =
   | "other"
 
 const DOCUMENT = /\.(?:md|mdx|markdown|rst|txt|adoc)$/i
-const SHOW = /^(?:cat|bat|head|tail|sed|nl|less|more|awk)$/
-const SEARCH = /^(?:e?grep|fgrep|rg|ag|ack)$/
-const LIST = /^(?:ls|find|fd|tree|eza)$/
-const ASIDE = /^(?:cd|pushd|export|set|source|\.|echo|printf|true|wc|sort|uniq)$/
 
-/** The tool by which a folded output comes back. */
+/** The tool that returns a folded output. */
 export const RECALL_TOOL = "hud_recall"
 
-/** `command` is the whole command of a call that ran one. */
-export function showsOf(tool: string, kind: ToolKind, files: readonly FileUse[], command: string): Shows {
-  if (tool === RECALL_TOOL) return "recalled"
-  switch (kind) {
-    case "read": {
-      const [file] = files
-      if (file && DOCUMENT.test(file.path)) return "document"
-      return file?.range ? "excerpt" : file ? "file" : "listing"
-    }
-    case "search":
-      return "matches"
-    case "list":
-      return "listing"
-    case "web":
-      return "page"
-    case "command":
-      return shownBy(command)
-    case "edit":
-    case "write":
-    case "patch":
-      return "change"
-    case "task":
-    case "todo":
-    case "skill":
-    case "question":
-      return "answer"
-    case "other":
-      return "other"
-  }
+const SHOWN_BY_KIND: Readonly<Record<Exclude<ToolKind, "read" | "command">, Shows>> = {
+  ...({ search: "matches", list: "listing", web: "page", other: "other" } as const),
+  ...({ edit: "change", write: "change", patch: "change" } as const),
+  ...({ task: "answer", todo: "answer", skill: "answer", question: "answer" } as const),
 }
 
-/** By the first program that says something; a pipe's end only shapes what its beginning says. */
-function shownBy(command: string): Shows {
+/** `command` is the command line of a shell call, else "". */
+export function showsOf(tool: string, kind: ToolKind, files: readonly FileUse[], command: string): Shows {
+  if (tool === RECALL_TOOL) return "recalled"
+  if (kind === "command") return contentOfCommand(command)
+  if (kind !== "read") return SHOWN_BY_KIND[kind]
+  const [file] = files
+  if (file && DOCUMENT.test(file.path)) return "document"
+  return file?.range ? "excerpt" : file ? "file" : "listing"
+}
+
+/** Decided by the first program with output of its own: those behind a pipe only shape it. */
+function contentOfCommand(command: string): Shows {
   const programs = programsOf(command)
-  const main = mainOf(programs)
+  const main = mainProgram(programs)
   if (!main) return "run"
-  if (SHOW.test(main.name)) {
+  if (hasTrait(main, "file")) {
     if (main.args.some((word) => DOCUMENT.test(word))) return "document"
     return main.name === "cat" && !main.piped ? "file" : "excerpt"
   }
-  if (SEARCH.test(main.name) || (main.name === "git" && main.args[0] === "grep"))
+  if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep"))
     return main.args.some((word) => /^-(?:[ABC]\d*|-(?:context|after-context|before-context))/.test(word))
       ? "excerpt"
       : "matches"
-  return LIST.test(main.name) ? "listing" : "run"
+  return hasTrait(main, "list") ? "listing" : "run"
 }
 
-/** The files a command shows the text of, as it names them; of a `cd` before it the folder is put in front. */
+/** The files whose text a command shows, as it names them, relative to the folder it changed to with `cd`. */
 export function filesShown(command: string): string[] {
   const programs = programsOf(command)
-  const main = mainOf(programs)
-  if (!main || !(SHOW.test(main.name) || SEARCH.test(main.name))) return []
+  const main = mainProgram(programs)
+  if (!main || !hasTrait(main, "file", "search")) return []
   const folder = programs.find(({ name }) => name === "cd")?.args[0]
   const named = main.args.filter((word) => !word.startsWith("-"))
-  // what a search looks for may look like a file
+  // the pattern of a search may look like a file name
   return named
-    .slice(SEARCH.test(main.name) ? 1 : 0)
+    .slice(hasTrait(main, "search") ? 1 : 0)
     .filter((word) => /^[\w@~./-]*[\w)\]]\.\w{1,8}$/.test(word))
     .map((word) => (folder === undefined || /^[/~]/.test(word) ? word : `${folder}/${word}`))
 }
 
-function mainOf(programs: readonly Program[]): Program | undefined {
-  return programs.find(({ name }, i) => !ASIDE.test(name) && !programs[i - 1]?.piped)
+function mainProgram(programs: readonly Program[]): Program | undefined {
+  return programs.find((program, at) => !hasTrait(program, "setup", "shape") && !programs[at - 1]?.piped)
 }

@@ -1,7 +1,7 @@
-// Which kind of work a tool does, by the name the model calls it. OpenCode's own tools, the names peers and older
-// versions use for the same work, and a guess by words for MCP and custom tools.
+// What kind of work a tool does, by the name the model calls it: OpenCode's own tools, the names that other agents and
+// older versions use, and a guess from the words in the name for MCP and custom tools.
 
-/** What a tool does to the world, by which everything downstream is decided. `other` covers MCP and custom tools. */
+/** `other` covers MCP and custom tools whose name says nothing. */
 export type ToolKind =
   | "read"
   | "edit"
@@ -17,43 +17,34 @@ export type ToolKind =
   | "question"
   | "other"
 
-/** How one tool call used one file. Paths are relative to the worktree where they lie in it. */
+/** How one tool call used one file. A path inside the worktree is relative to it. */
 export type FileUse = {
   path: string
   use: "read" | "edit" | "write" | "delete"
-  /** lines shown by a read, 1-based and inclusive; absent = the whole file */
+  /** lines shown by a read, 1-based and inclusive; the whole file when absent */
   range?: readonly [number, number]
 }
 
-const KINDS: Readonly<Record<string, ToolKind>> = {
-  read: "read",
-  view: "read",
-  edit: "edit",
-  multiedit: "edit",
-  str_replace: "edit",
+const TOOLS: Readonly<Record<Exclude<ToolKind, "other">, string>> = {
+  read: "read view",
+  edit: "edit multiedit str_replace",
   write: "write",
-  apply_patch: "patch",
-  patch: "patch",
-  bash: "command",
-  shell: "command",
-  grep: "search",
-  codesearch: "search",
-  lsp: "search",
-  glob: "list",
-  list: "list",
-  ls: "list",
-  webfetch: "web",
-  websearch: "web",
+  patch: "apply_patch patch",
+  command: "bash shell",
+  search: "grep codesearch lsp",
+  list: "glob list ls",
+  web: "webfetch websearch",
   task: "task",
-  todowrite: "todo",
-  todoread: "todo",
+  todo: "todowrite todoread",
   skill: "skill",
   question: "question",
 }
+const KINDS = new Map(
+  Object.entries(TOOLS).flatMap(([kind, tools]) => tools.split(" ").map((tool) => [tool, kind as ToolKind] as const)),
+)
 
-/** The kind of a tool by its name; a name nobody knows is judged by its words, and is `other` when they say nothing. */
-export function kindOf(tool: string): ToolKind {
-  const known = Object.hasOwn(KINDS, tool) ? KINDS[tool] : undefined
+export function toolKindOf(tool: string): ToolKind {
+  const known = KINDS.get(tool)
   if (known) return known
   if (/(^|_)(web|fetch|browse|crawl)/i.test(tool)) return "web"
   if (/(^|_)(grep|search|find)(_|$)/i.test(tool)) return "search"

@@ -1,75 +1,64 @@
-// Whether a command did what it was run for, judged by what it printed as much as by its exit code: a test run piped
-// through `tail` exits 0 whatever happened. Reads the tail of the output only.
+// Whether a command succeeded, judged by what it printed as much as by its exit code: a test run piped through `tail`
+// exits 0 whatever happened. Reads only the tail of the output.
 
-import { reportsIn, verdictAmong } from "./checks/checks.ts"
-import { failureOf, type Report } from "./checks/report.ts"
+import { reportsIn, selectReport } from "./checks/checks.ts"
+import { type CheckReport, failureOf } from "./checks/report.ts"
 import type { DigestSource } from "./digest.ts"
-import { clip, type Line, lookAtTail, textOf } from "./lines.ts"
-import { isViewer, type Program, programsOf } from "./shell.ts"
-import { hostNote, tellingLine } from "./telling.ts"
+import { clip, type Line, textOf, toLines, viewOfTail } from "./lines.ts"
+import { hasTrait, isViewer, type Program } from "./programs.ts"
+import { programsOf } from "./shell.ts"
 
-export type Judgement = { verdict?: "pass" | "fail"; failure?: string }
-export type JudgedSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
+/** `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. */
+export type Outcome = { verdict?: "pass" | "fail"; failure?: string }
 
-const TAIL_CHARS = 16 * 1024
+type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
-/** Programs whose exit code 1 is an answer (no match, different, absent), not a failure. */
-const ANSWERS = new Set(
-  "grep egrep fgrep rg ag ack zgrep diff cmp test [ [[ which type command pgrep pidof expr false colordiff fc lsof".split(
-    " ",
-  ),
-)
-/** Checkers that say nothing when all is well. */
-const SILENT = new Set(
-  "tsc tsgo vue-tsc eslint oxlint biome stylelint flake8 shellcheck gofmt gofumpt cargo rustc gcc g++ clang clang++ cc javac go mypy pylint".split(
-    " ",
-  ),
-)
+const MAX_TAIL_CHARS = 16 * 1024
+
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
 /**
- * Judges one command's output. `verdict` is `fail` exactly when `failure` is set: one line, at most 160 characters,
- * that says what failed. Both are absent when the output is no check's and the exit code no failure's: `grep` that
- * found nothing is an answer. Never throws; outputs of other kinds of tools get a verdict only where a test runner or
- * compiler is plainly heard.
+ * The outcome of a command. Empty when the output is no check's and the exit code no failure's: a `grep` that finds
+ * nothing has answered. Of other tools only unknown ones have an outcome, and only when their output is unmistakably a
+ * test runner's or a compiler's. Never throws.
  */
-export function verdictOf(source: JudgedSource): Judgement {
+export function verdictOf(source: OutcomeSource): Outcome {
   const output = typeof source.output === "string" ? source.output : ""
   if (source.kind !== "command" && source.kind !== "other") return {}
-  const view = lookAtTail(output, TAIL_CHARS)
-  return judge(source, view.lines, output).judgement
+  return outcomeWithReport(source, viewOfTail(output, MAX_TAIL_CHARS).lines, output).outcome
 }
 
-/** The same over lines already at hand, with the report the judgement rests on. */
-export function judge(
-  source: JudgedSource,
+/** The same for an output already split into lines, with the report that the outcome rests on. */
+export function outcomeWithReport(
+  source: OutcomeSource,
   lines: readonly Line[],
   output: string,
-): { judgement: Judgement; report?: Report } {
+): { outcome: Outcome; report?: CheckReport } {
   const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
   const exit = typeof source.exit === "number" ? source.exit : statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
-  // a pipe hides the exit code: 0 then says nothing
+  // an exit code of 0 means nothing behind a pipe
   const masked = exit === 0 && programs.some(({ piped }) => piped)
-  const report = verdictAmong(
+  const report = selectReport(
     source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
     masked ? undefined : exit,
   )
-  const note = hostNote(output.slice(-1000))
+  const terminated = terminationReason(output.slice(-1000))
   if (report?.verdict === "fail") {
-    const telling = report.vague ? told(lines) : undefined
-    return { judgement: { verdict: "fail", failure: telling || failureOf(report) }, report }
+    const reason = report.vague ? failureText(lines) : ""
+    return { outcome: { verdict: "fail", failure: reason || failureOf(report) }, report }
   }
-  if (source.kind === "other") return report ? { judgement: { verdict: "pass" }, report } : { judgement: {} }
-  if (note) return { judgement: { verdict: "fail", failure: note } }
+  if (source.kind === "other") return report ? { outcome: { verdict: "pass" }, report } : { outcome: {} }
+  if (terminated) return { outcome: { verdict: "fail", failure: terminated } }
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
-    return { judgement: { verdict: "fail", failure: told(lines) || `exit code ${exit}, nothing printed` } }
+    const failure = failureText(lines) || `exit code ${exit}, nothing printed`
+    return { outcome: { verdict: "fail", failure } }
   }
-  if (report) return { judgement: { verdict: "pass" }, report }
-  return { judgement: passesSilently(programs, exit, lines) ? { verdict: "pass" } : {} }
+  if (report) return { outcome: { verdict: "pass" }, report }
+  return { outcome: passesSilently(programs, exit, lines) ? { verdict: "pass" } : {} }
 }
 
-/** An exit code told in the output itself, as some hosts do in place of a field. */
+/** The exit code that some hosts state in the output instead of a field. */
 export function statedExit(lines: readonly Line[]): number | undefined {
   const first = /^Exit code (\d+)$/.exec(lines[0]?.text ?? "")
   const last = /^Command exited with code (\d+)$/.exec(lines.at(-1)?.text ?? "")
@@ -79,43 +68,76 @@ export function statedExit(lines: readonly Line[]): number | undefined {
 
 function isAnswer(programs: readonly Program[], exit: number, lines: readonly Line[]): boolean {
   const last = programs.at(-1)
-  if (!last || exit !== 1) return false
-  const answers =
-    ANSWERS.has(last.name) ||
-    (last.name === "git" && /^(?:diff|grep|merge-base|show-ref|check-ignore|config)$/.test(last.args[0] ?? ""))
-  if (!answers) return false
-  // in `cd x && grep y` the exit code may be another's, which then has complained
+  if (!last || exit !== 1 || !hasTrait(last, "answer")) return false
+  // in `cd x && grep y` the exit code may be that of `cd`, which then has complained
   return (
     programs.length === 1 || !lines.some(({ text }) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
   )
 }
 
-/** A checker that exits 0 without a word has passed; so has one whose output, sifted for errors, came up empty. */
+/** A checker that exits 0 and prints nothing has passed. So has one whose output, searched for errors, has none. */
 function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly Line[]): boolean {
-  const at = programs.findLastIndex(isCheck)
+  const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]
   if (!check) return false
   if (!check.piped) return exit === 0 && at === programs.length - 1
-  const sifted = programs[at + 1]
-  const said = lines.filter(
+  const filter = programs[at + 1]
+  const printed = lines.some(
     ({ text }) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),
   )
-  return (
-    said.length === 0 && /^(?:e?grep|rg)$/.test(sifted?.name ?? "") && /error|fail/i.test(sifted?.args.join(" ") ?? "")
-  )
+  return !printed && filter !== undefined && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
 }
 
-function isCheck({ name, args }: Program): boolean {
-  const [first = "", second = ""] = args.filter((word) => !word.startsWith("-"))
-  if (/^(?:npm|pnpm|yarn|bun|deno|make|just|task|mise|moon|nx|turbo)$/.test(name)) {
+function isSilentCheck(program: Program): boolean {
+  const [first = "", second = ""] = program.args.filter((word) => !word.startsWith("-"))
+  if (hasTrait(program, "script")) {
     return CHECK_SCRIPT.test(first) || (/^run(?:-script)?$/.test(first) && CHECK_SCRIPT.test(second))
   }
-  if (name === "go" || name === "cargo") return /^(?:build|vet|test|check|clippy|fmt)$/.test(first)
-  return SILENT.has(name)
+  if (program.name === "go" || program.name === "cargo") return /^(?:build|vet|test|check|clippy|fmt)$/.test(first)
+  return hasTrait(program, "silent")
 }
 
-/** The most telling line, without the prompt of the shell that complained: `bash: line 1: foo: command not found`. */
-function told(lines: readonly Line[]): string {
-  const text = tellingLine(lines)?.text.trim() ?? ""
+/** The failure line without the prefix of the shell that complained: `bash: line 1: foo: command not found`. */
+function failureText(lines: readonly Line[]): string {
+  const text = failureLine(lines)?.text.trim() ?? ""
   return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: /, ""))
+}
+
+/** What a failure looks like, most specific first: the first pattern that any line matches decides. */
+const FAILURE_PATTERNS: readonly RegExp[] = [
+  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+' panicked)/,
+  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): /,
+  /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
+  /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)/,
+  /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
+  /^npm (?:error|ERR!) (?!command|Lifecycle)/,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file)\b/i,
+  /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
+  /\b(?:errors?|failed|failures?|exception)\b/i,
+]
+const NOISE =
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v)|^(?:Command exited with|Exit) code \d+|exited with (?:exit )?code \d+\.?$/
+const MAX_SCANNED_LINES = 400
+
+/** The line that best says why a command failed. Undefined when the output has only noise. */
+export function failureLine(lines: readonly Line[]): Line | undefined {
+  const last = lines.slice(-MAX_SCANNED_LINES).filter(({ text }) => !NOISE.test(text))
+  for (const pattern of FAILURE_PATTERNS) {
+    const found = last.find(({ text }) => pattern.test(text.trimStart()))
+    if (!found) continue
+    // after a heading, the line below it says what failed
+    return (/:$/.test(found.text) ? last[last.indexOf(found) + 1] : undefined) ?? found
+  }
+  return last.at(-1)
+}
+
+/** Why the host ended a command itself, from the note it appends to the output. */
+function terminationReason(tail: string): string | undefined {
+  const at = tail.search(/<(?:shell|bash)_metadata>/)
+  const note =
+    at < 0 ? "" : (toLines(tail.slice(at)).find(({ text }) => /terminated|timeout|aborted/i.test(text))?.text ?? "")
+  const timeout = /exceeding timeout (\d+) ?ms|timed out after (\d+)/.exec(note)
+  if (timeout) return `timed out after ${timeout[1] ?? timeout[2]} ms`
+  if (/abort/i.test(note)) return "aborted by the user"
+  return undefined
 }

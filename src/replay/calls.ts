@@ -2,15 +2,22 @@
 // clock, with the tariff of the model that was called, and with every fold and HUD following from the calls before.
 
 import type { TariffOverride } from "../fold/tariff.ts"
-import type { HostMessage } from "../host/v1/message.ts"
-import { type Call, type CallOptions, type Conversation, newConversation, prepareCall } from "../request/request.ts"
+import {
+  accept,
+  newSessionState,
+  type Prepared,
+  prepareRequest,
+  type RequestOptions,
+  type SessionState,
+} from "../request/request.ts"
+import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { watchCompactions } from "./compactions.ts"
 import { callsOf, contextAt } from "./context.ts"
 import { type NamedPrice, type Price, type Pricing, pricingOf } from "./pricing.ts"
-import { partsAt } from "./pruned.ts"
+import { messageAt } from "./pruned.ts"
 
-export type ReplayOptions = CallOptions & {
+export type ReplayOptions = RequestOptions & {
   /** agents whose requests the plugin leaves alone */
   disabledAgents: readonly string[]
   /** reckon with this provider in place of the recorded ones */
@@ -19,41 +26,41 @@ export type ReplayOptions = CallOptions & {
   prices: TariffOverride
 }
 
-export type CallAgain = {
+export type ReplayedCall = {
   /** from 1; one more than the session has is the call that would come next */
   number: number
   /** where its message stands, and the message; none for the call that would come next */
   index: number
-  wrote?: HostMessage
+  wrote?: Message
   nowMs: number
   price: Price
   /** what it had before it, as recorded */
-  context: readonly HostMessage[]
-  /** the same as OpenCode would send it; after `send` as the plugin does */
-  array: HostMessage[]
-  /** Prepares the array and changes it; undefined when the plugin leaves the agent alone. To be run before the next. */
-  send(): Call | undefined
-  conversation: Conversation
+  context: readonly Message[]
+  /** the same as OpenCode would send it */
+  messages: readonly Message[]
+  /** Prepares the request and takes it as sent; undefined when the plugin leaves the agent alone. Run it before the next. */
+  send(): Prepared | undefined
+  state: SessionState
 }
 
-/** All calls of the session, and the one that would come next. Reads the messages only. */
-export function* callsAgain(
-  messages: readonly HostMessage[],
+/** All calls of the session, and the one that would come next. */
+export function* replayCalls(
+  recorded: readonly Message[],
   options: ReplayOptions,
   env: Env,
-  pricing: Pricing = pricingOf(messages, options.price, options.prices),
-): Generator<CallAgain> {
-  const conversation = newConversation(env)
-  const watch = watchCompactions(messages)
+  pricing: Pricing = pricingOf(recorded, options.price, options.prices),
+): Generator<ReplayedCall> {
+  const state = newSessionState(env)
+  const watch = watchCompactions(recorded)
   let number = 0
-  for (const index of [...callsOf(messages), messages.length]) {
-    const wrote = messages[index]
-    const nowMs = wrote ? (wrote.info.time?.created ?? 0) : lastTime(messages)
-    const context = contextAt(messages, index)
-    const array = context.map((message) => ({ ...message, parts: partsAt(message.parts, nowMs) }))
-    conversation.ledger.update(array)
-    const { agent, model } = conversation.ledger.facts
-    const price = pricing.of(wrote ?? { info: { role: "assistant", ...model }, parts: [] })
+  for (const index of [...callsOf(recorded), recorded.length]) {
+    const wrote = recorded[index]
+    const nowMs = wrote ? wrote.createdMs : lastTime(recorded)
+    const context = contextAt(recorded, index)
+    const messages = context.map((message) => messageAt(message, nowMs))
+    const reading = state.ledger.read(messages)
+    const { agent, model } = reading.facts
+    const price = pricing.of(wrote ?? { model })
     const compactsAt = watch.compactsAt(price.name)
     yield {
       number: ++number,
@@ -62,25 +69,28 @@ export function* callsAgain(
       nowMs,
       price,
       context,
-      array,
+      messages,
       send() {
-        if (agent !== undefined && options.disabledAgents.includes(agent)) return
+        if (agent !== undefined && options.disabledAgents.includes(agent)) {
+          state.ledger.accept(reading)
+          return
+        }
         const around = {
           nowMs,
           tariff: price.tariff,
           ...(price.model ? { model: price.model } : {}),
           ...(compactsAt === undefined ? {} : { compactsAt }),
         }
-        const call = prepareCall(array, conversation, around, options, env)
-        call.commit()
-        return call
+        const prepared = prepareRequest(messages, reading, state, around, options, env)
+        accept(state, prepared)
+        return prepared
       },
-      conversation,
+      state,
     }
   }
 }
 
-function lastTime(messages: readonly HostMessage[]): number {
-  const time = messages.at(-1)?.info.time
-  return time?.completed ?? time?.created ?? 0
+function lastTime(messages: readonly Message[]): number {
+  const last = messages.at(-1)
+  return last?.completedMs ?? last?.createdMs ?? 0
 }

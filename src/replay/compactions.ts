@@ -1,9 +1,8 @@
 // The compactions of a recorded session: at which of them would the context have been small enough to go on?
 
-import type { HostMessage } from "../host/v1/message.ts"
-import { readUsage } from "../session/entry.ts"
+import type { Message } from "../session/conversation.ts"
 import { callsOf } from "./context.ts"
-import { nameOf } from "./pricing.ts"
+import { modelName } from "./pricing.ts"
 
 export type Compactions = {
   /** OpenCode's own, and those the user asked for */
@@ -31,29 +30,29 @@ export type CompactionWatch = {
  * The models' limits are not in the record. What it shows is how large a context grew without a compaction: only what
  * is no larger than that is known to be below the threshold.
  */
-export function watchCompactions(messages: readonly HostMessage[]): CompactionWatch {
+export function watchCompactions(messages: readonly Message[]): CompactionWatch {
   const calls = callsOf(messages)
   const found: Compactions = { automatic: 0, asked: 0, avoided: 0 }
   /** by the index of the call they came after */
   const after = new Map<number, "asked" | "automatic">()
   messages.forEach(({ parts }, i) => {
-    const request = parts.find((part) => part?.type === "compaction")
+    const request = parts.find((part) => part.type === "compaction")
     if (!request) return
     const last = calls.findLast((at) => at < i)
-    const kind = request.auto === false ? "asked" : "automatic"
+    const kind = request.automatic ? "automatic" : "asked"
     found[kind]++
     if (last !== undefined && after.get(last) !== "automatic") after.set(last, kind)
   })
   /** by model: the largest size that stood, and the smallest at which it was compacted */
   const limits = new Map<string, { stood: number; full?: number }>()
   for (const at of calls) {
-    const message = messages[at] as HostMessage
+    const message = messages[at] as Message
     const size = reportedSize(message)
     if (size === undefined) continue
-    const limit = limits.get(nameOf(message)) ?? { stood: 0 }
+    const limit = limits.get(modelName(message)) ?? { stood: 0 }
     if (after.get(at) === "automatic") limit.full = Math.min(limit.full ?? size, size)
     else limit.stood = Math.max(limit.stood, size)
-    limits.set(nameOf(message), limit)
+    limits.set(modelName(message), limit)
   }
   return {
     compactsAt: (model) => limits.get(model)?.full,
@@ -63,7 +62,7 @@ export function watchCompactions(messages: readonly HostMessage[]): CompactionWa
       const kind = after.get(at)
       if (kind !== "automatic" || !message || savedTokens <= 0) return kind
       const size = (reportedSize(message) ?? tokens) - savedTokens
-      if (size > (limits.get(nameOf(message))?.stood ?? 0)) return kind
+      if (size > (limits.get(modelName(message))?.stood ?? 0)) return kind
       found.avoided++
       return "avoided"
     },
@@ -71,7 +70,6 @@ export function watchCompactions(messages: readonly HostMessage[]): CompactionWa
 }
 
 /** The size OpenCode holds against the threshold: all tokens of the call. Undefined where the provider reported none. */
-function reportedSize({ info }: HostMessage): number | undefined {
-  const usage = readUsage(info.tokens)
+function reportedSize({ usage }: Message): number | undefined {
   return usage && usage.input + usage.cacheRead + usage.cacheWrite + usage.output
 }

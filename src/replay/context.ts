@@ -1,25 +1,24 @@
 // Which messages of a stored session a call had before it, in the order OpenCode sends them. The live hook is handed
-// this array; what reads a stored session has to work it out.
+// them; what reads a stored session has to work it out.
 
-import type { HostMessage } from "../host/v1/message.ts"
+import type { Message } from "../session/conversation.ts"
 
 /** Indexes of the messages that are calls of the agent; a compaction's summary is none. */
-export function callsOf(messages: readonly HostMessage[]): number[] {
-  return messages.flatMap(({ info }, i) => (info.role === "assistant" && info.summary !== true ? [i] : []))
+export function callsOf(messages: readonly Message[]): number[] {
+  return messages.flatMap(({ kind }, i) => (kind === "step" ? [i] : []))
 }
 
 /**
  * The context of the call made at index `at`: everything before it, from the newest finished compaction on. After one
  * OpenCode 1.18 sends the request for it, its summary, the tail it kept (from `tail_start_id`), then what is newer.
  */
-export function contextAt(messages: readonly HostMessage[], at: number): HostMessage[] {
+export function contextAt(messages: readonly Message[], at: number): Message[] {
   for (let summary = at - 1; summary > 0; summary--) {
-    const { info } = messages[summary] as HostMessage
-    if (info.role !== "assistant" || info.summary !== true || info.error) continue
+    if (messages[summary]?.kind !== "summary") continue
     const request = messages.findLastIndex((message, i) => i < summary && compactionOf(message) !== undefined)
     if (request < 0) continue
-    const tailID = compactionOf(messages[request] as HostMessage)?.tail_start_id
-    const tail = messages.findIndex((message, i) => i < request && message.info.id === tailID)
+    const tailID = compactionOf(messages[request] as Message)?.tailStartID
+    const tail = messages.findIndex((message, i) => i < request && message.id === tailID)
     return [
       ...messages.slice(request, summary + 1),
       ...(tailID !== undefined && tail >= 0 ? messages.slice(tail, request) : []),
@@ -29,6 +28,6 @@ export function contextAt(messages: readonly HostMessage[], at: number): HostMes
   return messages.slice(0, at)
 }
 
-function compactionOf(message: HostMessage): Record<string, unknown> | undefined {
-  return message.parts.find((part) => part?.type === "compaction")
+function compactionOf({ parts }: Message) {
+  return parts.find((part) => part.type === "compaction")
 }

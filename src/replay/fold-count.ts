@@ -1,8 +1,7 @@
 // The folds of a replay, counted: how many, how large, why, of which tools, and the largest of them by name.
 
-import { text } from "../fields.ts"
 import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
-import type { HostMessage } from "../host/v1/message.ts"
+import type { Message } from "../session/conversation.ts"
 
 /** `tokens` is the size of what was folded. */
 export type Amount = { count: number; tokens: number }
@@ -25,8 +24,12 @@ export function noFolds(): FoldCount {
   return { ...nothing(), savedTokens: 0, byReason, byTool, largest: [] }
 }
 
-export function countFolds(folds: Iterable<Fold>, messages: readonly HostMessage[]): FoldCount {
-  const tools = new Map(messages.flatMap(({ parts }) => parts.map((part) => [part?.id, text(part?.tool)] as const)))
+export function countFolds(folds: Iterable<Fold>, messages: readonly Message[]): FoldCount {
+  const tools = new Map(
+    messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "tool" ? [[part.id, part.tool] as const] : [])),
+    ),
+  )
   const count = noFolds()
   for (const fold of folds) {
     count.savedTokens += savedTokens(fold)

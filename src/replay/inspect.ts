@@ -1,11 +1,11 @@
 // The HUD of a stored session at any of its calls, by making the calls before it again as the hooks would have. Reads the
 // messages only.
 
-import type { HostMessage } from "../host/v1/message.ts"
-import { contextNow } from "../hud/sections.ts"
+import type { Message } from "../session/conversation.ts"
 import { type Slot, slotFor } from "../hud/slots.ts"
+import { contextNow } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
-import { callsAgain, type ReplayOptions } from "./calls.ts"
+import { replayCalls, type ReplayOptions } from "./calls.ts"
 import { callsOf } from "./context.ts"
 
 export type Inspection = {
@@ -30,7 +30,7 @@ export type Inspection = {
  * only the number of calls is told. What only live events tell (permissions, changes on disk) is not in a stored session.
  */
 export function hudAtCall(
-  messages: readonly HostMessage[],
+  messages: readonly Message[],
   call: number | undefined,
   options: ReplayOptions,
   env: Env,
@@ -44,10 +44,10 @@ export function hudAtCall(
     slot: slotFor(options.hud.slot, undefined),
     folded: { outputs: 0, savedTokens: 0 },
   }
-  for (const { number, send, price, conversation } of callsAgain(messages, options, env)) {
+  for (const { number, send, price, state } of replayCalls(messages, options, env)) {
     const sent = send()
     if (number !== wanted) continue
-    const contextTokens = contextNow(conversation.ledger.facts)?.tokens
+    const contextTokens = contextNow(state.ledger.facts)?.tokens
     const reason = sent ? (options.hud.enabled ? sent.reason : OFF) : DISABLED
     return {
       ...result,

@@ -1,12 +1,9 @@
 // What a recorded call is reckoned with: its model's tariff and, where the record tells what was charged, what a token
 // cost. The models' price lists are not in a recorded session.
 
-import { text } from "../fields.ts"
 import { type Tariff, type TariffOverride, tariffOf } from "../fold/tariff.ts"
 import { TABLE, UNKNOWN } from "../fold/tariff-table.ts"
-import type { HostMessage } from "../host/v1/message.ts"
-import type { ModelName } from "../hud/slots.ts"
-import { readUsage } from "../session/entry.ts"
+import type { Message, ModelName } from "../session/conversation.ts"
 import { callsOf } from "./context.ts"
 
 export type Price = {
@@ -20,7 +17,7 @@ export type Price = {
 }
 
 export type Pricing = {
-  of(call: HostMessage): Price
+  of(call: Pick<Message, "model">): Price
   recorded: Recorded
 }
 
@@ -54,37 +51,36 @@ export function priceNamed(name: string, override: TariffOverride): NamedPrice |
  * another provider's price.
  */
 export function pricingOf(
-  messages: readonly HostMessage[],
+  messages: readonly Message[],
   named: NamedPrice | undefined,
   override: TariffOverride,
 ): Pricing {
-  const calls = callsOf(messages).map((at) => messages[at] as HostMessage)
-  const charged = new Set(calls.filter((call) => chargedFor(call) > 0).map(nameOf))
+  const calls = callsOf(messages).map((at) => messages[at] as Message)
+  const charged = new Set(calls.filter((call) => call.cost > 0).map(modelName))
   const tariffs = new Map<string, Tariff>()
-  const tariffFor = (call: HostMessage): Tariff => {
-    const name = nameOf(call)
-    const tariff = named?.tariff ?? tariffs.get(name) ?? recordedTariff(modelOf(call), charged.has(name), override)
+  const tariffFor = (call: Pick<Message, "model">): Tariff => {
+    const name = modelName(call)
+    const tariff = named?.tariff ?? tariffs.get(name) ?? recordedTariff(call.model, charged.has(name), override)
     tariffs.set(name, tariff)
     return tariff
   }
   const recorded: Recorded = { cost: 0, usd: 0 }
   const sums = new Map<string, Recorded>()
   for (const call of calls) {
-    const usage = readUsage(call.info.tokens)
-    const usd = chargedFor(call)
+    const { usage, cost: usd } = call
     recorded.usd += usd
     if (named || !usage) continue
     const { read, write, output } = tariffFor(call)
     const cost = usage.input + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
     recorded.cost += cost
-    const sum = sums.get(nameOf(call)) ?? { usd: 0, cost: 0 }
-    sums.set(nameOf(call), { usd: sum.usd + usd, cost: sum.cost + cost })
+    const sum = sums.get(modelName(call)) ?? { usd: 0, cost: 0 }
+    sums.set(modelName(call), { usd: sum.usd + usd, cost: sum.cost + cost })
   }
   return {
     recorded,
     of(call) {
-      const name = nameOf(call)
-      const model = modelOf(call)
+      const name = modelName(call)
+      const model = call.model
       const sum = sums.get(name)
       return {
         model: model && named ? { ...model, providerID: named.providerID } : model,
@@ -104,20 +100,7 @@ function recordedTariff(model: ModelName | undefined, isCharged: boolean, overri
   return { ...tariffOf({ ...model, cost }, override), usdPerMillion: 0 }
 }
 
-function chargedFor({ info }: HostMessage): number {
-  const { cost } = info
-  return typeof cost === "number" && cost > 0 && Number.isFinite(cost) ? cost : 0
-}
-
-/** The model that answered, as the message names it. */
-function modelOf({ info }: HostMessage): ModelName | undefined {
-  const providerID = text(info.providerID)
-  const modelID = text(info.modelID)
-  return providerID !== undefined && modelID !== undefined ? { providerID, modelID } : undefined
-}
-
 /** The recorded model's name, or "". */
-export function nameOf(call: HostMessage): string {
-  const model = modelOf(call)
+export function modelName({ model }: Pick<Message, "model">): string {
   return model ? `${model.providerID}/${model.modelID}` : ""
 }

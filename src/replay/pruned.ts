@@ -1,32 +1,30 @@
 // OpenCode stamps the time on an output it prunes, and the output stays in the record: calls made before that still had
 // it before them.
 
-import { stateOf } from "../fields.ts"
-import type { HostPart } from "../host/v1/message.ts"
+import { type Message, type Part, type ToolPart, withParts } from "../session/conversation.ts"
 
 /** One copy for each part, so that it is the same part from call to call. */
-const copies = new WeakMap<HostPart, HostPart>()
+const copies = new WeakMap<Part, ToolPart>()
 
-/** The parts as they were at a time. The array is a new one. */
-export function partsAt(parts: readonly HostPart[], nowMs: number): HostPart[] {
-  return parts.map((part) => {
-    const time = part?.type === "tool" ? stateOf(part)?.time : undefined
-    return time?.compacted === undefined || isClearedAt(part, nowMs) ? part : wholeOf(part)
-  })
+/** The message as it was at a time. */
+export function messageAt(message: Message, nowMs: number): Message {
+  const isAsRecorded = (part: Part) => part.type !== "tool" || part.clearedMs === undefined || isClearedAt(part, nowMs)
+  if (message.parts.every(isAsRecorded)) return message
+  return withParts(
+    message,
+    message.parts.map((part) => (isAsRecorded(part) ? part : uncleared(part as ToolPart))),
+  )
 }
 
 /** Whether the output had been pruned by then. */
-export function isClearedAt(part: HostPart, nowMs: number): boolean {
-  const compacted = stateOf(part)?.time?.compacted
-  return compacted !== undefined && compacted <= nowMs
+export function isClearedAt(part: Part, nowMs: number): boolean {
+  return part.type === "tool" && part.clearedMs !== undefined && part.clearedMs <= nowMs
 }
 
-function wholeOf(part: HostPart): HostPart {
+function uncleared(part: ToolPart): ToolPart {
   const before = copies.get(part)
   if (before) return before
-  const state = stateOf(part)
-  const { compacted: _, ...time } = state?.time ?? {}
-  const copy = part.state === undefined ? { ...part, time } : { ...part, state: { ...state, time } }
-  copies.set(part, copy as HostPart)
-  return copy as HostPart
+  const { clearedMs: _, ...copy } = part
+  copies.set(part, copy)
+  return copy
 }

@@ -1,11 +1,10 @@
 // What the agent would have missed: lines it copied into a tool call that by then stood in a folded output alone. Each
 // such output is one that it would have had to ask back, and that costs a call.
 
-import { record, stateOf } from "../fields.ts"
 import type { Fold } from "../fold/fold.ts"
 import { ASKING_TOKENS, NEEDS } from "../fold/need.ts"
 import type { Tariff } from "../fold/tariff.ts"
-import type { HostMessage, HostPart } from "../host/v1/message.ts"
+import type { Message, Part } from "../session/conversation.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { isClearedAt } from "./pruned.ts"
@@ -23,9 +22,9 @@ export type Asker = {
   number: number
   nowMs: number
   /** the message it wrote */
-  wrote: HostMessage
+  wrote: Message
   /** what it had before it as recorded, what of it went out folded, and the HUD */
-  context: readonly HostMessage[]
+  context: readonly Message[]
   folds: ReadonlyMap<string, Fold>
   hud: string
 }
@@ -42,17 +41,17 @@ export type Recalls = { missed(asker: Asker): Missed }
 
 export function newRecalls(): Recalls {
   const sources = newSources()
-  const handedBack = new Map<HostPart, number>()
+  const handedBack = new Map<Part, number>()
 
   function find(
     line: string,
-    here: ReadonlySet<HostPart>,
+    here: ReadonlySet<Part>,
     { folds, hud, number, nowMs }: Asker,
   ): "shown" | "absent" | Source {
     let newest: Source | undefined
     for (const source of sources.holding(line)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
-      const fold = folds.get(source.part.id ?? "")
+      const fold = source.part.type === "tool" ? folds.get(source.part.id) : undefined
       if (fold?.side !== source.side || fold.text.includes(line)) return "shown"
       if (number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < STANDS) return "shown"
       newest ??= source
@@ -67,7 +66,7 @@ export function newRecalls(): Recalls {
       const lines = copiedLines(asker.wrote)
       if (lines.size === 0) return { copied: 0, lost: 0, back: [] }
       const here = new Set(asker.context.flatMap(({ parts }) => parts))
-      const wanted = new Map<HostPart, Source>()
+      const wanted = new Map<Part, Source>()
       let copied = 0
       let lost = 0
       for (const line of lines) {
@@ -91,11 +90,11 @@ export function recallCost(back: readonly number[], requestTokens: number, tarif
 }
 
 /** The lines of what a call wrote that may have been copied from its context. */
-export function copiedLines({ parts }: HostMessage): Set<string> {
+export function copiedLines({ parts }: Message): Set<string> {
   const lines = new Set<string>()
   for (const part of parts) {
-    if (part?.type !== "tool" || part.tool === RECALL_TOOL) continue
-    for (const text of textsIn(record(stateOf(part)?.input)))
+    if (part.type !== "tool" || part.tool === RECALL_TOOL) continue
+    for (const text of textsIn(part.input))
       for (const whole of text.split("\n")) {
         const line = whole.trim()
         if (line.length >= SHORTEST && line.length <= LONGEST) lines.add(line)

@@ -1,16 +1,16 @@
 // A stored session replayed call by call, as it was and with the plugin: what each costs, and what folding loses. Reads
 // the messages only.
 
-import { record, stateOf, text } from "../fields.ts"
 import type { Fold } from "../fold/fold.ts"
 import { RECALL_DESCRIPTION } from "../fold/recall.ts"
 import type { Tariff } from "../fold/tariff.ts"
-import type { HostMessage } from "../host/v1/message.ts"
 import { paragraph } from "../hud/paragraph.ts"
-import type { Call, CallOptions } from "../request/request.ts"
+import type { Prepared, RequestOptions } from "../request/request.ts"
+import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
+import { asString } from "../system/values.ts"
 import { addUsd, type Charge, newBill, type Spent } from "./bill.ts"
-import { callsAgain, type ReplayOptions } from "./calls.ts"
+import { replayCalls, type ReplayOptions } from "./calls.ts"
 import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
 import { callsOf } from "./context.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
@@ -59,14 +59,14 @@ export type CallReplayed = {
   calls: number
   nowMs: number
   /** the message the call wrote, as recorded */
-  wrote: HostMessage
+  wrote: Message
   price: Price
   without: Charge
   with: Charge
   /** what the request is made of; with the plugin without what tells the model of it */
   pieces: { without: readonly Piece[]; with: readonly Piece[] }
   /** undefined when the plugin leaves the agent alone */
-  call: Call | undefined
+  call: Prepared | undefined
   /** what asking back would have cost at this call, in fresh input tokens; not in `with` */
   recallCost: number
   /** what came after the call, if the context was compacted */
@@ -77,7 +77,7 @@ const NONE: ReadonlyMap<string, Fold> = new Map()
 
 /** `onCall` hears of every call that is done. */
 export function replaySession(
-  messages: readonly HostMessage[],
+  messages: readonly Message[],
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
@@ -94,21 +94,21 @@ export function replaySession(
   const tariffs = new Map<string, Tariff>()
   let folds: ReadonlyMap<string, Fold> = NONE
 
-  for (const again of callsAgain(messages, options, env, pricing)) {
-    const { wrote, number, nowMs, price, context, array } = again
+  for (const again of replayCalls(messages, options, env, pricing)) {
+    const { wrote, number, nowMs, price, context, messages: sent } = again
     if (!wrote) break
     tariffs.set(price.tariff.row, price.tariff)
-    const messagesWithout = messagesOf(array)
+    const messagesWithout = messagesOf(sent)
     const chargeWithout = without.add(messagesWithout, price, nowMs)
     const call = again.send()
-    const messagesWith = messagesOf(array)
+    const messagesWith = messagesOf(sent, call?.change)
     const chargeWith = withPlugin.add([notice, ...messagesWith], price, nowMs)
     hud.noticeTokens += sumTokens(notice)
     if (call?.hud) {
       hud.calls++
       hud.tokens += call.hud.tokens
     }
-    const { folding } = again.conversation
+    const { folding } = again.state
     folds = folding.byID
     const sentFolds = call ? folding.folds : NONE
     const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
@@ -146,7 +146,7 @@ export function replaySession(
 }
 
 /** What the plugin adds to the system prompt and the list of tools, on every call the same. */
-function noticeOf({ hud, fold }: CallOptions): Piece[] {
+function noticeOf({ hud, fold }: RequestOptions): Piece[] {
   const said = paragraph({ hud: hud.enabled, folds: fold.enabled })
   return [...(said ? [piece("system", said)] : []), ...(fold.enabled ? [piece("tool", RECALL_DESCRIPTION)] : [])]
 }
@@ -157,10 +157,10 @@ function billingOf(tariffs: readonly Tariff[]): Tariff["billing"] {
   return billings.find((billing) => tariffs.some((tariff) => tariff.billing === billing)) ?? "tokens"
 }
 
-function subagentsOf(messages: readonly HostMessage[]): string[] {
+function subagentsOf(messages: readonly Message[]): string[] {
   const ids = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => {
-      const id = part?.tool === "task" ? text(record(stateOf(part)?.metadata)?.sessionId) : undefined
+      const id = part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined
       return id === undefined ? [] : [id]
     }),
   )

@@ -1,8 +1,9 @@
 // What a provider sees of a request: its messages as a row of pieces, in the order and the words OpenCode sends them in.
 // System prompt and tool definitions are not in a recorded session and so not here.
 
-import { record, stateOf, text } from "../fields.ts"
-import type { HostMessage, HostPart, HostToolState } from "../host/v1/message.ts"
+import type { Fold } from "../fold/fold.ts"
+import type { Change } from "../request/request.ts"
+import type { Message, Part, ToolPart } from "../session/conversation.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 
 /** Two pieces are the same to a cache when label and body are. */
@@ -18,21 +19,46 @@ export type Piece = {
 const CLEARED = "[Old tool result content cleared]"
 const INTERRUPTED = "[Tool execution was interrupted]"
 
-/** A part is sent on every call that follows it: what it comes to is worked out once. */
-const known = new WeakMap<HostPart, readonly Piece[]>()
-const inputs = new WeakMap<object, string>()
+/** A part is sent on every call that follows it: what it comes to is worked out once, also when it is folded. */
+const known = new WeakMap<Part | Fold, readonly Piece[]>()
 
-export function piecesOf(messages: readonly HostMessage[]): Piece[] {
+/** The pieces of a request, message by message as the provider gets them: calls are one message, their results another. */
+export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
+  const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
+  const wire = messages.flatMap((message, at) => {
+    const pieces = message.parts.flatMap((part) => piecesOfPart(message, part, change))
+    if (inside !== undefined && at === messages.length - 1 && !addInside(message, pieces, inside))
+      return [...split(pieces), [piece("user", inside)]]
+    return [...split(pieces), ...anchorsBehind(message, change)]
+  })
+  const tail = change?.hud.slot === "tail" ? change.hud.text : undefined
+  return tail === undefined ? wire : [...wire, [piece("user", tail)]]
+}
+
+export function piecesOf(messages: readonly Message[]): Piece[] {
   return messagesOf(messages).flat()
 }
 
-/** The same, message by message as the provider gets them: what the agent said and called is one, the results another. */
-export function messagesOf(messages: readonly HostMessage[]): Piece[][] {
-  return messages.flatMap(({ info, parts }) => {
-    const pieces = parts.flatMap((part) => (part ? piecesOfPart(info.role ?? "", part) : []))
-    const said = pieces.filter((piece) => !isResult(piece))
-    return [said, pieces.filter(isResult)].filter((message) => message.length > 0)
-  })
+function split(pieces: readonly Piece[]): Piece[][] {
+  return [pieces.filter((piece) => !isResult(piece)), pieces.filter(isResult)].filter((message) => message.length > 0)
+}
+
+/** Puts a HUD behind the last message's last result, or behind the user's words; false where there is neither. */
+function addInside(message: Message, pieces: Piece[], hud: string): boolean {
+  if (message.kind === "user") return pieces.push(piece("user", hud)) > 0
+  const last = message.parts.findLast(
+    (part) => part.type === "tool" && part.clearedMs === undefined && /^(?:completed|error)$/.test(part.status),
+  )
+  const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
+  const result = pieces[at]
+  if (!result) return false
+  pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), ...(result.tool ? { tool: result.tool } : {}) }
+  return true
+}
+
+function anchorsBehind({ id }: Message, change: Change | undefined): Piece[][] {
+  const anchors = change?.hud.slot === "sticky" ? change.hud.anchors : []
+  return anchors.flatMap(({ after, text }) => (after === id ? [[piece("user", text)]] : []))
 }
 
 export function isResult({ label }: Piece): boolean {
@@ -50,48 +76,49 @@ export function sumTokens(pieces: readonly Piece[], count = pieces.length): numb
   return sum
 }
 
-function piecesOfPart(role: string, part: HostPart): readonly Piece[] {
-  const before = known.get(part)
+function piecesOfPart(message: Message, part: Part, change: Change | undefined): readonly Piece[] {
+  const fold = part.type === "tool" ? foldOf(message, part, change) : undefined
+  const before = known.get(fold ?? part)
   if (before) return before
-  const pieces = readPart(role, part)
-  known.set(part, pieces)
+  const pieces = fold && part.type === "tool" ? toolPieces(part, fold) : readPart(message, part)
+  known.set(fold ?? part, pieces)
   return pieces
 }
 
-function readPart(role: string, part: HostPart): Piece[] {
+function foldOf({ id }: Message, part: ToolPart, change: Change | undefined): Fold | undefined {
+  const fold = change?.folds.get(part.id)
+  return fold?.messageID === id && part.clearedMs === undefined && !part.removed ? fold : undefined
+}
+
+function readPart({ kind }: Message, part: Part): Piece[] {
+  const role = kind === "user" ? "user" : "assistant"
   switch (part.type) {
     case "text":
-      return part.ignored || !part.text ? [] : [piece(role, part.text)]
+      return part.ignored || part.text === "" ? [] : [piece(role, part.text)]
     case "reasoning":
-      return part.text ? [piece("reasoning", part.text)] : []
+      return part.text === "" ? [] : [piece("reasoning", part.text)]
     case "compaction":
       return [piece(role, "What did we do so far?")]
     case "file":
-      return [piece(`${role} file`, text(part.filename) ?? "")]
-    case "tool": {
-      const state = stateOf(part)
-      const name = text(part.tool) ?? text(part.name)
-      if (!state || name === undefined) return []
-      const id = text(part.callID) ?? text(part.id) ?? ""
-      return [
-        { ...piece(`call ${id} ${name}`, jsonOf(record(state.input) ?? {})), tool: name },
-        { ...piece(`result ${id}`, resultOf(state)), tool: name },
-      ]
-    }
+      return [piece(`${role} file`, part.name)]
+    case "tool":
+      return toolPieces(part)
     default:
       return []
   }
 }
 
-function resultOf(state: HostToolState): string {
-  if (state.status === "completed") return state.time?.compacted ? CLEARED : (text(state.output) ?? "")
-  return state.status === "error" ? (text(state.error) ?? "") : INTERRUPTED
+function toolPieces(part: ToolPart, fold?: Fold): Piece[] {
+  const { callID, tool } = part
+  const input = fold?.side === "input" ? fold.text : JSON.stringify(part.input)
+  const output = fold?.side === "output" ? fold.text : resultOf(part)
+  return [
+    { ...piece(`call ${callID} ${tool}`, input), tool },
+    { ...piece(`result ${callID}`, output), tool },
+  ]
 }
 
-function jsonOf(input: object): string {
-  const before = inputs.get(input)
-  if (before !== undefined) return before
-  const json = JSON.stringify(input)
-  inputs.set(input, json)
-  return json
+function resultOf({ status, output, clearedMs }: ToolPart): string {
+  if (status === "completed") return clearedMs === undefined ? output : CLEARED
+  return status === "error" ? output : INTERRUPTED
 }

@@ -1,11 +1,10 @@
 // Where in a session a line stands, without reading all of it for every line: the texts are read once, into an index of
 // their words; a line is looked for only in the texts that have its rarest word.
 
-import { record, stateOf, text } from "../fields.ts"
-import type { HostMessage, HostPart } from "../host/v1/message.ts"
+import type { Message, Part } from "../session/conversation.ts"
 
 export type Source = {
-  part: HostPart
+  part: Part
   /** of a tool call, whether the text is of its arguments or its result */
   side: "text" | "input" | "output"
   body: string
@@ -13,7 +12,7 @@ export type Source = {
 
 export type Sources = {
   /** Reads the messages that were not read yet. */
-  read(messages: readonly HostMessage[]): void
+  read(messages: readonly Message[]): void
   /** The texts that hold the line, newest first. */
   holding(line: string): Generator<Source>
 }
@@ -26,9 +25,9 @@ export function newSources(): Sources {
   const sources: Source[] = []
   /** by word the numbers of the texts it is in, ascending */
   const places = new Map<string, number[]>()
-  const seen = new WeakSet<HostPart>()
+  const seen = new WeakSet<Part>()
 
-  function add(part: HostPart, side: Source["side"], body: string): void {
+  function add(part: Part, side: Source["side"], body: string): void {
     if (body === "") return
     const number = sources.push({ part, side, body }) - 1
     for (const [word] of body.matchAll(WORD)) {
@@ -54,14 +53,12 @@ export function newSources(): Sources {
     read(messages) {
       for (const { parts } of messages)
         for (const part of parts) {
-          if (!part || seen.has(part)) continue
+          if (seen.has(part)) continue
           seen.add(part)
-          const state = part.type === "tool" ? stateOf(part) : undefined
-          if (state) {
-            add(part, "input", textsIn(record(state.input)).join("\n"))
-            add(part, "output", text(state.output) ?? text(state.error) ?? "")
-          } else if (!part.ignored && (part.type === "text" || part.type === "reasoning"))
-            add(part, "text", text(part.text) ?? "")
+          if (part.type === "tool") {
+            add(part, "input", textsIn(part.input).join("\n"))
+            add(part, "output", part.output)
+          } else if (part.type === "reasoning" || (part.type === "text" && !part.ignored)) add(part, "text", part.text)
         }
     },
     *holding(line) {

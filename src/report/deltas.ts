@@ -1,14 +1,17 @@
-// Texts that differ little from one to the next, such as the HUDs of a session, told by what changed. 500 HUDs of 600
-// characters come to some 40 kB so.
+// Delta encoding for texts that differ little from one to the next, such as the HUDs of a session: 500 HUDs of 600 characters
+// take about 40 kB.
 
-/** A line of the text before by its number; the same with `[line, start, end, middle]` kept and put in; or a new line. */
+/**
+ * The number of an unchanged line of the previous text; a previous line with its first `start` and last `end` characters kept
+ * around `middle`; or a new line.
+ */
 export type LineDelta = number | string | [line: number, start: number, end: number, middle: string]
 
-/** null where there is no text. */
+/** null if there is no text. */
 export type TextDelta = LineDelta[] | null
 
-/** Fewer characters in common are not worth a reference. */
-const WORTH = 12
+/** With fewer characters in common, a reference is not worthwhile. */
+const MIN_COMMON_CHARS = 12
 
 export function deltasOf(texts: Iterable<string | undefined>): TextDelta[] {
   let before: string[] = []
@@ -34,17 +37,17 @@ export function textsOf(deltas: readonly TextDelta[]): (string | undefined)[] {
 function deltaOf(line: string, before: readonly string[]): LineDelta {
   const same = before.indexOf(line)
   if (same >= 0) return same
-  // a line of the HUD begins with the name of its section
+  // each line of the HUD begins with the name of its section
   const name = line.slice(0, line.indexOf(" ") + 1)
   const at = name === "" ? -1 : before.findIndex((one) => one.startsWith(name))
   const other = before[at]
   if (other === undefined) return line
   let start = 0
   while (start < line.length && line[start] === other[start]) start++
-  const most = Math.min(line.length, other.length) - start
+  const maxEnd = Math.min(line.length, other.length) - start
   let end = 0
-  while (end < most && line.at(-1 - end) === other.at(-1 - end)) end++
-  return start + end < WORTH ? line : [at, start, end, line.slice(start, line.length - end)]
+  while (end < maxEnd && line.at(-1 - end) === other.at(-1 - end)) end++
+  return start + end < MIN_COMMON_CHARS ? line : [at, start, end, line.slice(start, line.length - end)]
 }
 
 function lineOf(delta: LineDelta, before: readonly string[]): string {

@@ -1,16 +1,17 @@
-// The report as one HTML file: the client's script and style, and the report as data. What comes from sessions is in
-// the data alone, where it cannot become markup, and the policy lets nothing run or load but what we put in.
+// The report as one HTML file: the page's script and style, and the report as data. Text from sessions is only in the data,
+// where it cannot become markup, and the content security policy blocks every other script and every request.
 
 import { createHash } from "node:crypto"
-import { count } from "../replay/saved.ts"
-import type { Client } from "./client.ts"
-import type { Report } from "./report.ts"
+import { readFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { plural } from "../text/format.ts"
+import type { ReportData } from "./report.ts"
 import { headline } from "./words.ts"
 
-/** How every report begins: by this it is known that a file may be written over. */
-export const MARK = "<!doctype html>\n<!-- written by hudfold report -->\n"
+/** The beginning of every report: a file that begins this way may be overwritten. */
+export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report -->\n"
 
-export function pageOf(report: Report, { script, style }: Client): string {
+export function pageOf(report: ReportData, { script, style }: PageAssets): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -18,7 +19,7 @@ export function pageOf(report: Report, { script, style }: Client): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ")
-  return `${MARK}<html lang="en">
+  return `${REPORT_PREFIX}<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -31,7 +32,7 @@ export function pageOf(report: Report, { script, style }: Client): string {
 <noscript>
 <h1>hudfold report</h1>
 ${withoutScript(report)}
-<p>With scripts allowed this page draws the context over the calls with the plugin and without, what came from the cache, the cost of each tool, the folds, and the HUD at every call. It loads nothing from anywhere.</p>
+<p>With scripts allowed, this page shows the context over the calls with and without the plugin, what was read from the cache, the cost of each tool, the folds, and the HUD at every call. It loads nothing from the network.</p>
 </noscript>
 <script type="application/json" id="data">${dataOf(report)}</script>
 <script>${script}</script>
@@ -40,17 +41,17 @@ ${withoutScript(report)}
 `
 }
 
-/** No `<` is left in it, so that nothing in a session can end the element it stands in. */
-function dataOf(report: Report): string {
+/** Without `<`, so that no text of a session can close the script element around it. */
+function dataOf(report: ReportData): string {
   return JSON.stringify(report).replace(/</g, "\\u003c")
 }
 
-function titleOf({ sessions }: Report): string {
+function titleOf({ sessions }: ReportData): string {
   const [only] = sessions
-  return `${sessions.length === 1 && only ? only.title : count(sessions.length, "session")} · hudfold report`
+  return `${sessions.length === 1 && only ? only.title : plural(sessions.length, "session")} · hudfold report`
 }
 
-function withoutScript({ sessions, sum }: Report): string {
+function withoutScript({ sessions, sum }: ReportData): string {
   const all = sessions.length === 1 ? [] : [`<p>All ${sessions.length} sessions: ${safe(headline(sum).join("; "))}</p>`]
   const each = sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(headline(replay).join("; "))}</p>`)
   return [...all, ...each].join("\n")
@@ -62,4 +63,23 @@ function hashOf(text: string): string {
 
 function safe(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+}
+
+/** The page's own script and style, as the build left them. */
+export type PageAssets = { script: string; style: string }
+
+/** Beside the CLI's code, or in `dist` if the CLI runs from source. */
+const ASSET_FOLDERS = ["./", "../../dist/"]
+
+/** Rejects if the package was not built. */
+export async function readPageAssets(): Promise<PageAssets> {
+  for (const folder of ASSET_FOLDERS) {
+    const read = (name: string) => readFile(fileURLToPath(new URL(`${folder}${name}`, import.meta.url)), "utf8")
+    try {
+      return { script: await read("report-page.js"), style: await read("report-page.css") }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    }
+  }
+  throw new Error("the report page is not built: report-page.js is missing next to the CLI; run `npm run build`")
 }

@@ -1,20 +1,19 @@
-// What a report holds: plain JSON, put into the page as it is. Figures of calls are columns, since a row for each of
-// 500 calls would repeat every name 500 times.
+// The data of a report: plain JSON, embedded in the page. Figures of calls are columns, since one row for each of 500 calls
+// would repeat every name 500 times.
 
-import type { Reason } from "../fold/fold.ts"
+import type { Fold } from "../fold/fold.ts"
 import type { Tariff } from "../fold/tariff.ts"
 import type { CompactionKind } from "../replay/compactions.ts"
 import type { Replay } from "../replay/replay.ts"
 import type { TextDelta } from "./deltas.ts"
-import type { ToolCost } from "./tool-costs.ts"
 
-export type Report = {
-  /** name and version of what wrote it */
+export type ReportData = {
+  /** name and version of the program that wrote it */
   madeBy: string
   madeAtMs: number
-  /** the provider that was reckoned with in place of the recorded ones */
+  /** the provider whose prices were used instead of the recorded ones */
   price?: string
-  /** of all sessions; the tariffs that were reckoned with */
+  /** of all sessions; `tariffs` has all price tables used */
   sum: Replay
   tariffs: Tariff[]
   sessions: SessionReport[]
@@ -22,30 +21,30 @@ export type Report = {
   failed: number
 }
 
-/** All text in it is redacted and on one line; none of it is to be trusted. */
+/** All text in it is redacted and one line each; none of it is trusted. */
 export type SessionReport = {
   id: string
   title: string
   /** messages and parts that could not be read */
   skipped: number
   models: string[]
-  /** the same figures as `hudfold replay --json` gives, without the names in them */
+  /** the figures of `hudfold replay --json`, without the names in them */
   replay: Replay
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number
   calls: CallColumns
-  /** HUD of each call, told by what changed since the last one */
+  /** HUD of each call, delta encoded */
   huds: TextDelta[]
-  folds: FoldRow[]
-  /** by the number of the call before it */
+  folds: ReportedFold[]
+  /** each with the number of the call before it */
   compactions: [call: number, kind: CompactionKind][]
   tools: ToolCost[]
-  /** the tool calls of each call as places in `names`, of failed ones the complement (`~place`) */
+  /** the tool calls of each call as indices into `names`; failed ones as the complement (`~index`) */
   used: number[][]
   names: string[]
 }
 
-/** One entry for each call. Tokens are reckoned unless they are called reported. */
+/** One entry per call. Tokens are estimated unless they are called reported. */
 export type CallColumns = {
   /** seconds since the first call */
   seconds: number[]
@@ -53,22 +52,50 @@ export type CallColumns = {
   withoutCached: number[]
   with: number[]
   withCached: number[]
-  /** in fresh input tokens, recalls in it; negative where the call costs more */
+  /** in fresh input tokens, including recalls; negative if the call costs more */
   saved: number[]
-  /** the same in millionths of a dollar; absent where the record has no costs */
+  /** the same in millionths of a dollar; absent if the recording has no costs */
   savedMicroUsd?: number[]
   hudTokens: number[]
-  /** the request's size as the provider reported it, and what of it came from the cache; null where it did not */
+  /** input tokens the provider reported, and those read from the cache; null if it reported none */
   reported: (number | null)[]
   reportedCached: (number | null)[]
 }
 
-export type FoldRow = {
-  id: string
-  call: number
-  what: string
-  because: string
-  reason: Reason
-  tokens: number
-  textTokens: number
+export type ReportedFold = Pick<Fold, "id" | "call" | "what" | "because" | "reason" | "tokens" | "textTokens">
+
+/**
+ * What the calls of a tool and their outputs cost: in tokens when they were new, and over all requests that carried them, as
+ * recorded and with the plugin.
+ */
+export type ToolCost = {
+  tool: string
+  calls: number
+  /** tokens of arguments and of outputs, each counted once */
+  inputTokens: number
+  outputTokens: number
+  /** tokens of both, counted for every request that carried them */
+  withoutTokens: number
+  withTokens: number
+}
+
+export function noCost(tool: string): ToolCost {
+  return { tool, calls: 0, inputTokens: 0, outputTokens: 0, withoutTokens: 0, withTokens: 0 }
+}
+
+/** The costs of several sessions in one list. */
+export function sumToolCosts(lists: readonly (readonly ToolCost[])[]): ToolCost[] {
+  const sums = new Map<string, ToolCost>()
+  for (const one of lists.flat()) {
+    const sum = sums.get(one.tool) ?? noCost(one.tool)
+    sums.set(one.tool, sum)
+    for (const name of ["calls", "inputTokens", "outputTokens", "withoutTokens", "withTokens"] as const)
+      sum[name] += one[name]
+  }
+  return byCost(sums.values())
+}
+
+/** Most expensive first. */
+export function byCost(costs: Iterable<ToolCost>): ToolCost[] {
+  return [...costs].sort((a, b) => b.withoutTokens - a.withoutTokens || b.outputTokens - a.outputTokens)
 }

@@ -1,32 +1,29 @@
-// A stored session replayed into what the report shows of it.
+// Replays a recorded session and collects what the report shows of it.
 
-import { record, text } from "../fields.ts"
 import type { Fold } from "../fold/fold.ts"
 import type { Tariff } from "../fold/tariff.ts"
-import type { HostMessage } from "../host/v1/message.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { partsAt } from "../replay/pruned.ts"
+import { messageAt } from "../replay/pruned.ts"
 import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
-import { readUsage } from "../session/entry.ts"
+import { isResult, type Piece, piecesOf } from "../replay/request.ts"
+import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, line } from "../text/text.ts"
-import { newToolCount } from "./count-tools.ts"
+import { cut, line } from "../text/sanitize.ts"
 import { deltasOf } from "./deltas.ts"
-import type { CallColumns, FoldRow, SessionReport } from "./report.ts"
+import { byCost, type CallColumns, noCost, type ReportedFold, type SessionReport, type ToolCost } from "./report.ts"
 
-export type Stored = { id: string; title: string; skipped: number; messages: readonly HostMessage[] }
+export type ReplayedRecording = { id: string; title: string; skipped: number; messages: readonly Message[] }
 
-/** Longest title and name shown, in characters. */
-const TITLE = 200
-const NAME = 110
-/** Tool calls shown of one call. */
-const USED = 40
+const MAX_TITLE_CHARS = 200
+const MAX_NAME_CHARS = 110
+/** Shown for one call of the model. */
+const MAX_TOOL_CALLS = 40
 
-/** `tariffs` takes those that were reckoned with, by name; `onCall` hears of every call that is done. */
+/** Adds the tariffs used to `tariffs`, by name. `onCall` is called after each call. */
 export function reportSession(
-  { id, title, skipped, messages }: Stored,
+  { id, title, skipped, messages }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
   tariffs: Map<string, Tariff>,
@@ -37,7 +34,7 @@ export function reportSession(
     ...{ hudTokens: [], reported: [], reportedCached: [] },
   }
   const huds: (string | undefined)[] = []
-  const folds: FoldRow[] = []
+  const folds: ReportedFold[] = []
   const compactions: SessionReport["compactions"] = []
   const used: number[][] = []
   const names = new Map<string, number>()
@@ -53,8 +50,8 @@ export function reportSession(
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
     tariffs.set(price.tariff.row, price.tariff)
-    if (price.name !== "") models.add(clean(price.name, NAME))
-    const usage = readUsage(wrote.info.tokens)
+    if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
+    const { usage } = wrote
     const saved = without.cost - sent.cost - recallCost
     calls.seconds.push(seconds)
     calls.without.push(without.tokens)
@@ -67,67 +64,99 @@ export function reportSession(
     calls.reported.push(usage ? usage.input + usage.cacheRead + usage.cacheWrite : null)
     calls.reportedCached.push(usage ? usage.cacheRead : null)
     huds.push(call?.hud && cleanLines(call.hud.text))
-    folds.push(...(call?.folded ?? []).map(rowOf))
+    folds.push(...(call?.folded ?? []).map(reportedFold))
     if (compaction) compactions.push([number, compaction])
     tools.sent("withoutTokens", pieces.without)
     tools.sent("withTokens", pieces.with)
-    const then = { ...wrote, parts: partsAt(wrote.parts, nowMs) }
+    const then = messageAt(wrote, nowMs)
     tools.wrote(then)
     used.push(usedIn(then, number, names, env))
     onCall?.(done)
   })
   const { savedMicroUsd, ...columns } = calls
   return {
-    id: clean(id, NAME),
-    title: clean(title, TITLE) || clean(id, NAME),
+    id: clean(id, MAX_NAME_CHARS),
+    title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
     models: [...models],
     replay: withoutNames(replay),
     ...{ skipped, startMs, folds, compactions, used },
     calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
     huds: deltasOf(huds),
-    tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, NAME) })),
+    tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) })),
     names: [...names.keys()],
   }
 }
 
-/** Whether a calendar has it: an export may hold anything in its place. */
+/** Whether it is a valid date; an export may contain anything. */
 function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && !Number.isNaN(new Date(ms).getTime())
 }
 
-/** Without the names of tools and outputs: the report has them in places of their own. */
+/** Without the names of tools and outputs, which the report has elsewhere. */
 export function withoutNames(replay: Replay): Replay {
-  const subagents = replay.subagents.map((id) => clean(id, NAME))
+  const subagents = replay.subagents.map((id) => clean(id, MAX_NAME_CHARS))
   return { ...replay, subagents, folds: { ...replay.folds, byTool: {}, largest: [] } }
 }
 
-function rowOf({ id, call, what, because, reason, tokens, textTokens }: Fold): FoldRow {
+function reportedFold({ id, call, what, because, reason, tokens, textTokens }: Fold): ReportedFold {
   const sizes = { tokens: Math.round(tokens), textTokens: Math.round(textTokens) }
-  return { id, call, what: clean(what, NAME), because: clean(because, 2 * NAME), reason, ...sizes }
+  return { id, call, what: clean(what, MAX_NAME_CHARS), because: clean(because, 2 * MAX_NAME_CHARS), reason, ...sizes }
 }
 
-/** The tool calls in a message by their names, which are added to `names`. */
-function usedIn(message: HostMessage, call: number, names: Map<string, number>, env: Env): number[] {
-  const path = record(message.info.path)
-  const root = [text(path?.root), text(path?.cwd)].find((folder) => folder && folder !== "/") ?? env.root
+/** The tool calls in a message as indices into `names`, to which new names are added. */
+function usedIn(message: Message, call: number, names: Map<string, number>, env: Env): number[] {
+  const root = message.root ?? env.root
   const place = { messageID: "", call, root, wantsGist: () => false }
   return message.parts
     .flatMap((part) => {
-      const event = part ? normalize(part, place, env) : undefined
-      if (!event) return []
-      const name = clean(nameOf(event), NAME)
+      if (part.type !== "tool") return []
+      const event = normalize(part, place, env)
+      const name = clean(nameOf(event), MAX_NAME_CHARS)
       const at = names.get(name) ?? names.size
       names.set(name, at)
       return [event.error !== undefined || event.failure !== undefined ? ~at : at]
     })
-    .slice(0, USED)
+    .slice(0, MAX_TOOL_CALLS)
 }
 
-function clean(text: string, most: number): string {
-  return cut(redact(line(text)), most)
+function clean(text: string, maxChars: number): string {
+  return cut(redact(line(text)), maxChars)
 }
 
-/** The HUD is clean as it is sent; what is written to a file for good is looked at once more. */
+/** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */
 function cleanLines(text: string): string {
   return text.split("\n").map(redact).join("\n")
+}
+
+/** Adds up what each tool costs while a session is replayed. */
+type ToolCount = {
+  /** Counts a request. */
+  sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void
+  /** Counts what a call wrote, as it was at that time. */
+  wrote(message: Message): void
+  /** Most expensive first. */
+  list(): ToolCost[]
+}
+
+function newToolCount(): ToolCount {
+  const costs = new Map<string, ToolCost>()
+  const of = (tool: string) => {
+    const cost = costs.get(tool) ?? noCost(tool)
+    costs.set(tool, cost)
+    return cost
+  }
+  return {
+    sent(side, pieces) {
+      for (const { tool, tokens } of pieces) if (tool !== undefined) of(tool)[side] += tokens
+    },
+    wrote(message) {
+      for (const piece of piecesOf([message])) {
+        const { tool, tokens } = piece
+        if (tool === undefined) continue
+        if (!isResult(piece)) of(tool).calls++
+        of(tool)[isResult(piece) ? "outputTokens" : "inputTokens"] += tokens
+      }
+    },
+    list: () => byCost(costs.values()),
+  }
 }

@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini"
 import { redact } from "../text/redact/redact.ts"
-import { oneLine } from "../text/text.ts"
+import { oneLine } from "../text/sanitize.ts"
 import type { Todo } from "./entry.ts"
 import { emptyFacts, type Facts } from "./facts.ts"
 

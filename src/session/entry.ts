@@ -1,19 +1,15 @@
 // Message → entry: everything the ledger keeps of one message, and the fingerprint that tells whether a message seen
 // before is still the same. Small and bounded; no reference to the message or its parts is kept.
 
-import { record, stateOf, text } from "../fields.ts"
-import type { HostMessage, HostPart } from "../host/v1/message.ts"
+import { asRecord, asString } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, line, own } from "../text/text.ts"
+import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
+import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
-import { isForeign, withoutMark } from "./neighbours.ts"
 import { type Env, keyOf, normalize, type Place, todosOf } from "./normalize.ts"
 
 export type Todo = { content: string; status: string }
-
-/** Tokens the provider reported for one call: `input` without what came from or went to the cache. */
-export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
 
 export type Entry = {
   id: string
@@ -29,7 +25,7 @@ export type Entry = {
   /** epoch ms by the host's clock; 0 = unknown */
   created: number
   agent?: string
-  model?: { providerID: string; modelID: string }
+  model?: ModelName
   /** what the user asked, one line, redacted, at most 303 characters */
   request?: string
   events: ToolEvent[]
@@ -54,47 +50,21 @@ const STATUS = 20
 const TODOS = 100
 const CHANGED = 200
 
-/** Part types OpenCode writes; any other is counted as skipped. */
-const PARTS: ReadonlySet<string> = new Set([
-  "text",
-  "reasoning",
-  "tool",
-  "file",
-  "agent",
-  "subtask",
-  "step-start",
-  "step-finish",
-  "snapshot",
-  "patch",
-  "retry",
-  "compaction",
-])
-
 /**
  * A number that changes when a message changes in a way the ledger cares about: parts coming and going, a tool's
- * status or output length, pruning, usage. Synthetic text is left out: OpenCode adds reminders to the newest user
- * message in memory and takes them away again.
+ * status or output length, clearing, usage. Text of the host's own is left out: OpenCode adds reminders to the newest
+ * user message in memory and takes them away again.
  */
-export function fingerprint(message: HostMessage): number {
-  const { info, parts } = message
-  let print = info.error ? 7 : 1
-  const usage = info.tokens
-  if (usage) print = mix(mix(print, usage.input ?? 0), usage.cache?.read ?? 0)
-  if (!Array.isArray(parts)) return print
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]
-    if (!part) continue
+export function fingerprint({ error, usage, parts }: Message): number {
+  let print = error ? 7 : 1
+  if (usage) print = mix(mix(print, usage.input), usage.cacheRead)
+  for (const part of parts) {
     if (part.type === "tool") {
-      const state = part.state
-      if (!state) print = mix(print, 3)
-      else {
-        const body = state.output ?? state.error
-        print = mix(mix(print, state.status?.length ?? 0), typeof body === "string" ? body.length + 11 : 5)
-        if (state.time?.compacted) print = mix(print, 13)
-      }
+      print = mix(mix(print, part.status.length), part.output.length + 11)
+      if (part.clearedMs !== undefined) print = mix(print, 13)
     } else if (part.type === "text") {
-      if (!part.synthetic) print = mix(print, part.ignored ? 17 : 19 + (part.text?.length ?? 0))
-    } else print = mix(print, part.type?.length ?? 2)
+      if (part.by !== "host") print = mix(print, part.ignored ? 17 : 19 + part.text.length)
+    } else print = mix(print, part.type.length)
   }
   return print
 }
@@ -108,73 +78,73 @@ function mix(hash: number, value: number): number {
  * Never throws on a part.
  */
 export function readEntry(
-  message: HostMessage,
+  message: Message,
   print: number,
   calls: number,
   wantsGist: Place["wantsGist"],
   env: Env,
 ): Entry {
-  const { info } = message
-  const parts = Array.isArray(message.parts) ? message.parts.filter((part) => part && typeof part === "object") : []
-  const assistant = info.role === "assistant"
-  const summary = assistant && info.summary === true && !info.error
-  const path = record(info.path)
-  const root = [text(path?.root), text(path?.cwd)].find((folder) => folder && folder !== "/") ?? env.root
-  const place = {
-    messageID: text(info.id) ?? "",
-    call: calls + (assistant && info.summary !== true ? 1 : 0),
-    root,
-    wantsGist,
-  }
+  const { kind, parts, agent, model, usage, size } = message
+  const root = message.root ?? env.root
+  const isStep = kind === "step"
+  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, wantsGist }
   const entry: Entry = {
-    id: place.messageID,
+    id: message.id,
     fingerprint: print,
-    parts: Array.isArray(message.parts) ? message.parts.length : 0,
-    role: assistant ? "assistant" : "user",
-    call: assistant && info.summary !== true,
-    summary,
+    parts: size,
+    role: kind === "user" ? "user" : "assistant",
+    call: isStep,
+    summary: kind === "summary",
     compaction: false,
-    created: typeof info.time?.created === "number" ? info.time.created : 0,
+    created: message.createdMs,
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage }),
     events: [],
     changed: [],
     tokens: 0,
     blocks: 0,
     skipped: 0,
   }
-  const agent = text(info.agent)
-  if (agent) entry.agent = agent
-  const model = modelOf(message)
-  if (model) entry.model = model
-  const usage = assistant ? readUsage(info.tokens) : undefined
-  if (usage) entry.usage = usage
   const asked: string[] = []
   let length = 0
   for (const part of parts) {
     length += lengthOf(part)
-    try {
-      if (part.type === "tool") {
-        const event = normalize(part, place, env)
-        if (event) entry.events.push(event)
-        else entry.skipped++
-        if (event?.kind === "todo" && event.status === "completed") {
-          const todos = readTodos(todosOf(part))
-          if (todos) entry.todos = todos
-        }
-      } else if (part.type === "compaction") entry.compaction = true
-      else if (part.type === "patch") entry.changed.push(...filesOf(part, root))
-      else if (part.type === "text" && !assistant && !part.synthetic && !part.ignored && !isForeign(text(part.id)))
-        asked.push(withoutMark(text(part.text) ?? ""))
-      else if (!PARTS.has(part.type ?? "")) entry.skipped++
-    } catch {
-      // a getter or proxy of another plugin: the part is as good as absent
-      entry.skipped++
+    // OpenCode does not send a step that failed
+    if (message.error !== "failed") entry.blocks += blocksOf(part)
+    switch (part.type) {
+      case "tool":
+        addEvent(entry, part, place, env)
+        break
+      case "compaction":
+        entry.compaction = true
+        break
+      case "changes":
+        entry.changed.push(...part.files.slice(0, CHANGED).map((file) => keyOf(root, file)))
+        break
+      case "text":
+        if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
+        break
+      case "other":
+        if (!part.understood) entry.skipped++
     }
   }
   entry.tokens = tokensOfLength(length)
-  entry.blocks = isLeftOut(message) ? 0 : parts.reduce((sum, part) => sum + blocksOf(part), 0)
   const request = entry.compaction ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request
   return entry
+}
+
+function addEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
+  try {
+    const event = normalize(part, place, env)
+    entry.events.push(event)
+    const todos = event.kind === "todo" && event.status === "completed" ? readTodos(todosOf(part)) : undefined
+    if (todos) entry.todos = todos
+  } catch {
+    // an argument nested too deep, or a getter of another plugin's
+    entry.skipped++
+  }
 }
 
 /** The user's words on one line. Of a long text both ends: pasted material stands before the question or after it. */
@@ -191,63 +161,43 @@ function requestOf(asked: string): string {
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
   return value.slice(0, TODOS).flatMap((item) => {
-    const content = own(cut(redact(line(text(record(item)?.content) ?? "")), TODO))
-    const status = own(cut(line(text(record(item)?.status) ?? ""), STATUS)) || "pending"
+    const content = own(cut(redact(line(asString(asRecord(item)?.content) ?? "")), TODO))
+    const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), STATUS)) || "pending"
     return content ? [{ content, status }] : []
   })
 }
 
-function modelOf({ info }: HostMessage): Entry["model"] {
-  const providerID = text(info.providerID) ?? text(info.model?.providerID)
-  const modelID = text(info.modelID) ?? text(info.model?.modelID)
-  return providerID && modelID ? { providerID, modelID } : undefined
-}
-
-/** Usage as OpenCode reports it in a message; undefined while nothing is reported. */
-export function readUsage(value: unknown): Usage | undefined {
-  const tokens = record(value)
-  const cache = record(tokens?.cache)
-  const count = (value: unknown) => (typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0)
-  const usage = {
-    input: count(tokens?.input),
-    cacheRead: count(cache?.read),
-    cacheWrite: count(cache?.write),
-    output: count(tokens?.output),
-  }
-  return usage.input + usage.cacheRead + usage.cacheWrite > 0 ? usage : undefined
-}
-
-function filesOf(part: HostPart, root: string | undefined): string[] {
-  if (!Array.isArray(part.files)) return []
-  return part.files.slice(0, CHANGED).flatMap((file) => (typeof file === "string" ? [keyOf(root, file)] : []))
-}
-
 /** Characters a provider sees of a part. */
-function lengthOf(part: HostPart): number {
-  if (part.type === "text") return part.ignored ? 0 : (text(part.text)?.length ?? 0)
-  if (part.type === "reasoning") return text(part.text)?.length ?? 0
+function lengthOf(part: Part): number {
+  if (part.type === "text") return part.ignored ? 0 : part.text.length
+  if (part.type === "reasoning") return part.text.length
   if (part.type !== "tool") return 0
-  const state = stateOf(part)
-  const body = state?.time?.compacted ? "" : (text(state?.output) ?? text(state?.error) ?? "")
-  let length = body.length + 40
-  for (const value of Object.values(record(state?.input) ?? {})) length += argumentLength(value)
+  let length = (part.clearedMs === undefined ? part.output.length : 0) + FRAME
+  for (const value of Object.values(part.input)) length += argumentLength(value)
   return length
 }
 
-/** OpenCode does not send what a call wrote that failed, unless the user stopped it in the middle of something. */
-function isLeftOut({ info, parts }: HostMessage): boolean {
-  if (info.role !== "assistant" || !info.error) return false
-  const isAborted = record(info.error)?.name === "MessageAbortedError"
-  return !isAborted || parts.every((part) => part?.type === "step-start" || part?.type === "reasoning")
-}
+/** Characters around a call and its result. */
+const FRAME = 40
 
-/** Content blocks a provider sees of a part. A text file and a folder that the user attached go out as texts. */
-function blocksOf(part: HostPart): number {
-  if (part.type === "tool") return stateOf(part) ? 2 : 0
-  if (part.type === "text") return part.ignored || !part.text ? 0 : 1
-  if (part.type === "reasoning") return part.text ? 1 : 0
-  if (part.type === "file") return /^(?:text\/plain|application\/x-directory)$/.test(text(part.mime) ?? "") ? 0 : 1
-  return part.type === "compaction" || part.type === "subtask" ? 1 : 0
+/** Content blocks a provider sees of a part. */
+function blocksOf(part: Part): number {
+  switch (part.type) {
+    case "tool":
+      return 2
+    case "text":
+      return part.ignored || part.text === "" ? 0 : 1
+    case "reasoning":
+      return part.text === "" ? 0 : 1
+    case "file":
+      return part.inline ? 0 : 1
+    case "compaction":
+      return 1
+    case "other":
+      return part.blocks
+    case "changes":
+      return 0
+  }
 }
 
 function argumentLength(value: unknown): number {

@@ -3,8 +3,7 @@
 
 import type { Shows } from "../output/shows.ts"
 import type { FileUse, ToolKind } from "../output/tools.ts"
-
-export type ToolStatus = "pending" | "running" | "completed" | "error"
+import type { ToolStatus } from "./conversation.ts"
 
 export type ToolEvent = {
   callID: string

@@ -1,10 +1,11 @@
-// What follows from the entries, folded one entry at a time: calls, requests, todo, files, failures, repeats, usage.
-// `fold` is the only writer; replaying all entries from an empty `Facts` gives the same as folding them as they came.
+// What follows from the entries, added one at a time: calls, requests, todo, files, failures, repeats, usage.
+// `addEntry` is the only writer; adding all entries to empty facts gives the same as adding them as they came.
 
-import { renew } from "../bounded.ts"
 import { covers, isCheck } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
-import type { Entry, Todo, Usage } from "./entry.ts"
+import { renew } from "../system/values.ts"
+import type { ModelName, Usage } from "./conversation.ts"
+import type { Entry, Todo } from "./entry.ts"
 import { nameOf, type ToolEvent } from "./event.ts"
 
 export type Request = { text: string; call: number }
@@ -47,7 +48,7 @@ export type Facts = {
   /** the newest request and, when that one says little, the last that said more */
   requests: Request[]
   agent?: string
-  model?: { providerID: string; modelID: string }
+  model?: ModelName
   todos: Todo[]
   /** by path, least recently used first */
   files: Map<string, FileRecord>
@@ -102,8 +103,20 @@ export function emptyFacts(): Facts {
   }
 }
 
-/** Adds one entry to the facts, in place. */
-export function fold(facts: Facts, entry: Entry): void {
+/** A copy to add entries to. Its records are shared: whatever adds to them puts a changed copy in their place. */
+export function draftOf(facts: Facts): Facts {
+  const { files, failures, results, repeats } = facts
+  return {
+    ...facts,
+    files: new Map(files),
+    failures: new Map(failures),
+    results: new Map(results),
+    repeats: new Map(repeats),
+  }
+}
+
+/** Adds one entry to a draft of the facts. */
+export function addEntry(facts: Facts, entry: Entry): void {
   facts.skipped += entry.skipped
   // a request for a compaction that failed changed nothing; the summary is what did
   if (entry.summary) {
@@ -119,15 +132,16 @@ export function fold(facts: Facts, entry: Entry): void {
     facts.calls++
     if (entry.created >= facts.compactedMs) facts.callsSinceCompaction++
   }
-  if (entry.request) foldRequest(facts, entry.request)
-  foldUsage(facts, entry)
+  if (entry.request) addRequest(facts, entry.request)
+  addUsage(facts, entry)
   // what an earlier message left running was interrupted: the next message comes when all tools are done
   facts.running = []
-  for (const event of entry.events) foldEvent(facts, event)
+  for (const event of entry.events) addEvent(facts, event)
   const wrote = new Set(entry.events.flatMap((event) => event.files.filter(isWrite).map((file) => file.path)))
   for (const path of entry.changed) {
     const file = facts.files.get(path)
-    if (file && !wrote.has(path)) file.changedAt = facts.calls
+    // set, not renewed: that others changed a file does not make it the last one used
+    if (file && !wrote.has(path)) facts.files.set(path, { ...file, changedAt: facts.calls })
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)
@@ -147,7 +161,7 @@ export function heatRank(file: FileRecord): number {
   return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE
 }
 
-function foldRequest(facts: Facts, text: string): void {
+function addRequest(facts: Facts, text: string): void {
   const request = { text, call: facts.calls }
   const task = facts.requests.find((one) => one.text.length >= TERSE)
   facts.requests = text.length < TERSE && task ? [task, request] : [request]
@@ -155,7 +169,7 @@ function foldRequest(facts: Facts, text: string): void {
 
 const LEAST_RATIO = 0.5
 
-function foldUsage(facts: Facts, entry: Entry): void {
+function addUsage(facts: Facts, entry: Entry): void {
   // what the tail kept by a compaction reported was the size of the context before it
   if (!entry.usage || !entry.call || entry.created < facts.compactedMs) {
     facts.unreported += entry.tokens
@@ -176,23 +190,30 @@ export function contextTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite
 }
 
-function foldEvent(facts: Facts, event: ToolEvent): void {
+/** Tokens in the context now: the last report and an estimate of what came after it. */
+export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
+  if (!facts.usage && facts.unreported === 0) return
+  const reported = facts.usage ? contextTokens(facts.usage) : 0
+  return { tokens: Math.round(reported + facts.unreported * facts.ratio), estimated: !facts.usage }
+}
+
+function addEvent(facts: Facts, event: ToolEvent): void {
   facts.events++
   if (event.status === "pending" || event.status === "running") {
     facts.running.push(event)
     return
   }
-  for (const use of event.files) foldFile(facts, use, event)
-  foldFailure(facts, event)
-  foldRepeat(facts, event)
+  for (const use of event.files) addFile(facts, use, event)
+  addFailure(facts, event)
+  addRepeat(facts, event)
 }
 
 function isWrite(file: FileUse): boolean {
   return file.use !== "read"
 }
 
-function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
-  const file = facts.files.get(use.path) ?? {
+function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
+  const file: FileRecord = {
     path: use.path,
     reads: 0,
     edits: 0,
@@ -203,6 +224,7 @@ function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
     deleted: false,
     heat: 0,
     heatAt: event.call,
+    ...facts.files.get(use.path),
   }
   file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE) + 1
   file.heatAt = event.call
@@ -225,7 +247,7 @@ function foldFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   if (use.use === "write") file.readAt = event.call
 }
 
-function foldFailure(facts: Facts, event: ToolEvent): void {
+function addFailure(facts: Facts, event: ToolEvent): void {
   const command = event.kind === "command"
   // a patch is tried again with other files; that one worked settles the one that did not
   const key = event.kind === "patch" ? event.tool : event.attempt
@@ -247,7 +269,7 @@ function foldFailure(facts: Facts, event: ToolEvent): void {
   renew(facts.failures, key, failure, MAX_FAILURES)
 }
 
-function foldRepeat(facts: Facts, event: ToolEvent): void {
+function addRepeat(facts: Facts, event: ToolEvent): void {
   if (event.status !== "completed" || event.outputHash === undefined) return
   if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
   const known = facts.results.get(event.inputHash)

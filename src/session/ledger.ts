@@ -1,22 +1,25 @@
-// What the plugin knows of one session, derived from the message array OpenCode hands over at every call. An update
-// costs what is new: messages seen before are only compared. When the array is another one than last time (revert,
-// undo, fork, compaction, import) the facts are folded again from the entries that are still in it.
+// What the plugin knows of one session, derived from the conversation the host hands over at every call. Reading costs what
+// is new: messages read before are only compared. When the conversation did not merely grow (revert, undo, fork,
+// compaction, import) the facts follow again from the entries that are still in it.
 
-import { renew } from "../bounded.ts"
-import type { HostMessage } from "../host/v1/message.ts"
+import { renew } from "../system/values.ts"
+import type { Message } from "./conversation.ts"
 import { type Entry, fingerprint, readEntry } from "./entry.ts"
-import { emptyFacts, type Facts, fold } from "./facts.ts"
+import { addEntry, draftOf, emptyFacts, type Facts } from "./facts.ts"
 import type { Env } from "./normalize.ts"
 
-export type Update = {
-  /** entries read anew, oldest first */
-  fresh: readonly Entry[]
-  /** ids of messages that were there at the last update and are no more */
-  gone: readonly string[]
-  /** the facts were folded anew: the first array, or one that did not merely grow */
-  rebuilt: boolean
-  /** set when this update saw a compaction happen: what it swallowed, worth keeping across a restart */
-  carried?: Carried
+/** What a conversation comes to. Nothing in the ledger has changed until it is accepted. */
+export type Reading = {
+  readonly facts: Facts
+  readonly entries: readonly Entry[]
+  /** entries read for the first time, oldest first */
+  readonly fresh: readonly Entry[]
+  /** ids of messages that were there at the last reading and are no more */
+  readonly gone: readonly string[]
+  /** the facts were derived from the start: the first conversation, or one that did not merely grow */
+  readonly rebuilt: boolean
+  /** set when this reading saw a compaction happen: what it swallowed, worth keeping across a restart */
+  readonly carried?: Carried
 }
 
 /** The facts as they stood when a compaction took the messages away, by the id of the message that asked for it. */
@@ -27,8 +30,10 @@ export type Ledger = {
   readonly entries: readonly Entry[]
   /** how many things it keeps: messages, tool events, and what compactions carried; each is half a kilobyte or so */
   readonly size: number
-  /** Brings the facts up to date with the array. Reads it only; keeps no reference to it. */
-  update(messages: readonly HostMessage[]): Update
+  /** Reads a conversation. Changes nothing, and keeps no reference to it. */
+  read(messages: readonly Message[]): Reading
+  /** Makes a reading the state of the ledger. */
+  accept(reading: Reading): void
   /** Takes back what an earlier process carried across a compaction; without effect when that one was seen here. */
   restore(carried: Carried): void
 }
@@ -43,50 +48,50 @@ const RECENT = 100
 /** Compactions whose carried facts are kept, so that a revert past the newest one finds the one before. */
 const MAX_CARRIED = 8
 
-/** `ignore` names messages that are this plugin's own. */
-export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger {
+export function createLedger(env: Env): Ledger {
   let facts = emptyFacts()
-  let entries: Entry[] = []
+  let entries: readonly Entry[] = []
   let events = 0
   const carried = new Map<string, Facts>()
   let outdated = false
 
-  // a repeat is worth the answer's gist; digesting every output would be most of what a call costs
-  const isRepeat = (inputHash: string, outputHash: string) => facts.results.get(inputHash)?.outputHash === outputHash
-
-  /** The entry when it was read anew. */
-  function append(message: HostMessage, known?: Map<string, Entry>): Entry[] {
-    const print = fingerprint(message)
-    const old = known?.get(message.info.id ?? "")
-    const same = old !== undefined && old.fingerprint === print
-    const entry = same ? old : readEntry(message, print, facts.calls, isRepeat, env)
-    entries.push(entry)
-    events += entry.events.length
-    fold(facts, entry)
-    return same ? [] : [entry]
+  /** Adds messages to a draft of the facts; answers their entries, and those read for the first time. */
+  function extend(draft: Facts, messages: readonly Message[], known?: ReadonlyMap<string, Entry>) {
+    // a repeat is worth the answer's gist; digesting every output would be most of what a call costs
+    const isRepeat = (inputHash: string, outputHash: string) => draft.results.get(inputHash)?.outputHash === outputHash
+    const fresh: Entry[] = []
+    const added = messages.map((message) => {
+      const print = fingerprint(message)
+      const old = known?.get(message.id)
+      if (old?.fingerprint === print) {
+        addEntry(draft, old)
+        return old
+      }
+      const entry = readEntry(message, print, draft.calls, isRepeat, env)
+      fresh.push(entry)
+      addEntry(draft, entry)
+      return entry
+    })
+    return { added, fresh }
   }
 
-  function rebuild(messages: readonly HostMessage[]): Update {
+  function rebuild(messages: readonly Message[]): Reading {
     const known = new Map(entries.map((entry) => [entry.id, entry]))
-    const ids = new Set(messages.map((message) => message.info.id ?? ""))
-    const first = entries[0]
-    const head = messages.find((message) => isReal(message, ignore))
-    const headID = head && isCompaction(head) ? (head.info.id ?? "") : undefined
+    const ids = new Set(messages.map(({ id }) => id))
+    const [first] = entries
+    const [head] = messages
+    const headID = head && isCompaction(head) ? head.id : undefined
     const swallowing = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
+    let base = headID === undefined ? undefined : carried.get(headID)
     if (swallowing) {
-      const before = structuredClone(carried.get(first.id) ?? emptyFacts())
-      for (const entry of entries) if (!ids.has(entry.id)) fold(before, entry)
-      renew(carried, headID, before, MAX_CARRIED)
+      base = draftOf(carried.get(first.id) ?? emptyFacts())
+      for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
     }
-    const base = headID === undefined ? undefined : carried.get(headID)
-    facts = base ? structuredClone(base) : emptyFacts()
-    entries = []
-    events = 0
-    outdated = false
-    const fresh = messages.flatMap((message) => (isReal(message, ignore) ? append(message, known) : []))
+    const draft = base ? draftOf(base) : emptyFacts()
+    const { added, fresh } = extend(draft, messages, known)
     const gone = [...known.keys()].filter((id) => !ids.has(id))
     const carrying = swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}
-    return { fresh, gone, rebuilt: true, ...carrying }
+    return { facts: draft, entries: added, fresh, gone, rebuilt: true, ...carrying }
   }
 
   return {
@@ -100,23 +105,29 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
       const kept = [...carried.values()].reduce((sum, { files, results }) => sum + files.size + results.size, 0)
       return entries.length + events + kept
     },
-    update(messages) {
-      if (outdated || entries.length === 0) return rebuild(messages)
-      const newTurn = messages.at(-1)?.info.role === "user"
-      let at = 0
-      let next = 0
-      for (; next < messages.length && at < entries.length; next++) {
-        const message = messages[next] as HostMessage
-        if (!isReal(message, ignore)) continue
-        const entry = entries[at] as Entry
-        const look = newTurn || at >= entries.length - RECENT || entry.parts !== message.parts.length
-        if (entry.id !== (message.info.id ?? "") || (look && entry.fingerprint !== fingerprint(message)))
-          return rebuild(messages)
-        at++
+    read(messages) {
+      if (outdated || entries.length === 0 || messages.length < entries.length) return rebuild(messages)
+      const newTurn = messages.at(-1)?.kind === "user"
+      for (const [at, entry] of entries.entries()) {
+        const message = messages[at] as Message
+        const look = newTurn || at >= entries.length - RECENT || entry.parts !== message.size
+        if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
       }
-      if (at < entries.length) return rebuild(messages)
-      const fresh = messages.slice(next).flatMap((message) => (isReal(message, ignore) ? append(message) : []))
-      return { fresh, gone: [], rebuilt: false }
+      if (messages.length === entries.length) return { facts, entries, fresh: [], gone: [], rebuilt: false }
+      const draft = draftOf(facts)
+      const { added, fresh } = extend(draft, messages.slice(entries.length))
+      return { facts: draft, entries: [...entries, ...added], fresh, gone: [], rebuilt: false }
+    },
+    accept(reading) {
+      if (reading.rebuilt) {
+        outdated = false
+        events = 0
+      }
+      for (const entry of reading.rebuilt ? reading.entries : reading.entries.slice(entries.length))
+        events += entry.events.length
+      facts = reading.facts
+      entries = reading.entries
+      if (reading.carried) renew(carried, reading.carried.compactionID, reading.carried.facts, MAX_CARRIED)
     },
     restore({ compactionID, facts: before }) {
       if (carried.has(compactionID)) return
@@ -126,15 +137,6 @@ export function createLedger(env: Env, ignore: (id: string) => boolean): Ledger 
   }
 }
 
-function isReal(message: HostMessage, ignore: (id: string) => boolean): boolean {
-  const info = message?.info
-  return typeof info === "object" && info !== null && !(typeof info.id === "string" && ignore(info.id))
-}
-
-function isCompaction(message: HostMessage): boolean {
-  return (
-    message.info.role === "user" &&
-    Array.isArray(message.parts) &&
-    message.parts.some((part) => part?.type === "compaction")
-  )
+function isCompaction({ kind, parts }: Message): boolean {
+  return kind === "user" && parts.some(({ type }) => type === "compaction")
 }

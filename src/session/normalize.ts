@@ -1,20 +1,19 @@
 // Part → tool event. Reads every shape of a tool part that OpenCode has written, and what it cannot read it leaves
 // out: it never throws on a part.
 
-import { record, stateOf, text } from "../fields.ts"
-import type { HostPart } from "../host/v1/message.ts"
 import { commandKey, hidesExit } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { filesShown, showsOf } from "../output/shows.ts"
 import type { FileUse, ToolKind } from "../output/tools.ts"
-import { kindOf } from "../output/tools.ts"
+import { toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
+import { asRecord, asString } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, cutMiddle, line, own, wellFormed } from "../text/text.ts"
+import { cut, cutMiddle, line, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import type { ToolEvent, ToolStatus } from "./event.ts"
-import { isRemoved, withoutMark } from "./neighbours.ts"
+import type { ToolPart } from "./conversation.ts"
+import type { ToolEvent } from "./event.ts"
 import { withoutSecrets } from "./withheld.ts"
 
 /** What the core may not do itself. */
@@ -39,7 +38,6 @@ export type Place = {
 /** Kinds whose output is worth a gist: the others' say no more than their arguments. */
 const GISTS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
-const STATUSES: readonly string[] = ["pending", "running", "completed", "error"]
 /** Longest input summary and failure line kept, in characters. */
 const SUMMARY = 100
 const FAILURE = 160
@@ -49,17 +47,12 @@ const FAILED = 32_000
 /** Longest output whose paths are shortened before it is judged, in characters. */
 const SHORTENED = 200_000
 
-/** The tool event of a part, or undefined when the part is not a readable tool part. */
-export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | undefined {
-  const state = stateOf(part)
-  const tool = text(part.tool) ?? text(part.name)
-  if (part.type !== "tool" || !state || !tool) return
-  const status = text(state.status) ?? ""
-  if (!STATUSES.includes(status)) return
+/** The tool event of a call. Throws only where a field that another plugin put there does. */
+export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
+  const { tool, status, metadata, startMs, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
-  const command = text(input.command) ?? ""
-  const metadata = record(state.metadata)
+  const command = asString(input.command) ?? ""
   const done = failed || status === "completed"
   // a command that OpenCode could not finish has no exit code; what it printed may still say how it went
   const judged =
@@ -68,12 +61,8 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
       : {}
   const failure = judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, place.root)
   const summary = summarize(kind, input, place.root)
-  const time = record(state.time)
-  const start = time?.start
-  const end = time?.end
   const asked = canonical(kind, input)
   const inputHash = env.hash(`${tool}\n${asked}`)
-  const removed = isRemoved(output)
   const outputHash = done && !removed ? env.hash(output) : undefined
   const digest =
     outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
@@ -81,12 +70,12 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
       : undefined
   const files = done && !failed ? filesOf(kind, input, metadata, place.root) : []
   return {
-    callID: text(part.callID) ?? text(part.id) ?? "",
-    partID: text(part.id) ?? "",
+    callID: part.callID,
+    partID: part.id,
     messageID: place.messageID,
     tool: own(cut(line(tool), 60)),
     kind,
-    status: status as ToolStatus,
+    status,
     input: own(summary),
     attempt: own(cut(kind === "command" ? redact(line(commandKey(command))) : `${line(tool)} ${summary}`, ATTEMPT)),
     shows: showsOf(tool, kind, files, command),
@@ -101,9 +90,9 @@ export function normalize(part: HostPart, place: Place, env: Env): ToolEvent | u
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
     ...(failure ? { failure: own(cut(redact(line(failure)), FAILURE)) } : {}),
     files,
-    ...(typeof start === "number" && typeof end === "number" ? { durationMs: Math.max(0, end - start) } : {}),
-    ...(typeof end === "number" ? { endedAt: end } : {}),
-    cleared: removed || time?.compacted !== undefined,
+    ...(startMs !== undefined && endMs !== undefined ? { durationMs: Math.max(0, endMs - startMs) } : {}),
+    ...maybe("endedAt", endMs),
+    cleared: removed || part.clearedMs !== undefined,
     call: place.call,
   }
 }
@@ -114,19 +103,15 @@ function failureOf(source: DigestSource, root: string | undefined): string | und
   return verdictOf({ ...source, output }).failure
 }
 
-/** What a digest of a tool part is made from; the output is empty while the tool runs. */
-export function sourceOf(part: HostPart): DigestSource {
-  const state = stateOf(part)
-  const tool = text(part.tool) ?? text(part.name) ?? ""
-  const failed = state?.status === "error"
-  const output = failed ? text(state?.error) : state?.status === "completed" ? text(state.output) : undefined
-  const exit = record(state?.metadata)?.exit
+/** What a digest of a call is made from; the output is empty while the tool runs. */
+export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
+  const { exit } = metadata
   return {
     tool,
-    kind: kindOf(tool),
-    input: record(state?.input) ?? {},
-    output: wellFormed(withoutMark(output ?? "")),
-    failed,
+    kind: toolKindOf(tool),
+    input,
+    output: wellFormed(output),
+    failed: status === "error",
     ...(typeof exit === "number" ? { exit } : {}),
   }
 }
@@ -142,9 +127,8 @@ function withoutRoot(output: string, root: string | undefined): string {
 }
 
 /** The todo list a todo call wrote, from its result's metadata or its arguments. */
-export function todosOf(part: HostPart): unknown {
-  const state = stateOf(part)
-  return record(state?.metadata)?.todos ?? record(state?.input)?.todos
+export function todosOf({ metadata, input }: ToolPart): unknown {
+  return metadata.todos ?? input.todos
 }
 
 /** Arguments in one spelling whatever their order. A command's description says nothing about what it does. */
@@ -161,10 +145,10 @@ function clean(text: string): string {
 function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
-  const pattern = text(input.pattern) ?? text(input.query)
+  const pattern = asString(input.pattern) ?? asString(input.query)
   switch (kind) {
     case "command":
-      return cutMiddle(clean(text(input.command) ?? ""), SUMMARY)
+      return cutMiddle(clean(asString(input.command) ?? ""), SUMMARY)
     case "search":
     case "list":
       return cut(
@@ -172,9 +156,9 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
         SUMMARY,
       )
     case "web":
-      return cut(clean(text(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
+      return cut(clean(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
     case "task":
-      return cut(clean(text(input.description) ?? text(input.prompt) ?? ""), SUMMARY)
+      return cut(clean(asString(input.description) ?? asString(input.prompt) ?? ""), SUMMARY)
     case "read":
     case "edit":
     case "write":
@@ -182,7 +166,7 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
     case "patch":
       return cut(
         clean(
-          patched(text(input.patchText) ?? "")
+          patched(asString(input.patchText) ?? "")
             .map((file) => relativeTo(root, file.path))
             .join(", "),
         ),
@@ -198,7 +182,7 @@ function firstText(input: Record<string, unknown>): string {
 }
 
 function pathOf(input: Record<string, unknown>): string | undefined {
-  return text(input.filePath) ?? text(input.file_path) ?? text(input.path)
+  return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
 }
 
 function filesOf(
@@ -211,12 +195,12 @@ function filesOf(
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
   switch (kind) {
     case "read": {
-      if (!path || record(metadata?.display)?.type === "directory") return []
+      if (!path || asRecord(metadata?.display)?.type === "directory") return []
       const range = rangeOf(input, metadata)
       return [range ? { ...use(path, "read"), range } : use(path, "read")]
     }
     case "command":
-      return filesShown(text(input.command) ?? "").map((path) => use(path, "read"))
+      return filesShown(asString(input.command) ?? "").map((path) => use(path, "read"))
     case "edit":
       return path ? [use(path, "edit")] : []
     case "write":
@@ -225,12 +209,12 @@ function filesOf(
       // searching one named file shows some of it, which is all that `read` claims
       return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
     case "patch": {
-      const listed = Array.isArray(metadata?.files) ? metadata.files.map(record) : []
+      const listed = Array.isArray(metadata?.files) ? metadata.files.map(asRecord) : []
       const reported = listed.flatMap((file) => {
-        const path = text(file?.filePath) ?? text(file?.relativePath)
-        return path ? [{ path, type: text(file?.type) }] : []
+        const path = asString(file?.filePath) ?? asString(file?.relativePath)
+        return path ? [{ path, type: asString(file?.type) }] : []
       })
-      return (reported.length ? reported : patched(text(input.patchText) ?? "")).map((file) =>
+      return (reported.length ? reported : patched(asString(input.patchText) ?? "")).map((file) =>
         use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
       )
     }
@@ -252,7 +236,7 @@ function rangeOf(
   input: Record<string, unknown>,
   metadata: Record<string, unknown> | undefined,
 ): readonly [number, number] | undefined {
-  const display = record(metadata?.display)
+  const display = asRecord(metadata?.display)
   const { lineStart, lineEnd, totalLines } = display ?? {}
   if (typeof lineStart === "number" && typeof lineEnd === "number")
     return lineStart === 1 && lineEnd === totalLines ? undefined : [lineStart, lineEnd]

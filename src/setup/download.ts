@@ -1,44 +1,46 @@
-// Fetches a model's file: to a `.part` beside its place, continued from where an earlier run stopped, checked against
-// its checksum while it comes, and renamed into place when it is whole.
+// Downloads a model file to a `.part` beside its target, resuming an earlier download, verifies its checksum on the way,
+// and renames it when it is complete.
 
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
 import { type FileHandle, lstat, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { feedFile, hashFile } from "../engine/model-file.ts"
-import { reasonOf, SetupError, systemCode } from "./errors.ts"
-import { checkRoom, freeIn, megabytes } from "./folder.ts"
-import { type HoldOptions, holding } from "./hold.ts"
-import { ask, byHand, type Environment, type HubFile } from "./hub.ts"
+import { feedFile, hashFile } from "../engine/installed.ts"
+import type { Environment } from "../system/data-folder.ts"
+import { byteSize } from "../text/format.ts"
+import { SetupError, shortReason, systemCode } from "./errors.ts"
+import { checkRoom, freeIn } from "./folder.ts"
+import { type HubFile, requestHub, withManualFetch } from "./hub.ts"
+import { type LockOptions, withLock } from "./lock.ts"
 
-export type DownloadOptions = HoldOptions & {
+export type DownloadOptions = LockOptions & {
   env: Environment
-  /** called often; the total is unknown where the server does not say */
+  /** called often; the total is undefined if the server does not report it */
   onProgress?: (doneBytes: number, totalBytes: number | undefined) => void
-  /** called when the connection failed and will be tried again */
+  /** called when the connection failed and is retried */
   onRetry?: (reason: string) => void
 }
 
 const MAGIC = "GGUF"
-/** Attempts in a row that bring nothing, before giving up: while nothing has come at all, and later. */
-const MOST_ATTEMPTS = { atFirst: 2, later: 5 }
-const FIRST_PAUSE_MS = 500
-/** Neither follows a link. */
+/** Consecutive attempts without progress before giving up: before the first byte, and after it. */
+const MAX_ATTEMPTS = { beforeFirstByte: 2, later: 5 }
+const FIRST_RETRY_DELAY_MS = 500
+/** Neither follows a symbolic link. */
 const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants
 const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-const ANEW = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
-/** How a file system says that it knows no such thing as waiting for the disk. */
-const UNSYNCED: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
-/** A connection that brings nothing for so long is as good as cut. */
-const SILENT_MS = 30_000
+const TRUNCATE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+/** Errors of file systems that do not support fsync. */
+const NO_SYNC_CODES: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
+/** A connection without data for this long is treated as broken. */
+const STALL_MS = 30_000
 
 /**
- * Brings the file to `target` and answers its checksum. What is there already is not fetched again. Rejects with a
- * SetupError or the signal's reason; what has come so far is then kept, unless it is wrong or cannot be checked.
+ * Downloads the file to `target`, unless it is there already, and resolves with its checksum. Rejects with a SetupError
+ * or the signal's reason; the part downloaded so far is kept, unless it is wrong or cannot be verified.
  */
 export async function download(from: HubFile, target: string, options: DownloadOptions): Promise<string> {
-  return holding(`${target}.lock`, options, async () => {
+  return withLock(`${target}.lock`, options, async () => {
     const there = await hashFile(target)
     if (there !== undefined && (from.sha256 === undefined || there === from.sha256)) return there
     await removeParts(target, partOf(target, from))
@@ -48,12 +50,12 @@ export async function download(from: HubFile, target: string, options: DownloadO
   })
 }
 
-/** Named by what it will be, so that the parts of two files never get mixed. */
+/** Named by its checksum, so that parts of different files are never mixed. */
 function partOf(target: string, { sha256 }: HubFile): string {
   return `${target}.${sha256?.slice(0, 12) ?? "unchecked"}.part`
 }
 
-/** Parts of what the file was to be at other times. */
+/** Removes parts of other versions of the file. */
 async function removeParts(target: string, except: string): Promise<void> {
   const names = await readdir(dirname(target))
   const old = names.filter((name) => name.startsWith(`${basename(target)}.`) && name.endsWith(".part"))
@@ -75,21 +77,18 @@ class Download {
   }
 
   async run(): Promise<string> {
-    await this.takeUp()
+    await this.resume()
     await checkRoom(dirname(this.part), (this.totalBytes ?? 0) - this.doneBytes)
     await this.fetchAll()
     const sha256 = this.hash.digest("hex")
     if (this.from.sha256 === undefined || sha256 === this.from.sha256) return sha256
     await rm(this.part, { force: true })
-    const what = `${this.from.url} is not the file it should be: expected sha256 ${this.from.sha256}, got ${sha256}`
-    throw new SetupError(
-      "CHECKSUM",
-      `${what}; it was deleted. Try again, and if it stays so tell the model's publisher`,
-    )
+    const what = `${this.from.url} is not the expected file: expected sha256 ${this.from.sha256}, got ${sha256}`
+    throw new SetupError("CHECKSUM", `${what}; it was deleted. Try again; if this persists, tell the model's publisher`)
   }
 
-  /** Goes on from what an earlier run left. Without a checksum nothing would tell that the two ends fit together. */
-  private async takeUp(): Promise<void> {
+  /** Continues an earlier download. Not without a checksum, which is what verifies that both parts belong together. */
+  private async resume(): Promise<void> {
     const found = await lstat(this.part).catch(() => undefined)
     if (!found) return
     const fits = found.isFile() && found.size <= (this.totalBytes ?? Number.POSITIVE_INFINITY)
@@ -100,7 +99,7 @@ class Download {
   }
 
   private async fetchAll(): Promise<void> {
-    let most = MOST_ATTEMPTS.atFirst
+    let maxAttempts = MAX_ATTEMPTS.beforeFirstByte
     for (let attempt = 1; this.totalBytes === undefined || this.doneBytes < this.totalBytes; attempt++) {
       const before = this.doneBytes
       try {
@@ -112,12 +111,12 @@ class Download {
         if (code !== "OFFLINE" && code !== "HUB_FAILED") throw error
         if (this.doneBytes > before) {
           attempt = 1
-          most = MOST_ATTEMPTS.later
+          maxAttempts = MAX_ATTEMPTS.later
         }
-        if (attempt >= most) throw byHand(error as SetupError, this.from)
+        if (attempt >= maxAttempts) throw withManualFetch(error as SetupError, this.from)
         this.options.onRetry?.((error as SetupError).message)
         const { signal } = this.options
-        await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
+        await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
       }
     }
   }
@@ -125,66 +124,70 @@ class Download {
   private async fetchRest(): Promise<void> {
     const { env, signal } = this.options
     const headers: Record<string, string> = this.doneBytes > 0 ? { range: `bytes=${this.doneBytes}-` } : {}
-    const silent = new AbortController()
-    const both = signal ? AbortSignal.any([signal, silent.signal]) : silent.signal
-    const response = await ask(this.from.url, { headers }, { env, repository: this.from.repository, signal: both })
+    const stalled = new AbortController()
+    const both = signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal
+    const response = await requestHub(
+      this.from.url,
+      { headers },
+      { env, repository: this.from.repository, signal: both },
+    )
     await this.begin(response)
-    const file = await open(this.part, this.doneBytes > 0 ? APPEND : ANEW, 0o600).catch(async (cause) => {
+    const file = await open(this.part, this.doneBytes > 0 ? APPEND : TRUNCATE, 0o600).catch(async (cause) => {
       await response.body?.cancel()
-      throw await this.unwritten(cause)
+      throw await this.writeError(cause)
     })
-    const timer = setTimeout(() => silent.abort(new Error(`nothing came for ${SILENT_MS / 1000} s`)), SILENT_MS)
+    const timer = setTimeout(() => stalled.abort(new Error(`no data for ${STALL_MS / 1000} s`)), STALL_MS)
     try {
       for await (const chunk of response.body ?? []) {
         timer.refresh()
         await this.take(chunk, file)
       }
-      // what a disk only finds out now, or never gets to before the power goes, must not be taken for whole
+      // reports late write errors, and survives a power failure before the file counts as complete
       await file.sync().catch(async (cause) => {
-        if (!UNSYNCED.has(systemCode(cause) ?? "")) throw await this.unwritten(cause)
+        if (!NO_SYNC_CODES.has(systemCode(cause) ?? "")) throw await this.writeError(cause)
       })
     } catch (cause) {
       signal?.throwIfAborted()
       if (cause instanceof SetupError) throw cause
-      throw this.broken(silent.signal.aborted ? silent.signal.reason : cause)
+      throw this.connectionError(stalled.signal.aborted ? stalled.signal.reason : cause)
     } finally {
       clearTimeout(timer)
       await file.close()
     }
-    // Not every runtime reports a body that ends before its time as an error.
-    if (this.doneBytes < (this.totalBytes ?? 0)) throw this.broken(new Error("it ended too early"))
+    // not every runtime reports a truncated body as an error
+    if (this.doneBytes < (this.totalBytes ?? 0)) throw this.connectionError(new Error("it ended too early"))
   }
 
-  private async unwritten(cause: unknown): Promise<SetupError> {
+  private async writeError(cause: unknown): Promise<SetupError> {
     const code = systemCode(cause)
     const free = await freeIn(dirname(this.part))
-    const wanted = this.totalBytes === undefined ? "more" : `${megabytes(this.totalBytes - this.doneBytes)} more`
-    const room = `${wanted} is needed${free === undefined ? "" : `, and ${megabytes(free)} is free`}`
+    const wanted = this.totalBytes === undefined ? "more" : `${byteSize(this.totalBytes - this.doneBytes)} more`
+    const room = `${wanted} is needed${free === undefined ? "" : `, and ${byteSize(free)} is free`}`
     const isFull = code === "ENOSPC" || code === "EDQUOT"
     const what = isFull ? "the disk is full" : `${this.part} could not be written (${code})`
-    const kept = `${megabytes(this.doneBytes)} of the model are kept; run it again to go on`
+    const kept = `${byteSize(this.doneBytes)} of the model are kept; run the command again to resume`
     return new SetupError("DISK_FULL", `${what}: ${room}; ${kept}`, { cause })
   }
 
-  private broken(cause: unknown): SetupError {
-    const why = reasonOf(cause)
+  private connectionError(cause: unknown): SetupError {
+    const why = shortReason(cause)
     return new SetupError("OFFLINE", `the connection to ${new URL(this.from.url).origin} broke (${why}).`, { cause })
   }
 
-  /** Checks what kind of answer it is, and where in the file it begins. */
+  /** Checks the response's type, its range and the size of the file. */
   private async begin(response: Response): Promise<void> {
     const length = Number(response.headers.get("content-length")) || undefined
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "")
     const continues = response.status === 206 && Number(range?.[1]) === this.doneBytes
     if (!continues && this.doneBytes > 0) {
-      // it has no ranges, or not this one: from the start
+      // the server does not support this range: start over
       this.hash = createHash("sha256")
       this.doneBytes = 0
     }
     if (response.status === 416) {
       await response.body?.cancel()
       await rm(this.part, { force: true })
-      throw new SetupError("HUB_FAILED", `${this.from.url} has no more than was fetched already; beginning anew`)
+      throw new SetupError("HUB_FAILED", `${this.from.url} is shorter than the part fetched before; starting over`)
     }
     const total = continues ? Number(range?.[2]) : length
     if (/^text\/html\b/.test(response.headers.get("content-type") ?? "")) {
@@ -193,7 +196,7 @@ class Download {
     }
     if (total !== undefined && this.from.sizeBytes !== undefined && total !== this.from.sizeBytes) {
       await response.body?.cancel()
-      const what = `${this.from.url} is not the file it should be: expected ${this.from.sizeBytes} bytes, got ${total}`
+      const what = `${this.from.url} is not the expected file: expected ${this.from.sizeBytes} bytes, got ${total}`
       throw new SetupError("CHECKSUM", `${what}; nothing was kept`)
     }
     this.totalBytes ??= total
@@ -208,7 +211,7 @@ class Download {
     try {
       await file.writeFile(chunk)
     } catch (cause) {
-      throw await this.unwritten(cause)
+      throw await this.writeError(cause)
     }
     this.hash.update(chunk)
     this.doneBytes += chunk.byteLength
@@ -217,6 +220,6 @@ class Download {
 }
 
 function notAModel(url: string, got: string): SetupError {
-  const what = `${url} is no model: expected a file that begins with GGUF, got ${got}`
-  return new SetupError("NOT_A_MODEL", `${what}. A proxy or a login page may stand between; nothing was kept`)
+  const what = `${url} is not a model: expected a file that begins with GGUF, got ${got}`
+  return new SetupError("NOT_A_MODEL", `${what}. A proxy or a login page may be in between; nothing was kept`)
 }

@@ -1,36 +1,37 @@
-// Installs the engine's packages: built in a folder beside their place and renamed into it, so that whatever interrupts
-// it leaves either the old ones or the new ones. Nothing is done when the right ones are there.
+// Installs the engine's packages: in a staging folder beside the target, which it then replaces, so that an interruption
+// leaves either the old or the new installation. Does nothing if the right packages are installed.
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type EngineRecord, type Places, readInstalled } from "../engine/installed.ts"
-import { PROTOCOL } from "../engine/wire/version.ts"
-import { keepAllToOwner, writePrivate } from "../system/private-folder.ts"
+import { PROTOCOL } from "../engine/wire/messages.ts"
+import type { Environment } from "../system/data-folder.ts"
+import { restrictTreeToOwner, writePrivate } from "../system/private-folder.ts"
 import { SetupError } from "./errors.ts"
-import { checkRoom, freshBeside, putInPlace } from "./folder.ts"
-import { type HoldOptions, holding } from "./hold.ts"
+import { checkRoom, makeStagingFolder, replaceFolder } from "./folder.ts"
 import { findInstallers, type Installer, OWN_CACHE, runInstaller } from "./installers.ts"
-import { ENGINE, type Pinned, packageName, pin } from "./pinned.ts"
+import { type LockOptions, withLock } from "./lock.ts"
+import { ENGINE, type Pinned, pin, variantPackage } from "./packages.ts"
 
-export type EngineOptions = HoldOptions & {
-  /** what has to be there once it is installed, in bytes; a guess will do */
+export type EngineOptions = LockOptions & {
+  /** disk space needed for the installation, estimated */
   sizeBytes?: number
-  /** of the installer; default this process's */
-  env?: Readonly<Record<string, string | undefined>>
-  /** default all that are found */
+  /** of the installer; default: this process's */
+  env?: Environment
+  /** default: all that are found */
   installers?: readonly Installer[]
-  /** called when it is clear that there is something to do */
+  /** called before an installer runs */
   onInstall?: (installer: Installer) => void
 }
 
-/** `present`: nothing had to be done; `updated`: only our own part of it was old */
+/** `present`: nothing had to be done; `updated`: only `main.js` was old */
 export type EngineState = "present" | "updated" | "installed"
 
-/** In node_modules, written last. Packages that were put there in another way have none. */
+/** In node_modules, written last. Packages installed in another way have none. */
 const STAMP = ".lock-sha256"
 
 /**
- * Brings node_modules to the state that is pinned. For this repository's own sidecar folder.
+ * Installs the pinned packages as node_modules. For this repository's own sidecar folder.
  * Rejects with a SetupError or the signal's reason.
  */
 export async function installPackages(
@@ -39,12 +40,12 @@ export async function installPackages(
   options: EngineOptions = {},
 ): Promise<EngineState> {
   if (await isStamped(target, pinned)) return "present"
-  return holding(`${target}.lock`, options, async () => {
+  return withLock(`${target}.lock`, options, async () => {
     if (await isStamped(target, pinned)) return "present"
-    const fresh = await freshBeside(target)
+    const fresh = await makeStagingFolder(target)
     try {
       await build(pinned, fresh, options)
-      await putInPlace(join(fresh, "node_modules"), target)
+      await replaceFolder(join(fresh, "node_modules"), target)
       return "installed"
     } finally {
       await rm(fresh, { recursive: true, force: true })
@@ -53,8 +54,8 @@ export async function installPackages(
 }
 
 /**
- * Brings the data folder's sidecar to the state that is pinned: packages, `main.js`, and the record that says so, in
- * that order. Variants that are there beside those asked for stay. Rejects as `installPackages`.
+ * Installs the sidecar in the data folder: the pinned packages, `main.js`, and the record, in that order. Keeps variants
+ * that are installed in addition to those requested. Rejects as `installPackages`.
  */
 export async function installEngine(
   variants: readonly string[],
@@ -62,24 +63,24 @@ export async function installEngine(
   main: string,
   options: EngineOptions = {},
 ): Promise<EngineState> {
-  if (await isFinished(variants, places, main)) return "present"
-  return holding(`${places.sidecar}.lock`, options, async () => {
-    if (await isFinished(variants, places, main)) return "present"
+  if (await isUpToDate(variants, places, main)) return "present"
+  return withLock(`${places.sidecar}.lock`, options, async () => {
+    if (await isUpToDate(variants, places, main)) return "present"
     const kept = await installedVariants(variants, places)
     if (kept) {
       await copyMain(main, places.main)
       await writeRecord(kept, places.engineRecord)
       return "updated"
     }
-    const fresh = await freshBeside(places.sidecar)
+    const fresh = await makeStagingFolder(places.sidecar)
     const pinned = pin(variants)
     try {
       await build(pinned, fresh, options)
       await copyMain(main, join(fresh, "main.js"))
       await writeRecord(pinned, join(fresh, "installed.json"))
-      // installers go by the umask, and by what the package's maker had
-      keepAllToOwner(fresh)
-      await putInPlace(fresh, places.sidecar)
+      // installers apply the umask and the modes in the packages
+      restrictTreeToOwner(fresh)
+      await replaceFolder(fresh, places.sidecar)
       return "installed"
     } finally {
       await rm(fresh, { recursive: true, force: true })
@@ -88,23 +89,23 @@ export async function installEngine(
 }
 
 /** Whether `installEngine` would find nothing to do. */
-export async function isFinished(variants: readonly string[], places: Places, main: string): Promise<boolean> {
+export async function isUpToDate(variants: readonly string[], places: Places, main: string): Promise<boolean> {
   const { engine } = await readInstalled(places)
   if (engine?.protocol !== PROTOCOL || !(await areSame(main, places.main))) return false
   return (await installedVariants(variants, places)) !== undefined
 }
 
-/** What is pinned for the variants that are installed, when those asked for are among them. */
+/** The pinned packages of the installed variants, if the requested ones are among them. */
 async function installedVariants(variants: readonly string[], places: Places): Promise<Pinned | undefined> {
   const { engine } = await readInstalled(places)
   if (!engine) return undefined
-  const there = engine.variants.map((name) => name.replace(packageName(""), ""))
+  const there = engine.variants.map((name) => name.replace(variantPackage(""), ""))
   if (!variants.every((variant) => there.includes(variant))) return undefined
   try {
     const pinned = pin(there)
     return (await isStamped(join(places.sidecar, "node_modules"), pinned)) ? pinned : undefined
   } catch {
-    // a variant that this version no longer has
+    // a variant that no longer exists in this version
     return undefined
   }
 }
@@ -113,8 +114,8 @@ async function build(pinned: Pinned, folder: string, options: EngineOptions): Pr
   const installers = options.installers ?? findInstallers(options.env)
   const [first] = installers
   if (!first) {
-    const what = "nothing here can install npm packages: expected npm, bun or opencode on PATH, found none"
-    throw new SetupError("NO_INSTALLER", `${what}; put one there`)
+    const what = "no program here can install npm packages: expected npm, bun or opencode on PATH, found none"
+    throw new SetupError("NO_INSTALLER", `${what}; install one of them`)
   }
   await checkRoom(join(folder, ".."), options.sizeBytes ?? 0)
   let failed: unknown
@@ -124,7 +125,7 @@ async function build(pinned: Pinned, folder: string, options: EngineOptions): Pr
       await buildWith(installer, pinned, folder, options)
       return
     } catch (error) {
-      // One that is broken here (an npm without its node, say) need not be the end; but the first one's words count.
+      // another installer may work, for example if npm lacks its node; but the first error is the one to report
       if (!(error instanceof SetupError) || error.code === "DISK_FULL") throw error
       failed ??= error
     }
@@ -136,7 +137,7 @@ async function buildWith(installer: Installer, pinned: Pinned, folder: string, o
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
   await writeFile(join(folder, "package.json"), pinned.manifest)
   await writeFile(join(folder, "package-lock.json"), pinned.lock)
-  // a user's own bunfig.toml may ask for a layout of links
+  // the user's bunfig.toml may select a layout with symbolic links
   await writeFile(join(folder, "bunfig.toml"), '[install]\nlinker = "hoisted"\n')
   await runInstaller(installer, folder, options.env, options.signal)
   await rm(join(folder, OWN_CACHE), { recursive: true, force: true })
@@ -144,10 +145,10 @@ async function buildWith(installer: Installer, pinned: Pinned, folder: string, o
   for (const [name, version] of Object.entries(pinned.direct)) {
     const found = await versionOf(join(modules, name))
     if (found === version) continue
-    const what = `${installer.name} was to install ${name} ${version}, and ${found ?? "nothing"} is there`
+    const what = `${installer.name} should have installed ${name} ${version}, but installed ${found ?? "nothing"}`
     throw new SetupError("INSTALL_FAILED", `${what}; check the npm settings of this machine`)
   }
-  // The sources of llama.cpp, 34 of 83 MB: read only where somebody compiles it, which the sidecar forbids.
+  // the sources of llama.cpp, 34 of 83 MB, are only needed for compiling it, which the sidecar never does
   await rm(join(modules, ENGINE, "llama", "gitRelease.bundle"), { force: true })
   await writeFile(join(modules, STAMP), pinned.stamp)
 }
@@ -169,7 +170,7 @@ async function copyMain(from: string, to: string): Promise<void> {
 }
 
 async function writeRecord({ version, variants }: Pinned, path: string): Promise<void> {
-  const record: EngineRecord = { engine: version, protocol: PROTOCOL, variants: variants.map(packageName) }
+  const record: EngineRecord = { engine: version, protocol: PROTOCOL, variants: variants.map(variantPackage) }
   await writePrivate(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 

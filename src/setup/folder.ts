@@ -1,11 +1,12 @@
-// Folders of files as setup handles them: how big, whether there is room, and one put in another's place.
+// Folders and disk space: sizes, free space, and replacing one folder by another.
 
 import { access, lstat, mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import { reasonOf, SetupError } from "./errors.ts"
+import { byteSize } from "../text/format.ts"
+import { SetupError, shortReason } from "./errors.ts"
 
-const FRESH = ".new-"
-/** Never take the last of a disk. */
+const STAGING = ".new-"
+/** Disk space that is always left free. */
 const RESERVE_BYTES = 100_000_000
 
 export async function exists(path: string): Promise<boolean> {
@@ -15,23 +16,23 @@ export async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** A new folder beside a place, for what will be put there. The one left behind by a run that was killed is removed. */
-export async function freshBeside(place: string): Promise<string> {
-  for (const path of await leftBeside(place)) await rm(path, { recursive: true, force: true })
-  // A name of its own each time: the installer of a run that was killed may still be writing into its one.
-  return mkdtemp(`${place}${FRESH}`)
+/** Makes a folder beside `place` for its replacement. Removes those that killed runs left behind. */
+export async function makeStagingFolder(place: string): Promise<string> {
+  for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true })
+  // a unique name, because the installer of a killed run may still be writing to its folder
+  return mkdtemp(`${place}${STAGING}`)
 }
 
-/** What runs that were killed have left beside a place. */
-export async function leftBeside(place: string): Promise<string[]> {
+/** What killed runs left beside a place. */
+export async function leftoversBeside(place: string): Promise<string[]> {
   const name = basename(place)
   const names = await readdir(dirname(place)).catch(() => [])
   return names
-    .filter((one) => one.startsWith(`${name}${FRESH}`) || one === `${name}.old`)
+    .filter((one) => one.startsWith(`${name}${STAGING}`) || one === `${name}.old`)
     .map((one) => join(dirname(place), one))
 }
 
-/** Of all files below it, or of the file; 0 when there is nothing. */
+/** Size in bytes of a file, or of all files below a folder; 0 if there is nothing. */
 export async function sizeOf(path: string): Promise<number> {
   const found = await lstat(path).catch(() => undefined)
   if (!found) return 0
@@ -41,16 +42,16 @@ export async function sizeOf(path: string): Promise<number> {
   return sizes.reduce((total, bytes) => total + bytes, 0)
 }
 
-/** Rejects with DISK_FULL. Makes the folder. Where the file system does not say what is free, it is taken for enough. */
+/** Rejects with DISK_FULL. Makes the folder. Passes if the file system does not report its free space. */
 export async function checkRoom(folder: string, bytes: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const free = (await freeIn(folder)) ?? Number.POSITIVE_INFINITY
   if (free >= bytes + RESERVE_BYTES) return
-  const what = `${folder} needs room for ${megabytes(bytes + RESERVE_BYTES)}, and ${megabytes(free)} is free`
+  const what = `${folder} needs ${byteSize(bytes + RESERVE_BYTES)} of disk space, and ${byteSize(free)} is free`
   throw new SetupError("DISK_FULL", `${what}; free some, or set HUDFOLD_DATA to a folder on another disk`)
 }
 
-/** Bytes; undefined where the file system does not say. */
+/** Free bytes; undefined if the file system does not report them. */
 export async function freeIn(folder: string): Promise<number | undefined> {
   return statfs(folder).then(
     (disk) => disk.bavail * disk.bsize,
@@ -58,16 +59,11 @@ export async function freeIn(folder: string): Promise<number | undefined> {
   )
 }
 
-export function megabytes(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`
-  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`
-}
-
 /**
- * Puts a finished folder in the place of another, or of none. There is no moment in which a reader finds half of one;
- * between two renames there may be none. Rejects with IN_USE, and the old one is then where it was.
+ * Replaces the folder at `place`, if any, by a finished one. Readers never see a partial folder, but between the two renames
+ * there is none. Rejects with IN_USE and leaves the old folder where it was.
  */
-export async function putInPlace(finished: string, place: string): Promise<void> {
+export async function replaceFolder(finished: string, place: string): Promise<void> {
   const old = `${place}.old`
   await rm(old, { recursive: true, force: true })
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })
@@ -77,11 +73,15 @@ export async function putInPlace(finished: string, place: string): Promise<void>
     await rename(finished, place)
   } catch (cause) {
     if (had && !(await exists(place))) await rename(old, place).catch(() => {})
-    const why = reasonOf(cause)
-    throw new SetupError("IN_USE", `${place} could not be replaced (${why}); close OpenCode and run it again`, {
-      cause,
-    })
+    const why = shortReason(cause)
+    throw new SetupError(
+      "IN_USE",
+      `${place} could not be replaced (${why}); close OpenCode and run the command again`,
+      {
+        cause,
+      },
+    )
   }
-  // what still runs from it on Windows stays until the next time
+  // on Windows, files in use stay until the next setup
   await rm(old, { recursive: true, force: true }).catch(() => {})
 }

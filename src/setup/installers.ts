@@ -1,10 +1,11 @@
-// The programs that can install npm packages here: npm, else bun, else OpenCode's own binary, which is a Bun when told
-// to be. All three keep to package-lock.json and its checksums, and to the user's registry, proxy and cache settings.
+// The programs that can install npm packages here: npm, bun, or OpenCode's own binary, which can act as Bun. All three
+// honour package-lock.json with its checksums, and the user's registry, proxy and cache settings.
 
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { findCommand } from "../engine/find.ts"
+import { findCommand } from "../engine/launch.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { SetupError } from "./errors.ts"
 
 export type Installer = {
@@ -14,28 +15,26 @@ export type Installer = {
   env: Readonly<Record<string, string>>
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-// What the user's settings may not change: it is one private folder, and no package's script is run.
+// these options override the user's settings: the target is one private folder, and no package script is run
 const NPM_ARGS = [
   ...["ci", "--omit=optional", "--ignore-scripts", "--no-bin-links", "--location=project", "--no-global"],
   ...["--no-audit", "--no-fund", "--no-progress", "--no-update-notifier", "--loglevel=error"],
-  // npm's own pauses between attempts let an offline machine wait for more than a minute
+  // with npm's default pauses between attempts an offline machine waits for more than a minute
   ...["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=3000"],
 ]
 const BUN_ARGS = [
   ...["install", "--frozen-lockfile", "--no-save", "--omit=optional", "--ignore-scripts", "--no-progress"],
-  // not links to files in Bun's cache, which others of its programs share
+  // not links to files in Bun's cache, which other programs share
   "--backend=copyfile",
 ]
 
 /**
- * Below the folder that is installed into: the cache of OpenCode's Bun. Somebody who has no Bun need not find 84 MB of one
- * in their home afterwards. The caller removes it.
+ * The cache of OpenCode's Bun, in the target folder, so that no Bun cache of 84 MB stays in the home folder of a user
+ * without Bun. The caller removes it.
  */
 export const OWN_CACHE = ".bun-cache"
 
-/** Those that are here, in the order to try them. */
+/** The available installers, in the order to try them. */
 export function findInstallers(env: Environment = process.env): Installer[] {
   const found: Installer[] = []
   const npm = findNpm(env)
@@ -49,29 +48,29 @@ export function findInstallers(env: Environment = process.env): Installer[] {
   return found
 }
 
-/** By name: API keys, tokens, passwords, agents that hold keys. By value: an address with a password in it. */
+/** Names of API keys, tokens, passwords and key agents. */
 const CREDENTIAL =
   /KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE|(?:^|_)(?:PAT|PWD|DSN|SID|JWT)(?:_|$)|^AWS_|^OPENCODE_|_(?:URL|URI)$/i
-const WITH_PASSWORD = /^[a-z][\w+.-]*:\/\/[^/\s]*:[^/\s]*@/i
-/** What an installer's own settings may be, some of them secret: registries, proxies, and what vouches for them. */
+const URL_WITH_PASSWORD = /^[a-z][\w+.-]*:\/\/[^/\s]*:[^/\s]*@/i
+/** The installers' own settings, some of them secret: registries, proxies and their certificates. */
 const SETTING = /^(?:npm_|BUN_|NODE_|(?:https?|all|no)_proxy$|SSL_CERT_)|^PWD$/i
 
 /**
- * The environment without what is a credential, but for the settings of npm and Bun, the proxies, and what the user's own
- * .npmrc or bunfig.toml names. No package's script is run, so that this is a second line and not the first.
+ * The environment without credentials, except the settings of npm and Bun, proxies, and variables that the user's .npmrc
+ * or bunfig.toml refers to. A second line of defence, since no package script is run.
  */
 function withoutCredentials(env: Environment): Record<string, string> {
   const named = namedInSettings(env)
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
       if (value === undefined) return []
-      const isSecret = CREDENTIAL.test(name) || WITH_PASSWORD.test(value)
+      const isSecret = CREDENTIAL.test(name) || URL_WITH_PASSWORD.test(value)
       return !isSecret || SETTING.test(name) || named.has(name) ? [[name, value]] : []
     }),
   )
 }
 
-/** Names that stand as `${NAME}` or `$NAME` in the settings below the home folder. */
+/** Variables referred to as `${NAME}` or `$NAME` in the user's settings. */
 function namedInSettings(env: Environment): ReadonlySet<string> {
   const home = env.HOME ?? env.USERPROFILE
   const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
@@ -94,14 +93,14 @@ function findNpm(env: Environment): { command: string; args: string[] } | undefi
     const command = findCommand("npm", env)
     return command === undefined ? undefined : { command, args: [] }
   }
-  // npm is a .cmd there, which cannot be started without a shell; what it starts lies beside node.
+  // on Windows npm is a .cmd, which needs a shell to start; its script is beside node
   const node = findCommand("node", env)
   const script = node && join(dirname(node), "node_modules", "npm", "bin", "npm-cli.js")
   return node && script && existsSync(script) ? { command: node, args: [script] } : undefined
 }
 
 /**
- * Installs what the package.json and package-lock.json of the folder say. Rejects with a SetupError, or with the
+ * Installs the packages of the folder's package.json and package-lock.json. Rejects with a SetupError, or on abort with the
  * signal's reason once the program has ended.
  */
 export async function runInstaller(
@@ -117,12 +116,12 @@ export async function runInstaller(
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   })
-  let said = ""
-  const listen = (chunk: Buffer) => {
-    said = (said + chunk.toString("utf8")).slice(-20_000)
+  let output = ""
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString("utf8")).slice(-20_000)
   }
-  child.stdout.on("data", listen)
-  child.stderr.on("data", listen)
+  child.stdout.on("data", keep)
+  child.stderr.on("data", keep)
   const stop = () => {
     child.kill("SIGTERM")
     setTimeout(() => child.kill("SIGKILL"), 2_000).unref()
@@ -135,7 +134,7 @@ export async function runInstaller(
       child.once("close", resolve)
     })
     signal?.throwIfAborted()
-    if (code !== 0) throw failure(name, said, code)
+    if (code !== 0) throw failure(name, output, code)
   } catch (cause) {
     if (cause instanceof SetupError || signal?.aborted) throw cause
     throw new SetupError("INSTALL_FAILED", `${name} could not be started: ${String(cause)}`, { cause })
@@ -144,32 +143,32 @@ export async function runInstaller(
   }
 }
 
-const UNREACHABLE =
+const OFFLINE =
   /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|DNSResolveFailed|Timeout)\b/
-const OUT_OF_ROOM = /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/
-const NOT_AS_LOCKED = /\bEINTEGRITY\b|\bIntegrity ?Check/i
+const DISK_FULL = /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/
+const WRONG_CHECKSUM = /\bEINTEGRITY\b|\bIntegrity ?Check/i
 
-function failure(name: string, said: string, code: number | null): SetupError {
-  const lines = said.split("\n").map((line) => line.trim())
+function failure(name: string, output: string, code: number | null): SetupError {
+  const lines = output.split("\n").map((line) => line.trim())
   const unlabelled = (line: string) => line.replace(/^(?:npm )?err(?:or)?[!:]? /i, "")
-  const told = (pattern: RegExp) => {
+  const find = (pattern: RegExp) => {
     const line = lines.find((one) => pattern.test(one))
     return line && unlabelled(line)
   }
-  const room = told(OUT_OF_ROOM)
-  if (room)
-    return new SetupError("DISK_FULL", `no room left while ${name} installed (${room}); free some and run it again`)
-  const wrong = told(NOT_AS_LOCKED)
+  const full = find(DISK_FULL)
+  if (full)
+    return new SetupError("DISK_FULL", `the disk is full (${name}: ${full}); free some space and run the command again`)
+  const wrong = find(WRONG_CHECKSUM)
   if (wrong) {
-    const what = `the registry sent a package that is not the one pinned by its checksum (${wrong})`
+    const what = `the registry sent a package whose checksum is not the pinned one (${wrong})`
     return new SetupError("CHECKSUM", `${what}; nothing was installed. Clear ${name}'s cache or use another registry`)
   }
-  const unreachable = told(UNREACHABLE)
-  if (unreachable) {
-    const what = `${name} could not reach the package registry (${unreachable})`
+  const offline = find(OFFLINE)
+  if (offline) {
+    const what = `${name} could not reach the package registry (${offline})`
     return new SetupError("OFFLINE", `${what}; check the network, the proxy and the registry in your npm settings`)
   }
   const errors = lines.filter((line) => /\berr(?:or)?\b/i.test(line)).slice(0, 2)
   const words = (errors.length ? errors : lines.filter(Boolean).slice(-2)).map(unlabelled).join(", ")
-  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${code}: ${words || "it said nothing"}`)
+  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${code}: ${words || "no output"}`)
 }

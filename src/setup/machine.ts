@@ -1,43 +1,42 @@
-// What this machine is, as far as the choice of an engine and a model depends on it. Only looks at files and asks the
-// system; loads no driver and starts nothing but vm_stat and sysctl on macOS.
+// The properties of this machine that matter for the choice of an engine and a model. Reads files and asks the operating
+// system; loads no driver, and starts no program except vm_stat and sysctl on macOS.
 
 import { execFile } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
 import { availableParallelism, cpus, freemem, homedir, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
+import type { Environment } from "../system/data-folder.ts"
 
 export type Machine = {
   platform: NodeJS.Platform
   /** of this process */
   arch: string
-  /** this process runs translated on an Apple or ARM processor */
+  /** whether this process is emulated on an ARM processor */
   translated: boolean
-  /** on Linux */
+  /** Linux only */
   libc?: { name: "glibc"; version: string } | { name: "musl" }
   cpu: string
   cores: number
   memoryBytes: number
-  /** what programs can have without swapping */
+  /** memory available without swapping */
   availableBytes: number
   gpu: Gpu
 }
 
-/** What there is for a GPU, by the files the engine itself looks for. On macOS nothing is looked for: Metal is there. */
+/** GPU support, by the files that the engine itself looks for. Not probed on macOS, which always has Metal. */
 export type Gpu = {
-  /** the model, or only that NVIDIA's driver is there */
+  /** the model, or `NVIDIA` if only the driver is known */
   nvidia?: string
-  /** the three libraries of the CUDA run time */
+  /** whether the three libraries of the CUDA runtime are installed */
   cuda: boolean
-  /** the Vulkan loader */
+  /** whether the Vulkan loader is installed */
   vulkan: boolean
-  /** Vulkan's drivers, as `radeon`; Linux only */
+  /** Vulkan drivers, such as `radeon`; Linux only */
   drivers: string[]
-  /** device nodes, as `renderD128`; Linux only */
+  /** device nodes, such as `renderD128`; Linux only */
   devices: string[]
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export async function probeMachine(env: Environment = process.env): Promise<Machine> {
   const { platform, arch } = process
@@ -56,7 +55,7 @@ export async function probeMachine(env: Environment = process.env): Promise<Mach
 
 const NO_GPU: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
 
-/** `root` is where the file system begins. */
+/** `root` is the root of the file system, for tests. */
 export async function probeLinux(env: Environment, root = "/"): Promise<Gpu> {
   const at = (path: string) => join(root, path)
   const cuda = (await namesIn(at("/usr/local"))).filter((name) => /^cuda(?:-|$)/.test(name))
@@ -125,18 +124,19 @@ function libc(): NonNullable<Machine["libc"]> {
 
 async function isTranslated(platform: NodeJS.Platform, env: Environment): Promise<boolean> {
   if (process.arch !== "x64") return false
-  if (platform === "darwin") return (await said("/usr/sbin/sysctl", ["-in", "sysctl.proc_translated"])).trim() === "1"
+  if (platform === "darwin")
+    return (await outputOf("/usr/sbin/sysctl", ["-in", "sysctl.proc_translated"])).trim() === "1"
   return platform === "win32" && /^ARM/i.test(env.PROCESSOR_IDENTIFIER ?? "")
 }
 
 async function availableBytes(platform: NodeJS.Platform): Promise<number> {
-  // macOS calls only what nobody has touched free; most of what is in use is a cache it gives up
-  if (platform === "darwin") return availableOf(await said("/usr/bin/vm_stat", [])) ?? freemem()
-  // knows the limit of a container, where the runtime has it (Node 20.13)
+  // macOS reports only untouched memory as free, but most memory in use is reclaimable cache
+  if (platform === "darwin") return availableOf(await outputOf("/usr/bin/vm_stat", [])) ?? freemem()
+  // respects a container's limit; exists from Node 20.13
   return (process as { availableMemory?: () => number }).availableMemory?.() ?? freemem()
 }
 
-/** From the output of macOS's vm_stat. */
+/** Available bytes, from the output of macOS's vm_stat. */
 export function availableOf(vmStat: string): number | undefined {
   const page = Number(/page size of (\d+) bytes/.exec(vmStat)?.[1])
   const pages = ["free", "inactive", "speculative", "purgeable"].map((kind) =>
@@ -146,7 +146,7 @@ export function availableOf(vmStat: string): number | undefined {
   return bytes > 0 ? bytes : undefined
 }
 
-async function said(command: string, args: string[]): Promise<string> {
+async function outputOf(command: string, args: string[]): Promise<string> {
   return promisify(execFile)(command, args, { timeout: 5_000 }).then(
     ({ stdout }) => stdout,
     () => "",

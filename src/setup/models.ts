@@ -1,5 +1,9 @@
-// The short list of models that setup offers by name. Every row is pinned: repository, revision, file, size and checksum;
-// the checksums are those the hub publishes, found alike in at least two other projects that pin the same file.
+// The curated list of models, and how a user names a model: by its name in the list, as a file on the hub, or as a path.
+// Every model of the list is pinned by repository, revision, file, size and checksum. The checksums are those the hub
+// publishes, and match at least two other projects that pin the same file.
+
+import { isAbsolute, resolve } from "node:path"
+import { SetupError } from "./errors.ts"
 
 export type ListedModel = {
   name: string
@@ -11,10 +15,10 @@ export type ListedModel = {
   sha256: string
   licence: string
   /**
-   * What it takes to digest 400 tokens of output within about five seconds, which keeps up with an agent:
-   * - `small`: two processor cores
-   * - `medium`: a desktop's processor
-   * - `large`: a GPU, or Apple's own processors
+   * The machine that digests 400 tokens of output within about five seconds, which keeps up with an agent:
+   * - `small`: two CPU cores
+   * - `medium`: a desktop CPU
+   * - `large`: a GPU, or Apple silicon
    */
   speed: "small" | "medium" | "large"
   goodFor: string
@@ -89,9 +93,70 @@ export const MODELS: readonly ListedModel[] = [
   },
 ]
 
-/** What setup takes when nothing is said. */
+/** What setup installs by default. */
 export const DEFAULT_MODEL = "smollm2-135m"
 
 export function listedModel(name: string): ListedModel | undefined {
   return MODELS.find((model) => model.name === name.toLowerCase())
+}
+
+export type HubReference = {
+  kind: "hub"
+  /** `owner/name` */
+  repository: string
+  revision: string
+  /** path of the file in the repository, or the quantisation that names one of its files */
+  file?: string
+  quantisation?: string
+  listed?: ListedModel
+}
+
+export type ModelReference = HubReference | { kind: "path"; path: string }
+
+const FORMS = "a name of `hudfold model list`, hf:owner/repository:QUANT, hf:owner/repository/file.gguf, or a path"
+
+/** Whether a file's name ends in a quantisation, as `model-Q8_0.gguf` does in `q8_0`. */
+export function hasQuantisation(file: string, quantisation: string): boolean {
+  const ending = new RegExp(`(?:^|[-._/\\\\])${quantisation.replaceAll(".", "\\.")}\\.gguf$`, "i")
+  return ending.test(file)
+}
+
+/** Whether a path in a repository names a model file, and stays inside the folder it is joined to. */
+export function isModelPath(file: string): boolean {
+  return /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)*\.gguf$/i.test(file)
+}
+
+const PART = "[\\w][\\w.-]*"
+// a URI as node-llama-cpp and llama.cpp write it, or the URL of the file's page or download
+const URI = new RegExp(`^(?:hf|huggingface):(${PART}/${PART})(?:/([^#:]+)|:([\\w.-]+))(?:#(${PART}))?$`)
+const ADDRESS = new RegExp(`^https?://[^/]+/(${PART}/${PART})/(?:resolve|blob)/(${PART})/([^?#]+)(?:[?#].*)?$`)
+
+/** Throws BAD_REFERENCE. Relative paths are resolved against `folder`. */
+export function readReference(text: string, folder = process.cwd()): ModelReference {
+  const listed = listedModel(text)
+  if (listed) {
+    const { repository, revision, file } = listed
+    return { kind: "hub", repository, revision, file, listed }
+  }
+  const uri = URI.exec(text)
+  const address = ADDRESS.exec(text)
+  const repository = uri?.[1] ?? address?.[1]
+  if (repository) {
+    const file = uri?.[2] ?? address?.[3]
+    const quantisation = uri?.[3]
+    if (file !== undefined && !isModelPath(file)) {
+      throw new SetupError("BAD_REFERENCE", `a model is a .gguf file; got ${JSON.stringify(file)} in ${repository}`)
+    }
+    const revision = uri?.[4] ?? address?.[2] ?? "main"
+    return { kind: "hub", repository, revision, ...(file ? { file } : {}), ...(quantisation ? { quantisation } : {}) }
+  }
+  if (/^[a-z][\w+.-]+:/i.test(text) && !isAbsolute(text)) {
+    throw new SetupError("BAD_REFERENCE", `${JSON.stringify(text)} is not a model; expected ${FORMS}`)
+  }
+  if (/[/\\]|\.gguf$/i.test(text)) return { kind: "path", path: resolve(folder, text) }
+  const names = MODELS.map((model) => model.name).join(", ")
+  throw new SetupError(
+    "BAD_REFERENCE",
+    `no model is called ${JSON.stringify(text)}; expected ${FORMS}. Names: ${names}`,
+  )
 }

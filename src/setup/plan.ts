@@ -1,53 +1,60 @@
-// What setup would do here, decided before anything is done: what `--dry-run` prints, and what the command then carries
-// out. Only a model given by a URI of the hub makes it ask the network.
+// What setup will do here, decided before anything is changed: `--dry-run` prints the plan, the command applies it. And
+// what uninstalling removes.
 
-import { stat } from "node:fs/promises"
-import { basename } from "node:path"
-import type { ModelRecord, Places } from "../engine/installed.ts"
-import { changedSince, hashFile, stampOf } from "../engine/model-file.ts"
+import { rm, rmdir, stat } from "node:fs/promises"
+import { basename, dirname } from "node:path"
+import { changedModelReason, fileStamp, hashFile, type ModelInUse, type Places } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { type DownloadOptions, download } from "./download.ts"
-import { type EngineOptions, type EngineState, installEngine, isFinished } from "./engine.ts"
-import { checkModelFile } from "./gguf.ts"
-import { type Environment, type HubFile, locate } from "./hub.ts"
+import { type EngineOptions, type EngineState, installEngine, isUpToDate } from "./engine.ts"
+import { exists, leftoversBeside, sizeOf } from "./folder.ts"
+import { type HubFile, locate } from "./hub.ts"
+import { type LockOptions, withLock } from "./lock.ts"
 import { type Machine, probeMachine } from "./machine.ts"
-import { DEFAULT_MODEL } from "./models.ts"
-import { engineVersion } from "./pinned.ts"
-import { type ModelReference, readReference } from "./reference.ts"
-import { modelInUse, nameOf, placeOf } from "./shelf.ts"
-import { chooseVariants, sizesOf } from "./variants.ts"
+import {
+  checkModelFile,
+  clearModelInUse,
+  fetchedFiles,
+  fetchedPath,
+  modelInUse,
+  modelName,
+  removeFetched,
+} from "./model-files.ts"
+import { DEFAULT_MODEL, type ModelReference, readReference } from "./models.ts"
+import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
 export type EnginePlan = {
   version: string
   variants: readonly string[]
-  /** what speaks for or against a GPU */
+  /** why a GPU is used or not */
   why: string
   fetchedBytes: number
   installedBytes: number
-  /** there is nothing to install */
+  /** whether there is nothing to install */
   isThere: boolean
 }
 
 export type ModelPlan =
-  /** the one in use stays so */
-  | { kind: "kept"; record: ModelRecord }
-  /** a file of the user's, left where it is */
+  /** the model in use is kept */
+  | { kind: "kept"; record: ModelInUse }
+  /** the user's own file, which stays where it is */
   | { kind: "file"; name: string; path: string; sizeBytes: number }
   | { kind: "hub"; name: string; path: string; file: HubFile; licence?: string; isThere: boolean }
 
 export type Plan = {
   machine: Machine
   engine: EnginePlan
-  /** undefined: none was wanted */
+  /** undefined: no model was requested */
   model: ModelPlan | undefined
-  /** the model in use, when its file is not there any more, or is another one, which the plugin does not load */
-  missing?: ModelRecord
+  /** the model in use, if its file is missing or has changed, so that the plugin does not load it */
+  missing?: ModelInUse
 }
 
-export type PlanOptions = {
+type PlanOptions = {
   env: Environment
   places: Places
-  /** the sidecar's program that ships with this version */
+  /** the sidecar's program in this version's package */
   main: string
   gpu?: GpuChoice | undefined
   /** as the user wrote it; `false`: none */
@@ -55,16 +62,16 @@ export type PlanOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Rejects with a SetupError. */
+/** Uses the network only for a model that is named by a URI of the hub. Rejects with a SetupError. */
 export async function planSetup({ env, places, main, gpu, model, signal }: PlanOptions): Promise<Plan> {
   const machine = await probeMachine(env)
   const { variants, why } = chooseVariants(machine, gpu)
-  const isThere = await isFinished(variants, places, main)
+  const isThere = await isUpToDate(variants, places, main)
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
   if (model === false) return { machine, engine, model: undefined }
   const record = await modelInUse(places)
   const isUsable =
-    record && (await hasSize(record.path, record.sizeBytes)) && (await changedSince(record, signal)) === undefined
+    record && (await hasSize(record.path, record.sizeBytes)) && (await changedModelReason(record, signal)) === undefined
   const planned: ModelPlan =
     isUsable && model === undefined
       ? { kind: "kept", record }
@@ -72,7 +79,7 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   return { machine, engine, model: planned, ...(record && !isUsable ? { missing: record } : {}) }
 }
 
-/** Rejects with a SetupError: NOT_A_MODEL for a path, what the hub says for a URI. */
+/** Rejects with a SetupError: NOT_A_MODEL for a path, those of `locate` for a URI. */
 export async function planReference(
   reference: ModelReference,
   places: Places,
@@ -84,13 +91,13 @@ export async function planReference(
     return { kind: "file", name: basename(reference.path).replace(/\.gguf$/i, ""), path: reference.path, sizeBytes }
   }
   const file = await locate(reference, env, signal)
-  const path = placeOf(places, file)
+  const path = fetchedPath(places, file)
   const isThere = await hasSize(path, file.sizeBytes)
   const licence = reference.listed?.licence
-  return { kind: "hub", name: nameOf(file), path, file, isThere, ...(licence ? { licence } : {}) }
+  return { kind: "hub", name: modelName(file), path, file, isThere, ...(licence ? { licence } : {}) }
 }
 
-export async function carryOutEngine(
+export async function applyEnginePlan(
   plan: EnginePlan,
   places: Places,
   main: string,
@@ -100,13 +107,13 @@ export async function carryOutEngine(
   return installEngine(plan.variants, places, main, { ...options, sizeBytes: room })
 }
 
-/** Fetches what has to be fetched, and answers what would be taken into use. */
-export async function carryOutModel(plan: ModelPlan, options: DownloadOptions): Promise<ModelRecord> {
+/** Downloads the model if necessary, and resolves with its record. */
+export async function applyModelPlan(plan: ModelPlan, options: DownloadOptions): Promise<ModelInUse> {
   if (plan.kind === "kept") return plan.record
   const fetched = plan.kind === "hub" ? await download(plan.file, plan.path, options) : undefined
   const sizeBytes = await checkModelFile(plan.path)
-  // before the checksum is taken: what changes meanwhile is then noticed
-  const stamp = await stampOf(plan.path)
+  // before the checksum is computed, so that a change in between is noticed
+  const stamp = await fileStamp(plan.path)
   const sha256 = fetched ?? (await hashFile(plan.path))
   return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "", ...(stamp ? { stamp } : {}) }
 }
@@ -114,4 +121,31 @@ export async function carryOutModel(plan: ModelPlan, options: DownloadOptions): 
 async function hasSize(path: string, sizeBytes: number | undefined): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   return found?.isFile() === true && (sizeBytes === undefined || found.size === sizeBytes)
+}
+
+type InstalledPath = { path: string; sizeBytes: number }
+
+/** What `uninstall` would remove, with sizes; empty if setup has never run. */
+export async function installedPaths(places: Places, keepModels: boolean): Promise<InstalledPath[]> {
+  const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
+  const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
+  const found = await Promise.all(
+    [...engine, ...models].map(async (path) => ((await exists(path)) ? [{ path, sizeBytes: await sizeOf(path) }] : [])),
+  )
+  return found.flat()
+}
+
+/** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
+export async function uninstall(places: Places, keepModels: boolean, options: LockOptions): Promise<void> {
+  await withLock(`${places.sidecar}.lock`, options, async () => {
+    // the lease is the empty lock file by which OpenCode processes agree on who loads the model
+    for (const path of [...(await leftoversBeside(places.sidecar)), places.sidecar, `${places.sidecar}.lease`]) {
+      await rm(path, { recursive: true, force: true })
+    }
+    if (keepModels) return
+    await removeFetched(places, await fetchedFiles(places))
+    await clearModelInUse(places)
+  })
+  // the data folder, if it is empty now
+  await rmdir(dirname(places.sidecar)).catch(() => {})
 }

@@ -1,62 +1,51 @@
-// One digest of a sample through the real sidecar and a model, started as the plugin starts it: says on what it ran and
-// how fast, and judges whether that will do.
+// A trial of the installation: one digest of a sample through the real sidecar, started as the plugin starts it. Reports
+// the device and the speed, and whether that is fast enough.
 
 import { CONTEXT_TOKENS } from "../digest/backends/llama.ts"
 import { extract } from "../digest/extract/extract.ts"
 import { ground } from "../digest/ground/ground.ts"
 import { promptFor } from "../digest/prompt.ts"
 import { SidecarError } from "../engine/errors.ts"
-import { findCommand } from "../engine/find.ts"
-import { type ModelRecord, type Places, sharedIn } from "../engine/installed.ts"
-import { launchSpec } from "../engine/launch.ts"
-import { beginLife, LIFE_TIMES } from "../engine/life.ts"
-import { predictMs, tooSlow } from "../engine/speed.ts"
+import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
+import { findCommand, launchSpecHere } from "../engine/launch.ts"
+import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
 import type { Capabilities, GpuChoice } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
+import type { Environment } from "../system/data-folder.ts"
 import { SetupError } from "./errors.ts"
-import type { Environment } from "./hub.ts"
 
 export type Trial = {
   capabilities: Capabilities
-  /** of the one digest */
   promptTokens: number
   outputTokens: number
   elapsedMs: number
-  /** what it makes of the sample; undefined when the sample does not bear it out */
+  /** the model's summary of the sample; undefined if the sample does not support it */
   gist: string | undefined
-  /** `fits`: it keeps up; `slow`: digests come late, and of long outputs only of parts */
+  /** `fits`: it keeps up; `slow`: digests are late, and cover only parts of long outputs */
   verdict: "fits" | "slow"
-  /** why, in a sentence */
+  /** the reason for the verdict, in a sentence */
   words: string
 }
 
 const BUDGET_TOKENS = 400
-/** A long tool output and its digest, and what waiting for it is still of use. */
-const LONG = { inTokens: 2000, outTokens: 80, withinMs: 10_000 }
+/** A long tool output and its digest, and how long a digest may take to be useful. */
+const LONG = { inTokens: 2000, outTokens: 80, maxMs: 10_000 }
 
-export type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment; signal: AbortSignal }
+type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment; signal: AbortSignal }
 
-/** Rejects with TRIAL_FAILED, also for a model too slow to be used, or with the signal's reason. Leaves no process. */
+/** Rejects with TRIAL_FAILED, also if the model is too slow, or with the signal's reason. Leaves no process behind. */
 export async function tryOut(
   places: Places,
-  model: ModelRecord,
+  model: ModelInUse,
   { gpu, version, env = process.env, signal }: TryOutOptions,
 ): Promise<Trial> {
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
-  const shared = sharedIn(places)
+  const shared = sharedReason(places)
   if (shared !== undefined) throw failed(shared)
-  const find = (name: string) => findCommand(name, env)
-  const spec = launchSpec({
-    // what the plugin will run it with, where it can be found
-    runtime: find("opencode") ? "opencode" : "auto",
-    execPath: process.execPath,
-    hostIsBun: process.versions.bun !== undefined,
-    main: places.main,
-    env,
-    platform: process.platform,
-    find,
-  })
+  // the program that the plugin will use, if it is found
+  const runtime = findCommand("opencode", env) ? "opencode" : "auto"
+  const spec = launchSpecHere(runtime, places.main, env)
   if ("reason" in spec) throw failed(spec.reason)
   const prompt = promptFor(SAMPLE, { budgetTokens: BUDGET_TOKENS })
   const load = {
@@ -68,24 +57,24 @@ export async function tryOut(
     instruction: prompt.instruction,
   }
   try {
-    const life = await beginLife({ spec, load, version, holdsHost: true, times: LIFE_TIMES, onLog: () => {} }, signal)
+    const run = await startRun({ spec, load, version, holdsHost: true, times: RUN_TIMES, onLog: () => {} }, signal)
     try {
-      const slow = tooSlow(life.capabilities)
+      const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)
-      const { structured, usage, elapsedMs } = await life.write(prompt, signal)
+      const { structured, usage, elapsedMs } = await run.write(prompt, signal)
       const { digest, gistRefused } = ground(structured, SAMPLE, extract(SAMPLE))
       const { promptTokens, outputTokens } = usage
       const gist = gistRefused === undefined ? digest.gist : undefined
       return {
-        capabilities: life.capabilities,
+        capabilities: run.capabilities,
         promptTokens,
         outputTokens,
         elapsedMs,
         gist,
-        ...judge(life.capabilities),
+        ...rateSpeed(run.capabilities),
       }
     } finally {
-      await life.end()
+      await run.end()
     }
   } catch (cause) {
     signal.throwIfAborted()
@@ -94,16 +83,16 @@ export async function tryOut(
   }
 }
 
-/** Whether measured speeds keep up with an agent. */
-export function judge(speeds: Parameters<typeof predictMs>[0]): Pick<Trial, "verdict" | "words"> {
+/** Whether the measured speeds keep up with an agent. */
+export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): Pick<Trial, "verdict" | "words"> {
   const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
   const time = `${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
-  if (longMs <= LONG.withinMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }
-  const words = `it is slow on this machine: about ${time}, so that of long outputs it will read only parts`
-  return { verdict: "slow", words: `${words}; \`hudfold model list\` says what others need` }
+  if (longMs <= LONG.maxMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }
+  const words = `it is slow on this machine: about ${time}, so it will read only parts of long outputs`
+  return { verdict: "slow", words: `${words}; \`hudfold model list\` shows what others need` }
 }
 
-/** A page, since pages are what a model is asked about: of a test run code says as much. */
+/** A web page, because that is what models are used for; test runs are digested by code. */
 const SAMPLE: DigestSource = {
   tool: "webfetch",
   kind: "web",

@@ -1,66 +1,57 @@
-// What the plugin shows people of one session: the shape of the status file, which the server's half writes and the panel
-// and `hudfold status` read. All text in it was made one line and redacted before it came here.
+// What the plugin shows people about one session: the status file, which the plugin writes and the panel and `hudfold status`
+// read. All text in it has already been redacted and made one line.
 
 import * as z from "zod/mini"
+import { foldSchema } from "../fold/fold.ts"
 
 /** Raised when a reader of the old shape would misread the new one. */
 export const STATUS_VERSION = 1
 
 const tokens = z.number()
 
-/** What a part of the plugin does in this session: as the options say, or as the user has switched it for the session. */
+/** Whether a part of the plugin works in this session, by the options or by the user's switch for the session. */
 const activitySchema = z.enum(["on", "paused", "off"])
 export type Activity = z.output<typeof activitySchema>
 
-const foldSchema = z.object({
-  /** the recall id, as `r12` */
-  id: z.string(),
-  /** the call as a reader knows it again, as `read src/db.ts` */
-  what: z.string(),
-  /** `free`: at no cost; `pays`: over the calls to come; `must`: the context nears its limit */
-  reason: z.enum(["free", "pays", "must"]),
-  /** the reason in words */
-  because: z.string(),
-  /** the call (1-based) it is folded from on */
-  call: z.number(),
-  /** of what is folded, estimated */
-  tokens,
-  /** of the line in its place, estimated */
-  textTokens: tokens,
-  /** the message and the part in which OpenCode keeps the original */
-  messageID: z.string(),
-  /** of the message */
-  partID: z.string(),
-  /** which side of the call is folded */
-  side: z.enum(["output", "input"]),
+const shownFoldSchema = z.pick(foldSchema, {
+  id: true,
+  what: true,
+  reason: true,
+  because: true,
+  call: true,
+  tokens: true,
+  textTokens: true,
+  messageID: true,
+  partID: true,
+  side: true,
 })
-export type FoldStatus = z.output<typeof foldSchema>
+export type FoldStatus = z.output<typeof shownFoldSchema>
 
 const writerSchema = z.object({
   /** `extract` needs no model; `llama` is the sidecar, `openai` a local server */
   backend: z.enum(["extract", "llama", "openai"]),
-  /** `idle`: nothing asked of it yet, or unloaded; `degraded`: it failed and is tried again; `off`: it is not */
+  /** `idle`: not asked for anything yet, or unloaded; `degraded`: it failed and will be retried; `off`: it failed for good */
   state: z.enum(["idle", "starting", "ready", "degraded", "off"]),
-  /** of `degraded` and `off` */
+  /** why it is `degraded` or `off` */
   why: z.optional(z.string()),
-  /** its name; absent before it was asked for, and with `extract` */
+  /** the name of the model; absent before its first use, and with `extract` */
   model: z.optional(z.string()),
-  /** `CPU`, or the GPU's kind as `vulkan`; known once a model was loaded */
+  /** `CPU`, or the kind of GPU such as `vulkan`; known once a model was loaded */
   device: z.optional(z.string()),
   /** as measured, tokens per second in and out */
   speed: z.optional(z.object({ prefill: z.number(), decode: z.number() })),
-  /** outputs that wait for a digest */
+  /** outputs waiting for a digest */
   waiting: z.number(),
-  /** whether one is in work */
+  /** whether a digest is being written */
   working: z.boolean(),
-  /** digests written since the process began */
+  /** digests written since the process started */
   written: z.number(),
 })
-/** Who writes the digests, and how that goes. */
+/** What writes the digests, and its state. */
 export type WriterStatus = z.output<typeof writerSchema>
 
 export const statusSchema = z.object({
-  /** of this shape; another one is not to be read */
+  /** the version of this shape; a file of another version must not be read */
   version: z.literal(STATUS_VERSION),
   /** the plugin's version */
   plugin: z.string(),
@@ -68,9 +59,9 @@ export const statusSchema = z.object({
   sessionID: z.string(),
   /** the project's folder */
   directory: z.string(),
-  /** the process that wrote it; once it has ended, what it says of the writer is over */
+  /** the process that wrote the file; once it has ended, `writer` is out of date */
   pid: z.number(),
-  /** when, epoch ms */
+  /** when the file was written, epoch ms */
   writtenMs: z.number(),
   /** calls the session has made */
   calls: z.number(),
@@ -78,70 +69,80 @@ export const statusSchema = z.object({
   model: z.optional(z.string()),
   /** how full the context is */
   context: z.object({
-    /** in the context now */
+    /** tokens in the context now */
     tokens,
-    /** whether `tokens` is an estimate: before the provider has reported any */
+    /** whether `tokens` is an estimate, used before the provider has reported usage */
     estimated: z.boolean(),
-    /** the model's window; absent where it is not known */
+    /** the context window of the model; absent if unknown */
     limit: z.optional(tokens),
-    /** the size at which OpenCode compacts; absent where it never does */
+    /** the size at which OpenCode compacts; absent if it never does */
     compactsAt: z.optional(tokens),
-    /** share of the last call's input that came from the provider's cache, 0 to 1 */
+    /** share of the last call's input that was read from the provider's cache, 0 to 1 */
     cachedShare: z.optional(z.number()),
     /** context sizes of the last calls, oldest first */
     trend: z.array(tokens),
     /** how often OpenCode has compacted the session */
     compactions: z.number(),
   }),
-  /** since the session began */
+  /** savings since the session began */
   saved: z.object({
     /** input tokens that were not sent */
     tokens,
-    /** of what the input would have cost without the plugin, 0 to 1; negative when it cost more */
+    /** share of what the input would have cost without the plugin, 0 to 1; negative if the plugin added cost */
     share: z.number(),
-    /** absent where the model's price is not known */
+    /** absent if the price of the model is unknown */
     usd: z.optional(z.number()),
-    /** in how many calls */
+    /** calls the figures cover */
     calls: z.number(),
-    /** what the provider charges for: of requests, or of nothing, fewer tokens are no less money; absent = tokens */
+    /** what the provider charges for; fewer tokens save money only with `tokens`, which absent also means */
     billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
   /** the status message */
   hud: z.object({
     /** `on`; `paused` by the user in this session; `off` by the options */
     activity: activitySchema,
-    /** what the next request would carry as things stand; absent when there is nothing to say */
+    /** what the next request would contain; absent if there is nothing to say */
     text: z.optional(z.string()),
-    /** of that text */
+    /** size of that text */
     tokens,
   }),
   /** what is folded */
   folding: z.object({
-    /** as the HUD's */
+    /** same values as for the HUD */
     activity: activitySchema,
-    /** why no more is folded for money, though nobody switched it off */
+    /** why folding to save money has stopped, although nobody switched it off */
     stopped: z.optional(z.string()),
-    /** how many outputs go out folded */
+    /** number of outputs that are sent folded */
     outputs: z.number(),
-    /** that this leaves out of each request */
+    /** tokens this leaves out of each request */
     savedTokens: tokens,
     /** how often the agent has asked for an original */
     recalls: z.number(),
-    /** newest first, at most `MOST_FOLDS` of them */
-    newest: z.array(foldSchema),
+    /** newest first, at most 200 */
+    newest: z.array(shownFoldSchema),
   }),
   /** commands whose last run failed: what failed, how, since which call, how often */
   failures: z.array(z.object({ what: z.string(), detail: z.string(), since: z.number(), times: z.number() })),
-  /** files whose content the agent has not seen: edited since it read them, or changed on disk */
+  /** files whose current content the agent has not seen: edited since it read them, or changed on disk */
   stale: z.array(z.object({ path: z.string(), why: z.enum(["edited since read", "changed on disk since read"]) })),
-  /** who writes the digests */
+  /** what writes the digests */
   writer: writerSchema,
 })
 export type Status = z.output<typeof statusSchema>
 
-/** Kept in the file: as many as anybody scrolls through. */
-export const MOST_FOLDS = 200
-export const MOST_FAILURES = 20
-export const MOST_STALE = 20
-/** Calls that the trend looks back. */
-export const TREND = 32
+export const MAX_STATUS_FOLDS = 200
+export const MAX_STATUS_FAILURES = 20
+export const MAX_STATUS_STALE = 20
+/** Calls covered by the trend. */
+export const TREND_CALLS = 32
+
+/** The switches the user has set for one session in the panel. */
+export const switchesSchema = z.object({
+  /** whether the HUD is sent */
+  hud: z._default(z.enum(["on", "paused"]), "on"),
+  /** `paused`: existing folds stay, and new ones are made only if the context would overflow */
+  folding: z._default(z.enum(["on", "paused"]), "on"),
+})
+export type Switches = z.output<typeof switchesSchema>
+
+export const ALL_ON: Switches = { hud: "on", folding: "on" }

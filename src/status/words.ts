@@ -1,21 +1,22 @@
-// A status in words: the rows that the panel draws and `hudfold status` prints. Each row is worth a line or is not
-// there; which of them ask for attention is said by their tone.
+// A status in words: the rows that the panel draws and `hudfold status` prints. A row with nothing to report is left out; the
+// tone says which rows need attention.
 
-import { amount, cutMiddle } from "../text/text.ts"
+import { amount, dollars, percent, plural } from "../text/format.ts"
+import { cutMiddle } from "../text/sanitize.ts"
 import type { Status, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
 
-export type Row = {
+export type StatusRow = {
   name: "context" | "cached" | "saved" | "failing" | "stale" | "folds" | "hud" | "digests"
   /** short enough for a sidebar of 38 columns */
   text: string
   tone: Tone
-  /** what there is to say beyond one line: a failure each, a stale file each, a reason */
+  /** more than fits on one line: one entry per failure or stale file, a reason */
   details: readonly string[]
 }
 
-export function rowsOf(status: Status): Row[] {
+export function statusRows(status: Status): StatusRow[] {
   return [
     contextRow(status),
     cachedRow(status),
@@ -28,20 +29,20 @@ export function rowsOf(status: Status): Row[] {
   ].filter((row) => row !== undefined)
 }
 
-/** Share of the way to OpenCode's compaction, or of the window where that never comes; 0 to 1, undefined when unknown. */
+/** How full the context is, relative to OpenCode's compaction or else to the window; 0 to 1, undefined if unknown. */
 export function fullness({ context }: Status): number | undefined {
   const most = context.compactsAt ?? context.limit
   return most ? Math.min(1, context.tokens / most) : undefined
 }
 
-/** From here on the context is close to its compaction. */
-const NEAR = 0.8
+/** From this share on, compaction is near. */
+const NEARLY_FULL = 0.8
 
 export function isNearlyFull(status: Status): boolean {
-  return (fullness(status) ?? 0) >= NEAR
+  return (fullness(status) ?? 0) >= NEARLY_FULL
 }
 
-function contextRow(status: Status): Row {
+function contextRow(status: Status): StatusRow {
   const { tokens, estimated, limit, compactsAt, compactions } = status.context
   const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
   const details = [
@@ -56,12 +57,12 @@ function contextRow(status: Status): Row {
   }
 }
 
-function cachedRow({ context: { cachedShare } }: Status): Row | undefined {
+function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
   if (cachedShare === undefined) return
   return { name: "cached", text: `${percent(cachedShare)} from the cache`, tone: "muted", details: [] }
 }
 
-function savedRow({ saved }: Status): Row | undefined {
+function savedRow({ saved }: Status): StatusRow | undefined {
   const { tokens, share, usd, calls } = saved
   if (calls === 0) return
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
@@ -71,16 +72,16 @@ function savedRow({ saved }: Status): Row | undefined {
   return savedIn(said.join(", "), share >= 0.01 ? "good" : "muted")
 }
 
-function savedIn(text: string, tone: Tone): Row {
+function savedIn(text: string, tone: Tone): StatusRow {
   return { name: "saved", text, tone, details: [] }
 }
 
-/** Whether fewer tokens are less money. */
+/** Whether sending fewer tokens saves money. */
 export function savesMoney({ billing = "tokens" }: Status["saved"]): boolean {
   return billing === "tokens"
 }
 
-function foldsRow({ folding }: Status): Row | undefined {
+function foldsRow({ folding }: Status): StatusRow | undefined {
   const { activity, outputs, savedTokens, recalls, newest, stopped } = folding
   if (activity === "off") return
   const state = activity === "paused" ? " (paused)" : stopped === undefined ? "" : " (stopped)"
@@ -93,32 +94,32 @@ function foldsRow({ folding }: Status): Row | undefined {
     details: [
       ...(stopped === undefined ? [] : [stopped]),
       ...(last ? [`newest ${last.id} ${last.what}`] : []),
-      ...(recalls ? [recalls === 1 ? "1 recall" : `${recalls} recalls`] : []),
+      ...(recalls ? [plural(recalls, "recall")] : []),
     ],
   }
 }
 
-function failingRow({ failures }: Status): Row | undefined {
+function failingRow({ failures }: Status): StatusRow | undefined {
   if (failures.length === 0) return
   return {
     name: "failing",
-    text: failures.length === 1 ? "1 open failure" : `${failures.length} open failures`,
+    text: plural(failures.length, "open failure"),
     tone: "bad",
     details: failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`),
   }
 }
 
-function staleRow({ stale }: Status): Row | undefined {
+function staleRow({ stale }: Status): StatusRow | undefined {
   if (stale.length === 0) return
   return {
     name: "stale",
-    text: stale.length === 1 ? "1 stale file" : `${stale.length} stale files`,
+    text: plural(stale.length, "stale file"),
     tone: "warn",
     details: stale.map(({ path, why }) => `${path} ${why}`),
   }
 }
 
-function hudRow({ hud: { activity, text, tokens } }: Status): Row {
+function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
   const said = text === undefined ? "nothing to say yet" : `${tokens} tokens`
   return {
     name: "hud",
@@ -128,13 +129,13 @@ function hudRow({ hud: { activity, text, tokens } }: Status): Row {
   }
 }
 
-/** Of a model's name, so that what it does has room beside it. */
-const MODEL_NAME = 18
+/** Leaves room for the state beside the name. */
+const MAX_MODEL_NAME_CHARS = 18
 
-function writerRow(writer: WriterStatus): Row {
+function writerRow(writer: WriterStatus): StatusRow {
   const { backend, state, why, model, device, speed, waiting, working, written } = writer
   if (backend === "extract") return { name: "digests", text: "digests without a model", tone: "muted", details: [] }
-  const name = cutMiddle(model ?? backend, MODEL_NAME)
+  const name = cutMiddle(model ?? backend, MAX_MODEL_NAME_CHARS)
   const isBad = state === "degraded" || state === "off"
   const how = state === "ready" && device !== undefined ? `on ${device}` : state
   const queue = waiting > 0 ? `, ${waiting} waiting` : working ? ", writing" : ""
@@ -142,21 +143,13 @@ function writerRow(writer: WriterStatus): Row {
     ...(why === undefined ? [] : [why]),
     ...(speed ? [`reads ${Math.round(speed.prefill)}, writes ${Math.round(speed.decode)} tokens/s`] : []),
     ...(name === model || model === undefined ? [] : [model]),
-    ...(written ? [written === 1 ? "1 digest written" : `${written} digests written`] : []),
+    ...(written ? [`${plural(written, "digest")} written`] : []),
   ]
   return { name: "digests", text: `${name} ${how}${queue}`, tone: isBad ? "warn" : "muted", details }
 }
 
-/** As it is once the process that wrote it has ended: what is in the session stays, nobody writes digests. */
+/** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */
 export function withoutProcess(status: Status): Status {
   const { why: _, ...writer } = status.writer
   return { ...status, writer: { ...writer, state: "idle", waiting: 0, working: false } }
-}
-
-export function percent(share: number): string {
-  return `${Math.round(100 * share)}%`
-}
-
-function dollars(usd: number): string {
-  return usd < 0.1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`
 }

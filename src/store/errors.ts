@@ -1,4 +1,4 @@
-// The store's one error family, and what kind of trouble an error from SQLite or the file system is.
+// The store's error class, and a classification of errors from SQLite and the file system.
 
 export type StoreErrorCode =
   // the plugin's own store
@@ -16,7 +16,7 @@ export type StoreErrorCode =
   | "NOT_AN_EXPORT"
   | "NO_MESSAGES"
 
-/** The message is for people, one line: what failed, what was expected and found, what to do. */
+/** The message is one line for people: what failed, what was expected and found, what to do. */
 export class StoreError extends Error {
   override readonly name = "StoreError"
   readonly code: StoreErrorCode
@@ -28,8 +28,8 @@ export class StoreError extends Error {
 }
 
 /**
- * `locked` and `full` pass, `corrupt` needs a fresh file, `unwritable` means memory, `other` is this write's or our own
- * fault.
+ * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, `other` is the fault of this
+ * write or of the plugin.
  */
 export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
 
@@ -49,22 +49,22 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
   26: "corrupt", // NOTADB
 }
 
-/** Looks through the causes, since drizzle wraps what SQLite throws. */
+/** Follows the causes, since drizzle wraps what SQLite throws. */
 export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof StoreError && cause.code === "STORE_NEWER") return "newer"
     if (cause instanceof StoreError && cause.code === "STORE_FOREIGN") return "foreign"
     const { errno, code } = cause as NodeJS.ErrnoException
-    // By number, not by code: the errors of the Bun inside OpenCode (1.3.14) carry no code. The low byte is the
-    // primary result. System errors have negative numbers and a code such as EACCES.
+    // By number, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
+    // System errors have negative numbers and a code such as EACCES.
     if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"
   }
   return "other"
 }
 
-/** In one line: our own message, else the innermost, since drizzle's outer one is only the query. */
-export function reasonOf(error: unknown): string {
+/** One line: a StoreError's message, or the innermost one, since drizzle's outer message is only the query. */
+export function innermostReason(error: unknown): string {
   let cause: unknown = error
   while (cause instanceof Error && !(cause instanceof StoreError) && cause.cause instanceof Error) cause = cause.cause
   return String(cause instanceof Error ? cause.message : cause).replace(/\s+/g, " ")

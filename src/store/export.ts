@@ -1,11 +1,11 @@
-// Reads a session from a file written by `opencode export`. Such files come cut off, empty or mixed up with other JSON
-// more often than not, so most of this is saying which.
+// Reads a session from a file written by `opencode export`. Such files are often truncated, empty or other JSON, so most of
+// this reports what is wrong with one.
 import { readFile, stat } from "node:fs/promises"
 import * as z from "zod/mini"
-import { reasonOf, StoreError, type StoreErrorCode } from "./errors.ts"
-import { asMessage, type Recording, sessionShape } from "./recording.ts"
+import { innermostReason, StoreError, type StoreErrorCode } from "./errors.ts"
+import { type Recording, readMessages, sessionShape } from "./recording.ts"
 
-const remedy = "opencode export <session id> > session.json"
+const EXPORT_COMMAND = "opencode export <session id> > session.json"
 
 const exportShape = z.looseObject({
   info: sessionShape,
@@ -17,52 +17,47 @@ export async function readExport(path: string): Promise<Recording> {
   return parseExport(await readText(path), path)
 }
 
-/** `name` stands for the file in messages. */
+/** `name` is how messages refer to the file. */
 export function parseExport(text: string, name: string): Recording {
   const fail = (code: StoreErrorCode, what: string) => new StoreError(code, `${name} ${what}`)
-  // OpenCode announces the export on stderr; `> file 2>&1` puts that line first. PowerShell's `>` writes a mark.
+  // OpenCode announces the export on stderr, and `> file 2>&1` puts that line first. PowerShell's `>` writes a byte order mark.
   const json = text
     .replace(/^\ufeff/, "")
     .replace(/^\s*Exporting session[^\n]*\n/, "")
     .trim()
-  if (json === "") throw fail("NOT_AN_EXPORT", `is empty, expected an export of a session; write one with: ${remedy}`)
+  if (json === "")
+    throw fail("NOT_AN_EXPORT", `is empty, expected an exported session; create one with: ${EXPORT_COMMAND}`)
   const parsed = exportShape.safeParse(parseJson(json, fail))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    const where = issue?.path.length ? `${issue.path.join(".")} is missing or of another type` : "it is another value"
-    const what = `is no OpenCode export, expected {info, messages} (${where})`
-    throw fail("NOT_AN_EXPORT", `${what}; write one with: ${remedy}`)
+    const where = issue?.path.length ? `${issue.path.join(".")} is missing or of the wrong type` : "it is another value"
+    const what = `is not an OpenCode export, expected {info, messages} (${where})`
+    throw fail("NOT_AN_EXPORT", `${what}; create one with: ${EXPORT_COMMAND}`)
   }
   const { info, messages } = parsed.data
   if (messages.length === 0) throw fail("NO_MESSAGES", "is a session without messages, so there is nothing to show")
   return { info: info as Recording["info"], ...readMessages(messages) }
 }
 
-function readMessages(messages: readonly { info: unknown; parts: readonly unknown[] }[]) {
-  const read = messages.map(({ info, parts }) => asMessage(info, parts))
-  return {
-    messages: read.flatMap(({ message }) => message ?? []),
-    skipped: read.reduce((sum, one) => sum + one.skipped, 0),
-  }
-}
-
 async function readText(path: string): Promise<string> {
   try {
     const found = await stat(path)
     if (found.isDirectory()) {
-      throw new StoreError("EXPORT_UNREADABLE", `${path} is a folder, expected a file written by: ${remedy}`)
+      throw new StoreError("EXPORT_UNREADABLE", `${path} is a folder, expected a file written by: ${EXPORT_COMMAND}`)
     }
     return decode(await readFile(path))
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
-      throw new StoreError("EXPORT_NOT_FOUND", `${path} does not exist; write an export with: ${remedy}`, { cause })
+      throw new StoreError("EXPORT_NOT_FOUND", `${path} does not exist; create an export with: ${EXPORT_COMMAND}`, {
+        cause,
+      })
     }
-    throw new StoreError("EXPORT_UNREADABLE", `${path} cannot be read: ${reasonOf(cause)}`, { cause })
+    throw new StoreError("EXPORT_UNREADABLE", `${path} cannot be read: ${innermostReason(cause)}`, { cause })
   }
 }
 
-// Windows PowerShell 5 redirects into UTF-16.
+// Windows PowerShell 5 writes redirected output as UTF-16.
 function decode(bytes: Buffer): string {
   return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8")
 }
@@ -73,14 +68,17 @@ function parseJson(json: string, fail: (code: StoreErrorCode, what: string) => S
   } catch (cause) {
     if (json.startsWith("{") && !isClosed(json)) {
       const cut = `ends in the middle of the session (${json.length.toLocaleString("en")} characters)`
-      throw fail("EXPORT_TRUNCATED", `${cut}; OpenCode cuts exports sent through a pipe, redirect to a file: ${remedy}`)
+      throw fail(
+        "EXPORT_TRUNCATED",
+        `${cut}; OpenCode truncates exports written to a pipe; redirect to a file: ${EXPORT_COMMAND}`,
+      )
     }
-    const what = `is not JSON (${reasonOf(cause)}), expected an export of a session`
-    throw fail("NOT_AN_EXPORT", `${what}; write one with: ${remedy}`)
+    const what = `is not JSON (${innermostReason(cause)}), expected an exported session`
+    throw fail("NOT_AN_EXPORT", `${what}; create one with: ${EXPORT_COMMAND}`)
   }
 }
 
-/** Whether every bracket outside a string is closed: what the parsers say about cut-off JSON differs by runtime. */
+/** Whether every bracket outside a string is closed. The parsers' messages about truncated JSON differ by runtime. */
 function isClosed(json: string): boolean {
   let depth = 0
   let quoted = false

@@ -1,31 +1,31 @@
-// The store's file before and beside SQLite: making it private, looking at its header, setting a broken one aside.
+// The store's file outside of SQLite: making it private, checking its header, setting a broken one aside.
 import { closeSync, constants, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
-import { keepToOwner, makePrivateFolder, sharedWith } from "../system/private-folder.ts"
+import { makePrivateFolder, restrictToOwner, whyUntrusted } from "../system/private-folder.ts"
 import { StoreError } from "./errors.ts"
-import { applicationID, schemaVersion } from "./migrations/index.ts"
+import { applicationID, schemaVersion } from "./migrations.ts"
 
 const LOGS = ["-wal", "-shm", "-journal"]
 
 /**
- * Makes folder and file with modes 0700 and 0600 and answers the file's inode. Throws system errors, and where others
- * have a say in the folder or the file, or the file is a link.
+ * Creates folder and file with modes 0700 and 0600 and returns the file's inode. Throws system errors, and STORE_FOREIGN if
+ * others can write to the folder or the file, or if the file is a symbolic link.
  */
 export function prepareFile(path: string): number {
   const folder = dirname(path)
   makePrivateFolder(folder, folder === dataFolder({ ...process.env, HUDFOLD_DATA: undefined }))
   const found = lstatSync(path, { throwIfNoEntry: false })
-  // what it leads to would be written to, and set aside if it is no database
+  // following it would write to its target, or set the target aside if that is not a database
   if (found?.isSymbolicLink())
     throw new StoreError(
       "STORE_FOREIGN",
-      `${path} is a symbolic link, and is not followed; put the file in its place, or set HUDFOLD_DATA to its folder`,
+      `${path} is a symbolic link and is not followed; replace it with the file, or set HUDFOLD_DATA to the file's folder`,
     )
-  // opening a pipe would wait for who reads it
-  if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is no file`)
-  // SQLite takes what a log holds for the file's newest pages, whoever put the log there
-  const why = ["", ...LOGS].map((suffix) => sharedWith(path + suffix)).find((one) => one !== undefined)
+  // opening a pipe would wait for its reader
+  if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is not a file`)
+  // SQLite reads the file's newest pages from a log, whoever put the log there
+  const why = ["", ...LOGS].map((suffix) => whyUntrusted(path + suffix)).find((one) => one !== undefined)
   if (why !== undefined) throw new StoreError("STORE_FOREIGN", why)
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
   closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600))
@@ -33,9 +33,9 @@ export function prepareFile(path: string): number {
 }
 
 /**
- * Looks at the file's header before SQLite has touched it. Throws STORE_NEWER when it says so: opening it for writing may
- * already move its write-ahead log into it. Throws STORE_FOREIGN for what is no database and not called as ours is: the
- * path is an option's, which a project may have set, and a file that counts as a broken store is moved out of the way.
+ * Checks the file's header before SQLite opens it. Throws STORE_NEWER for a newer schema: opening the file for writing could
+ * already checkpoint its write-ahead log. Throws STORE_FOREIGN for a file that is neither a database nor named like ours: the
+ * path may come from a project's options, and a file taken for a broken store would be moved away.
  */
 export function refuseOthers(path: string): void {
   const header = readHeader(path)
@@ -45,36 +45,35 @@ export function refuseOthers(path: string): void {
     throw foreign(path)
   }
   const version = header.readUInt32BE(60)
-  if (version > schemaVersion) throw newer(path, version)
+  if (version > schemaVersion) throw newerStore(path, version)
 }
 
 function foreign(path: string): StoreError {
-  return new StoreError("STORE_FOREIGN", `${path} is no store of hudfold and is left alone; correct store.path`)
+  return new StoreError("STORE_FOREIGN", `${path} is not a hudfold store and is left alone; correct store.path`)
 }
 
-export function newer(path: string, version: number): StoreError {
+export function newerStore(path: string, version: number): StoreError {
   return new StoreError(
     "STORE_NEWER",
     `${path} was written by a newer opencode-hudfold (schema ${version}, this one knows ${schemaVersion}); update the plugin`,
   )
 }
 
-/** SQLite gives -wal and -shm the mode of the file; this is for files that came with another one. */
+/** SQLite gives -wal and -shm the mode of the file; this corrects existing files with another mode. */
 export function closeToOthers(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) keepToOwner(path + suffix, 0o600)
+  for (const suffix of ["", "-wal", "-shm"]) restrictToOwner(path + suffix, 0o600)
 }
 
 /**
- * Renames the file and its log out of the way and answers its new path; undefined when another process already has, so
- * that the file now at `path` is not the one found broken. Throws STORE_FOREIGN for one that is not called as ours is and does
- * not say that it is one, and system errors.
+ * Renames the file and its log and returns the new path; undefined if another process already did, so that the file now at
+ * `path` is not the broken one. Throws STORE_FOREIGN for a file that is neither named nor marked as ours, and system errors.
  */
 export function setAside(path: string, inode: number): string | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) return undefined
   if (basename(path) !== STORE_NAME && readHeader(path)?.readUInt32BE(68) !== applicationID) throw foreign(path)
   const stamp = new Date().toISOString().replace(/[-:]/g, "")
   const aside = freeName(`${path}.corrupt-${stamp}`)
-  // A file cannot be trusted to be private just because it is broken.
+  // A broken file may still hold private data.
   closeToOthers(path)
   renameSync(path, aside)
   for (const suffix of ["-wal", "-shm"]) {
@@ -83,7 +82,7 @@ export function setAside(path: string, inode: number): string | undefined {
   return aside
 }
 
-// Two broken ones in one millisecond: the second must not take the place of the first, which is the one with the data.
+// If two files break within a millisecond, the second must not replace the first, which is the one with the data.
 function freeName(path: string): string {
   for (let more = 1; ; more++) {
     const name = more === 1 ? path : `${path}.${more}`
@@ -101,7 +100,7 @@ function readHeader(path: string): Buffer | undefined {
       closeSync(file)
     }
   } catch {
-    // Missing is fine, and what else is wrong with it is for SQLite to say.
+    // A missing file is fine, and SQLite reports any other problem.
     return undefined
   }
 }

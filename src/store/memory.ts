@@ -1,57 +1,59 @@
-// The store's picture in memory: what loads answer from, and all there is where SQLite cannot be used. Bounded, since
-// an OpenCode server may live for weeks.
-import type { Digest } from "../output/digest.ts"
-import type { DigestName } from "./digest.ts"
-import { addRows, type FoldRow, type FoldRows } from "./fold.ts"
-import type { Anchor, Carried, Turn, Write } from "./record.ts"
+// The store's state in memory: loads answer from it, and it is all there is if SQLite cannot be used. Bounded, since an
+// OpenCode server may run for weeks.
 
-export const keptSessions = 50
-const keptTurns = 500
-const keptDigests = 500
-/** of all sessions together, some 20 MB; beyond it the session saved to longest ago goes, which the file still has */
-const keptFolds = 25_000
+import type { Digest } from "../output/digest.ts"
+import { renew } from "../system/values.ts"
+import { addRows, type StoredFold, type StoredFolds } from "./fold-rows.ts"
+import type { Anchor, CarriedRecord, DigestName, StoreWrite, Turn } from "./record.ts"
+
+export const MAX_SESSIONS = 50
+const MAX_SESSION_TURNS = 500
+const MAX_DIGESTS = 500
+/** Over all sessions, about 20 MB. Beyond it the least recently saved session is removed; the file still has it. */
+const MAX_FOLDS = 25_000
 
 export type Memory = {
   readonly anchors: ReadonlyMap<string, readonly Anchor[]>
-  readonly carried: ReadonlyMap<string, Carried>
+  readonly carried: ReadonlyMap<string, CarriedRecord>
   turns(sessionID: string): Turn[]
   digest(name: DigestName): Digest | undefined
-  folds(sessionID: string): FoldRows
-  apply(write: Write): void
-  /** Everything as writes again, for a fresh file in place of a broken one. */
-  writes(at: number): Write[]
+  folds(sessionID: string): StoredFolds
+  apply(write: StoreWrite): void
+  /** Everything as writes again, for a new file that replaces a broken one. */
+  writes(at: number): StoreWrite[]
 }
 
 export function createMemory(): Memory {
+  // each map is in the order of the last save, so that its first key is the one to remove
   const anchors = new Map<string, readonly Anchor[]>()
-  const carried = new Map<string, Carried>()
+  const carried = new Map<string, CarriedRecord>()
   const turns = new Map<string, Map<number, Turn>>()
-  const folds = new Map<string, Map<string, FoldRow>>()
+  const folds = new Map<string, Map<string, StoredFold>>()
   const digests = new Map<string, DigestName & { digest: Digest }>()
 
-  function apply(write: Write): void {
+  function apply(write: StoreWrite): void {
     switch (write.kind) {
       case "anchors":
-        if (write.anchors.length > 0) put(anchors, write.sessionID, write.anchors)
+        if (write.anchors.length > 0) renew(anchors, write.sessionID, write.anchors, MAX_SESSIONS)
         else anchors.delete(write.sessionID)
         return
       case "carried":
-        put(carried, write.sessionID, write.carried)
+        renew(carried, write.sessionID, write.carried, MAX_SESSIONS)
         return
       case "turn": {
         const known = turns.get(write.sessionID) ?? new Map<number, Turn>()
-        put(turns, write.sessionID, known)
-        put(known, write.turn.turn, write.turn, keptTurns)
+        renew(turns, write.sessionID, known, MAX_SESSIONS)
+        renew(known, write.turn.turn, write.turn, MAX_SESSION_TURNS)
         return
       }
       case "digest": {
         const { key, writer, digest } = write
-        put(digests, nameOf(write), { key, writer, digest }, keptDigests)
+        renew(digests, digestKey(write), { key, writer, digest }, MAX_DIGESTS)
         return
       }
       case "folds":
-        put(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows))
-        makeRoom(write.sessionID)
+        renew(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows), MAX_SESSIONS)
+        removeOldFolds(write.sessionID)
         return
       case "delete":
         for (const map of [anchors, carried, turns, folds]) map.delete(write.sessionID)
@@ -63,12 +65,12 @@ export function createMemory(): Memory {
     }
   }
 
-  function makeRoom(spared: string): void {
+  function removeOldFolds(exceptID: string): void {
     let kept = 0
     for (const rows of folds.values()) kept += rows.size
     for (const [sessionID, rows] of folds) {
-      if (kept <= keptFolds) return
-      if (sessionID === spared) continue
+      if (kept <= MAX_FOLDS) return
+      if (sessionID === exceptID) continue
       folds.delete(sessionID)
       kept -= rows.size
     }
@@ -78,30 +80,21 @@ export function createMemory(): Memory {
     anchors,
     carried,
     turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
-    digest: (name) => digests.get(nameOf(name))?.digest,
+    digest: (name) => digests.get(digestKey(name))?.digest,
     folds: (sessionID) => folds.get(sessionID) ?? new Map(),
     apply,
     writes: (at) => [
-      // first, since a queue that is full gives up its oldest: an account can be done without, a fold cannot
+      // Turns first: a full queue drops its oldest writes, and losing a turn does less harm than losing a fold.
       ...[...turns].flatMap(([sessionID, known]) =>
-        Array.from(known.values(), (turn): Write => ({ kind: "turn", sessionID, turn, at })),
+        Array.from(known.values(), (turn): StoreWrite => ({ kind: "turn", sessionID, turn, at })),
       ),
-      ...Array.from(anchors, ([sessionID, list]): Write => ({ kind: "anchors", sessionID, anchors: list, at })),
-      ...Array.from(carried, ([sessionID, value]): Write => ({ kind: "carried", sessionID, carried: value, at })),
-      // Copies: the ones here go on changing while those wait.
-      ...Array.from(folds, ([sessionID, rows]): Write => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
-      ...Array.from(digests.values(), (one): Write => ({ kind: "digest", ...one, at })),
+      ...Array.from(anchors, ([sessionID, list]): StoreWrite => ({ kind: "anchors", sessionID, anchors: list, at })),
+      ...Array.from(carried, ([sessionID, value]): StoreWrite => ({ kind: "carried", sessionID, carried: value, at })),
+      // Copies: the originals keep changing while these wait.
+      ...Array.from(folds, ([sessionID, rows]): StoreWrite => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
+      ...Array.from(digests.values(), (one): StoreWrite => ({ kind: "digest", ...one, at })),
     ],
   }
 }
 
-const nameOf = ({ key, writer }: DigestName) => `${key} ${writer}`
-
-/** Last saved goes last, so that the first key is the one to let go. */
-function put<K, V>(map: Map<K, V>, key: K, value: V, limit = keptSessions): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= limit) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
-}
+const digestKey = ({ key, writer }: DigestName) => `${key} ${writer}`

@@ -1,36 +1,33 @@
-// Opens the plugin's own store and keeps it usable whatever happens to its file: locked is waited for, corrupt is set
-// aside, everything else means memory. Every such event is one warning, never an error.
+// Opens the plugin's own store and keeps it usable whatever happens to its file. It waits for a locked file and sets a
+// corrupt one aside; anything else means memory only. Each kind of event is one warning, never an error.
 
 import type { Fold } from "../fold/fold.ts"
 import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
-import { turnWrite, wellFormed } from "./clean.ts"
 import type { Connection } from "./connection.ts"
-import { reasonOf, StoreError, type Trouble, troubleOf } from "./errors.ts"
+import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
-import { addRows, droppedRows, type FoldRows, inOrder, lastNumber, rowsOf } from "./fold.ts"
+import { addRows, droppedFolds, inOrder, lastNumber, type StoredFolds, storedFolds } from "./fold-rows.ts"
 import { createMemory } from "./memory.ts"
-import type { Anchor, Store, StoreState, Turn, Write } from "./record.ts"
+import { type Anchor, type Store, type StoreState, type StoreWrite, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
-export type { Anchor, Carried, Store, StoreCounters, StoreState, Turn } from "./record.ts"
-
 export type StoreOptions = {
-  /** the database file, as the option `store.path` has it; default: `hud.db` in the plugin's data folder */
+  /** the database file, as in the option `store.path`; default: `hud.db` in the plugin's data folder */
   path?: string
-  /** one line for the log, at most once for each kind of trouble */
+  /** receives one line for the log, at most once for each kind of trouble */
   onWarning(message: string): void
 } & Pick<WriterOptions, "maxWrites" | "delayMs">
 
-const dayMs = 24 * 60 * 60 * 1000
-const retentionMs = 90 * dayMs
-const mostDigests = 20_000
-const openPausesMs = [50, 100, 200, 400, 800]
-// Together well below the second that the request of a resumed session waits.
-const readPausesMs = [25, 50, 100, 200]
-const maxReplacements = 2
+const DAY_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = 90 * DAY_MS
+const MAX_DIGESTS = 20_000
+const OPEN_PAUSES_MS = [50, 100, 200, 400, 800]
+// Together well below the second for which the request of a resumed session waits.
+const READ_PAUSES_MS = [25, 50, 100, 200]
+const MAX_REPLACEMENTS = 2
 
-/** Never rejects: what stands in the way of a file is in `state.reason`, and the store is memory. */
+/** Never rejects. If the file cannot be used, the store is memory only and `state.reason` says why. */
 export async function openStore({ path: given, onWarning, ...queue }: StoreOptions): Promise<Store> {
   let path = ""
   const memory = createMemory()
@@ -51,19 +48,19 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function useMemory(reason: string): void {
-    letGo()
+    closeFile()
     state = { kind: "memory", reason }
-    warn("memory", `the store is kept in memory only, and lost at exit: ${reason}`)
+    warn("memory", `the store is kept in memory only and is lost at exit: ${reason}`)
   }
 
-  function letGo(): void {
+  function closeFile(): void {
     try {
       connection?.close()
     } catch {}
     connection = undefined
   }
 
-  /** Loads before it counts as open: some damage shows only when the tables are read. */
+  /** Loads before the file counts as open: some damage shows only when the tables are read. */
   function openFile(): void {
     connection = open?.()
     const loaded = connection?.load()
@@ -73,10 +70,11 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function replaceFile(error: unknown): void {
-    letGo()
-    if (++replacements > maxReplacements) throw error
+    closeFile()
+    if (++replacements > MAX_REPLACEMENTS) throw error
     const aside = setAside(path, inode)
-    if (aside) warn("corrupt", `the store was corrupt (${reasonOf(error)}); set aside as ${aside}, started a fresh one`)
+    if (aside)
+      warn("corrupt", `the store was corrupt (${innermostReason(error)}); set aside as ${aside}, started a new one`)
   }
 
   function recover(error: unknown): Recovery {
@@ -85,8 +83,11 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       case "locked":
         return "retry"
       case "full":
-        state = { kind: "memory", reason: reasonOf(error) }
-        warn("full", `what the store is to keep waits in memory until there is room: ${reasonOf(error)}`)
+        state = { kind: "memory", reason: innermostReason(error) }
+        warn(
+          "full",
+          `the disk is full, and writes of the store wait in memory until there is room: ${innermostReason(error)}`,
+        )
         return "retry"
       case "other":
         return "skip"
@@ -94,17 +95,17 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
         try {
           replaceFile(error)
           connection = open?.()
-          // What this process knows goes into the fresh file, so that sticky HUDs survive the next restart too.
+          // Everything in memory goes into the new file, so that sticky HUDs survive the next restart too.
           for (const write of memory.writes(Date.now())) writer.add(write)
           return "again"
         } catch (second) {
-          useMemory(reasonOf(second))
+          useMemory(innermostReason(second))
           return "stop"
         }
       case "unwritable":
       case "newer":
       case "foreign":
-        useMemory(reasonOf(error))
+        useMemory(innermostReason(error))
         return "stop"
       default:
         return trouble satisfies never
@@ -116,15 +117,15 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     write(batch, patienceMs) {
       if (!connection) return
       connection.write(batch, patienceMs)
-      // it may have been full
+      // a full disk may have room again
       state = { kind: "sqlite", path }
     },
     recover,
-    onLost: (_, why) => warn("lost", `the store gave up a write: ${why}`),
+    onLost: (_, why) => warn("lost", `the store lost a write: ${why}`),
   })
 
   async function start(): Promise<void> {
-    // In here, since a relative path cannot be resolved in a working directory that is gone.
+    // Inside the try: a relative path cannot be resolved if the working directory was deleted.
     path = storePath(process.env, undefined, given)
     for (let attempt = 0; ; attempt++) {
       try {
@@ -133,10 +134,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
         })
         return openFile()
       } catch (error) {
-        letGo()
+        closeFile()
         const trouble = troubleOf(error)
-        const pauseMs = openPausesMs[attempt]
-        if (passes(trouble) && pauseMs !== undefined) {
+        const pauseMs = OPEN_PAUSES_MS[attempt]
+        if (isTemporary(trouble) && pauseMs !== undefined) {
           await new Promise((resolve) => setTimeout(resolve, pauseMs))
         } else if (trouble === "corrupt") replaceFile(error)
         else throw error
@@ -146,14 +147,15 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   try {
     await start()
-    save({ kind: "prune", now: Date.now(), keptMs: retentionMs, mostDigests })
+    save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })
   } catch (error) {
-    // No SQLite in this host is a fact about the host, not trouble with the store.
-    if (error instanceof StoreError && error.code === "NO_SQLITE") state = { kind: "memory", reason: reasonOf(error) }
-    else useMemory(reasonOf(error))
+    // A host without SQLite is no trouble with the store, so there is no warning.
+    if (error instanceof StoreError && error.code === "NO_SQLITE")
+      state = { kind: "memory", reason: innermostReason(error) }
+    else useMemory(innermostReason(error))
   }
 
-  function save(write: Write): void {
+  function save(write: StoreWrite): void {
     memory.apply(write)
     if (connection) writer.add(write)
   }
@@ -163,9 +165,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       try {
         return connection && query(connection)
       } catch (error) {
-        const pauseMs = passes(troubleOf(error)) ? readPausesMs[attempt] : undefined
+        const pauseMs = isTemporary(troubleOf(error)) ? READ_PAUSES_MS[attempt] : undefined
         if (pauseMs === undefined) {
-          warn(what, `the store's ${what} could not be read: ${reasonOf(error)}`)
+          warn(what, `the store's ${what} could not be read: ${innermostReason(error)}`)
           return undefined
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -174,9 +176,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   async function turns(sessionID: string): Promise<Turn[]> {
-    const id = wellFormed(sessionID)
+    const id = sessionID.toWellFormed()
     const known = new Map<number, Turn>()
-    // A delete may be waiting.
+    // A delete may be waiting in the queue.
     await writer.flush()
     for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.turn, turn)
     for (const turn of memory.turns(id)) known.set(turn.turn, turn)
@@ -184,16 +186,16 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   async function loadDigests(givenWriter: string, keys: readonly string[]): Promise<Map<string, Digest>> {
-    const writer = wellFormed(givenWriter)
-    // The caller may stand in a hook.
+    const writer = givenWriter.toWellFormed()
+    // The caller may be in a hook.
     await new Promise((resolve) => setImmediate(resolve))
     const known = new Map<string, Digest>()
     const loaded = await read("digests", (file) => file.digests(writer, keys))
     skipped += loaded?.skipped ?? 0
     for (const { key, digest, usedAt } of loaded?.found ?? []) {
       known.set(key, digest)
-      // Once a day is often enough to keep it from being pruned.
-      if (usedAt < Date.now() - dayMs) save({ kind: "digest", writer, key, digest, at: Date.now() })
+      // Once a day is often enough to keep a digest from being pruned.
+      if (usedAt < Date.now() - DAY_MS) save({ kind: "digest", writer, key, digest, at: Date.now() })
     }
     for (const key of keys) {
       const digest = memory.digest({ key, writer })
@@ -202,12 +204,12 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return known
   }
 
-  function saveFoldRows(sessionID: string, rows: FoldRows): void {
-    if (rows.size > 0) save({ kind: "folds", sessionID: wellFormed(sessionID), rows, at: Date.now() })
+  function saveFoldRows(sessionID: string, rows: StoredFolds): void {
+    if (rows.size > 0) save({ kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() })
   }
 
   async function loadFolds(sessionID: string): Promise<Fold[]> {
-    const id = wellFormed(sessionID)
+    const id = sessionID.toWellFormed()
     await writer.flush()
     const loaded = await read("folds", (file) => file.folds(id))
     skipped += loaded?.skipped ?? 0
@@ -215,7 +217,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   async function lastFold(sessionID: string): Promise<number> {
-    const id = wellFormed(sessionID)
+    const id = sessionID.toWellFormed()
     await writer.flush()
     const kept = await read("folds", (file) => file.lastFold(id))
     return Math.max(lastNumber(memory.folds(id)), kept ?? 0)
@@ -231,36 +233,36 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),
     loadCarried: () => new Map(memory.carried),
     saveAnchors: (sessionID, anchors) =>
-      save({ kind: "anchors", sessionID: wellFormed(sessionID), anchors: [...anchors], at: Date.now() }),
+      save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
     saveCarried(sessionID, compactionID, data) {
-      const carried = { compactionID: wellFormed(compactionID), data: wellFormed(data) }
-      save({ kind: "carried", sessionID: wellFormed(sessionID), carried, at: Date.now() })
+      const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
+      save({ kind: "carried", sessionID: sessionID.toWellFormed(), carried, at: Date.now() })
     },
     saveTurn: (turn) => save(turnWrite(turn)),
     turns,
     saveDigest: (writer, key, digest) =>
-      save({ kind: "digest", writer: wellFormed(writer), key, digest, at: Date.now() }),
+      save({ kind: "digest", writer: writer.toWellFormed(), key, digest, at: Date.now() }),
     loadDigests,
-    saveFolds: (sessionID, folds) => saveFoldRows(sessionID, rowsOf(folds)),
-    dropFolds: (sessionID, partIDs) => saveFoldRows(sessionID, droppedRows(partIDs)),
+    saveFolds: (sessionID, folds) => saveFoldRows(sessionID, storedFolds(folds)),
+    dropFolds: (sessionID, partIDs) => saveFoldRows(sessionID, droppedFolds(partIDs)),
     loadFolds,
     lastFold,
-    deleteSession: (sessionID) => save({ kind: "delete", sessionID: wellFormed(sessionID) }),
+    deleteSession: (sessionID) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
     flush: () => writer.flush(),
     async close() {
       await writer.close()
-      letGo()
+      closeFile()
     },
   }
 }
 
-function passes(trouble: Trouble): boolean {
+function isTemporary(trouble: Trouble): boolean {
   return trouble === "locked" || trouble === "full"
 }
 
 async function loadOpen(path: string, onInode: (inode: number) => void): Promise<() => Connection> {
   const { loadSqlite } = await import("./sqlite.ts")
   const Database = await loadSqlite()
-  const { connect } = await import("./connection.ts")
-  return () => connect(Database, path, onInode)
+  const { openConnection } = await import("./connection.ts")
+  return () => openConnection(Database, path, onInode)
 }

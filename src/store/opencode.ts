@@ -1,35 +1,67 @@
-// Reads sessions out of OpenCode's own database, beside a running OpenCode: read-only, never `immutable`, and in
-// transactions that last no longer than the rows take to fetch. For the CLI; not for a hook.
+// Reads sessions from OpenCode's own database while OpenCode may be running: read-only, never `immutable`, and in
+// transactions that last only as long as fetching the rows. For the CLI, not for a hook.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { asc, desc, eq, isNull, sql } from "drizzle-orm"
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
-import { reasonOf, StoreError } from "./errors.ts"
-import { message, part, session } from "./opencode-schema.ts"
-import { asMessage, type RecordedSession, type Recording, readRevert } from "./recording.ts"
+import { innermostReason, StoreError } from "./errors.ts"
+import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
 import { loadSqlite, queriesOf } from "./sqlite.ts"
+
+// Only the three tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
+// tables, above all those with credentials, are not named anywhere in this package.
+const session = sqliteTable("session", {
+  id: text("id").primaryKey(),
+  projectID: text("project_id").notNull(),
+  parentID: text("parent_id"),
+  slug: text("slug").notNull(),
+  directory: text("directory").notNull(),
+  title: text("title").notNull(),
+  version: text("version").notNull(),
+  /** JSON of what a revert has hidden and the next prompt will delete; null if there is none */
+  revert: text("revert"),
+  timeCreated: integer("time_created").notNull(),
+  timeUpdated: integer("time_updated").notNull(),
+})
+
+/** `data` is JSON of the message without `id` and `sessionID`, which are columns. */
+const message = sqliteTable("message", {
+  id: text("id").primaryKey(),
+  sessionID: text("session_id").notNull(),
+  timeCreated: integer("time_created").notNull(),
+  data: text("data").notNull(),
+})
+
+/** `data` is JSON of the part without `id`, `messageID` and `sessionID`. */
+const part = sqliteTable("part", {
+  id: text("id").primaryKey(),
+  messageID: text("message_id").notNull(),
+  sessionID: text("session_id").notNull(),
+  data: text("data").notNull(),
+})
 
 export type OpencodeDatabase = {
   readonly path: string
   /**
-   * A session in the shape of `opencode export`. `id` may be the beginning of an id, or `latest` for the session of the
-   * user's that changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
+   * A session in the shape of `opencode export`. `id` may be the beginning of an id, or `latest` for the user's session that
+   * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
    */
   readSession(id: string): Recording
-  /** The sessions that changed last, newest first, those of subagents left out. */
+  /** The sessions that changed last, newest first, without those of subagents. */
   listSessions(options: { limit: number }): RecordedSession[]
   close(): void
 }
 
-const busyTimeoutMs = 2000
+const BUSY_TIMEOUT_MS = 2000
 
 /** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
 export async function openOpencode(options: { path?: string; env?: Environment } = {}): Promise<OpencodeDatabase> {
   const Database = await loadSqlite()
   const path = options.path ?? findDatabase(options.env ?? process.env)
-  const client = guarded(path, () => new Database(path, { readonly: true }))
-  guarded(path, () => client.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`))
-  const db = queriesOf(client)
+  const database = guarded(path, () => new Database(path, { readonly: true }))
+  guarded(path, () => database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`))
+  const db = queriesOf(database)
 
   function find(id: string): string {
     if (id === "latest") {
@@ -48,12 +80,12 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     const [only] = found
     if (found.includes(id)) return id
     if (only === undefined || id === "") {
-      const hint = "`opencode session list` names the sessions; OPENCODE_DB chooses another database"
+      const hint = "`opencode session list` lists the sessions; set OPENCODE_DB to use another database"
       throw new StoreError("SESSION_NOT_FOUND", `no session ${JSON.stringify(id)} in ${path}; ${hint}`)
     }
     if (found.length === 1) return only
     const some = `${found.slice(0, 3).join(", ")}${found.length > 3 ? " and more" : ""}`
-    throw new StoreError("SESSION_AMBIGUOUS", `${id} begins more than one session id (${some}); give more of it`)
+    throw new StoreError("SESSION_AMBIGUOUS", `${id} matches more than one session id (${some}); give more characters`)
   }
 
   function recent(limit: number) {
@@ -86,22 +118,19 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     path,
     readSession(id) {
       const { row, messages, parts } = guarded(path, () => fetch(id))
-      if (!row) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was read`)
+      if (!row) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
       const partsOf = new Map<string, unknown[]>(messages.map(({ id }) => [id, []]))
       for (const { id, messageID, data } of parts) {
         partsOf.get(messageID)?.push(withIds(data, { id, messageID, sessionID: row.id }))
       }
-      const read = messages.map(({ id, data }) =>
-        asMessage(withIds(data, { id, sessionID: row.id }), partsOf.get(id) ?? []),
-      )
-      return {
-        info: infoOf(row),
-        messages: read.flatMap(({ message }) => message ?? []),
-        skipped: read.reduce((sum, one) => sum + one.skipped, 0),
-      }
+      const given = messages.map(({ id, data }) => ({
+        info: withIds(data, { id, sessionID: row.id }),
+        parts: partsOf.get(id) ?? [],
+      }))
+      return { info: infoOf(row), ...readMessages(given) }
     },
     listSessions: ({ limit }) => guarded(path, () => recent(limit).map(infoOf)),
-    close: () => client.close(),
+    close: () => database.close(),
   }
 }
 
@@ -110,14 +139,17 @@ export function findDatabase(env: Environment = process.env): string {
   const folder = opencodeFolder(env)
   const named = env.OPENCODE_DB
   if (named === ":memory:") {
-    throw new StoreError("DATABASE_NOT_FOUND", "OPENCODE_DB is :memory:, which no other process can read; unset it")
+    throw new StoreError(
+      "DATABASE_NOT_FOUND",
+      "OPENCODE_DB is :memory:, which no other process can read; unset OPENCODE_DB",
+    )
   }
   const path = named ? (isAbsolute(named) ? named : join(folder, named)) : join(folder, "opencode.db")
   if (existsSync(path)) return path
-  // Builds of another channel than the released ones have a file of their own; the one in use changed last.
+  // Builds of other channels have a file of their own; the one in use changed last.
   const [channel] = named ? [] : channelFiles(folder)
   if (channel) return channel
-  const hint = "run opencode once, set OPENCODE_DB, or give a file written by `opencode export`"
+  const hint = "run opencode once, set OPENCODE_DB, or pass a file written by `opencode export`"
   throw new StoreError("DATABASE_NOT_FOUND", `no OpenCode database at ${path}; ${hint}`)
 }
 
@@ -143,7 +175,7 @@ function infoOf(row: typeof session.$inferSelect): RecordedSession {
   }
 }
 
-/** Undefined for a row whose data is not a JSON object. */
+/** Undefined if `data` is not a JSON object. */
 function withIds(data: string, ids: Record<string, string>): object | undefined {
   try {
     const value: unknown = JSON.parse(data)
@@ -158,8 +190,8 @@ function guarded<T>(path: string, read: () => T): T {
     return read()
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
-    const what = `${path} cannot be read as an OpenCode database (${reasonOf(cause)})`
-    throw new StoreError("DATABASE_UNREADABLE", `${what}; \`opencode export <session id> > session.json\` may do`, {
+    const what = `${path} cannot be read as an OpenCode database (${innermostReason(cause)})`
+    throw new StoreError("DATABASE_UNREADABLE", `${what}; try \`opencode export <session id> > session.json\``, {
       cause,
     })
   }

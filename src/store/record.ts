@@ -1,105 +1,173 @@
-// What the store keeps, and the interface the plugin sees of it. Types only: importing this file loads nothing.
+// What the store keeps, and the interface the plugin sees of it. One schema per record: its type, its table and the check
+// when it is read back follow from it.
 
-import type { Fold } from "../fold/fold.ts"
-import type { Anchor } from "../hud/place.ts"
+import * as z from "zod/mini"
+import { type Fold, foldSchema } from "../fold/fold.ts"
+import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
-import type { DigestName } from "./digest.ts"
-import type { FoldRows } from "./fold.ts"
+import type { StoredFolds } from "./fold-rows.ts"
 
 export type { Anchor }
 
-/** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
-export type Carried = { compactionID: string; data: string }
+const text = z.string()
+const whole = z.int()
 
-/**
- * One turn's account. Times in epoch ms, tokens as the provider reported them; estimated are `hudTokens`, what the HUD
- * added, and `foldedTokens`, what folds left out of the requests, each summed over the turn's calls.
- */
-export type Turn = {
-  sessionID: string
-  turn: number
-  startedAt: number
-  endedAt: number
-  calls: number
-  inputTokens: number
-  cacheReadTokens: number
-  cacheWriteTokens: number
-  outputTokens: number
-  hudTokens: number
-  providerID: string
-  modelID: string
-  foldedTokens: number
-  /** folded outputs that the agent asked back */
-  recalls: number
-  /** input tokens not sent, net of what the plugin added; by the reports' own measure, see `core/saving.ts` */
-  savedTokens: number
-  /** what the turn's input cost, and what it would have without the plugin, in fresh input tokens */
-  inputCost: number
-  inputCostWithout: number
-  /** 0 where the model's price is not known */
-  savedUsd: number
+/** Times are in epoch ms. Token counts are as the provider reported them unless they are called estimated. */
+export const turnSchema = z.object({
+  sessionID: text,
+  turn: whole,
+  startedAt: whole,
+  endedAt: whole,
+  calls: whole,
+  inputTokens: whole,
+  cacheReadTokens: whole,
+  cacheWriteTokens: whole,
+  outputTokens: whole,
+  /** estimated: what the HUD added, summed over the calls of the turn */
+  hudTokens: whole,
+  providerID: text,
+  modelID: text,
+  /** estimated: what folds left out of the requests, summed over the calls of the turn */
+  foldedTokens: whole,
+  /** folded outputs the agent asked for again */
+  recalls: whole,
+  /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
+  savedTokens: whole,
+  /** what the input of the turn cost, in fresh input tokens */
+  inputCost: whole,
+  /** what it would have cost without the plugin */
+  inputCostWithout: whole,
+  /** 0 if the price of the model is unknown */
+  savedUsd: z.number(),
+})
+/** The account of one turn. */
+export type Turn = z.output<typeof turnSchema>
+
+/** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
+export type CarriedRecord = { compactionID: string; data: string }
+
+/** Identifies a digest: the content it describes, and the backend, model and prompt version that wrote it. */
+export type DigestName = { key: string; writer: string }
+
+const upTo = (maxChars: number) => z.string().check(z.maxLength(maxChars))
+
+const digestSchema = z.object({
+  kind: upTo(100),
+  gist: upTo(400),
+  facts: z
+    .array(
+      z.object({
+        type: z.enum(["path", "symbol", "number", "error", "verdict"]),
+        text: upTo(1000),
+        line: z.optional(z.int()),
+      }),
+    )
+    .check(z.maxLength(24)),
+  verdict: z.optional(z.enum(["pass", "fail"])),
+})
+
+const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.regex(/^r\d+$/)) })
+
+const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
+
+export const writeDigest = (digest: Digest): string => JSON.stringify(digest satisfies z.input<typeof digestSchema>)
+export const writeFold = (fold: Fold): string => JSON.stringify(fold)
+
+// JSON columns are checked when they are read, since another version or a person may have written them.
+export const readDigest = (json: string) => parseAs(digestSchema, json) as Digest | undefined
+export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
+export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
+export const isJson = (json: string): boolean => parseAs(z.unknown(), json) !== undefined
+
+/** Undefined if the text is not JSON of this shape. */
+export function parseAs<T>(schema: z.ZodMiniType<T>, json: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** The column type of a field of a turn. */
+export function storageOf(field: z.ZodMiniType): "text" | "integer" | "real" {
+  if (field instanceof z.ZodMiniString) return "text"
+  return field instanceof z.ZodMiniNumberFormat ? "integer" : "real"
 }
 
 /**
- * Where the store keeps its data now. It turns from `sqlite` to `memory` when the file can no longer be written, and back
- * when that was for want of room and there is some again.
+ * The tables are strict, so a fraction or NaN in an integer column would lose the row; estimates are fractions. Bun 1.3.14
+ * binds a lone surrogate fused with the character after it, and the text would not be found again.
+ */
+export function turnWrite(turn: Turn): StoreWrite {
+  const clean = (value: unknown, field: z.ZodMiniType) => {
+    const storage = storageOf(field)
+    if (storage === "text") return (value as string).toWellFormed()
+    if (!Number.isFinite(value)) return 0
+    return storage === "integer" ? Math.round(value as number) : value
+  }
+  const fields = Object.entries(turnSchema.shape).map(([name, field]) => [name, clean(turn[name as keyof Turn], field)])
+  const record = Object.fromEntries(fields) as Turn
+  return { kind: "turn", sessionID: record.sessionID, turn: record, at: Date.now() }
+}
+
+/** One write waiting in the queue. `at` is when it was requested, in epoch ms. */
+export type StoreWrite =
+  | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
+  | { kind: "carried"; sessionID: string; carried: CarriedRecord; at: number }
+  | { kind: "turn"; sessionID: string; turn: Turn; at: number }
+  | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
+  | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
+  | { kind: "delete"; sessionID: string }
+  | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
+
+/**
+ * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
+ * once a full disk has room again.
  */
 export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
 
-/** Writes waiting for the disk, writes given up because too many waited or one was refused, rows that did not parse. */
+/** Writes waiting for the disk; writes lost because the queue was full or the database refused them; rows that did not parse. */
 export type StoreCounters = { pending: number; dropped: number; skipped: number }
 
 /**
- * The plugin's own store. Nothing here throws or rejects. Saves and loads touch memory only and may be called from a
- * hook; what is saved reaches the disk later, in one transaction, off the hook's path.
+ * The plugin's own store. Nothing here throws or rejects. Saves, and loads that return no promise, touch memory only and may
+ * be called from a hook; saves reach the disk later, in one transaction, outside the hook. The rest reads the disk and must
+ * not be called from a hook.
  */
 export type Store = {
   readonly state: StoreState
   readonly counters: StoreCounters
-  /** The anchors of the 50 sessions saved to last, from disk and from this process, newest last. A copy. */
+  /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
   loadAnchors(): Map<string, Anchor[]>
   /** Replaces the session's anchors; an empty list removes them. */
   saveAnchors(sessionID: string, anchors: readonly Anchor[]): void
-  /** What the 50 sessions saved to last carried, newest last. A copy. */
-  loadCarried(): Map<string, Carried>
-  /** Replaces what the session carries. `data` must be JSON, or it is skipped when it is read back. */
+  /** What the 50 most recently saved sessions carried, newest last. A copy. */
+  loadCarried(): Map<string, CarriedRecord>
+  /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
   saveCarried(sessionID: string, compactionID: string, data: string): void
   /** Inserts the turn or replaces the one with the same session and number. */
   saveTurn(turn: Turn): void
-  /** The session's turns in order, those not yet on disk included. Reads the disk: not for a hook. */
+  /** The session's turns in order, including those not yet on disk. */
   turns(sessionID: string): Promise<Turn[]>
-  /** Keeps what `writer` made of the content that `key` stands for. */
+  /** Keeps the digest that `writer` made of the content with this key. */
   saveDigest(writer: string, key: string, digest: Digest): void
-  /**
-   * What `writer` made of these, as far as it is known; of each it is noted that it is still of use. Reads the disk: not
-   * for a hook.
-   */
+  /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
   loadDigests(writer: string, keys: readonly string[]): Promise<Map<string, Digest>>
-  /** Adds the session's folds, each in place of the one of the same part. Of one session the newest 5,000 are kept. */
+  /** Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. */
   saveFolds(sessionID: string, folds: readonly Fold[]): void
   /** Forgets the folds of these parts. Their numbers still count for `lastFold`. */
   dropFolds(sessionID: string, partIDs: readonly string[]): void
-  /** The session's folds in the order of folding, those not yet on disk included. Reads the disk: not for a hook. */
+  /** The session's folds in the order of folding, including those not yet on disk. */
   loadFolds(sessionID: string): Promise<Fold[]>
   /**
-   * The highest number that a recall id of the session ever had (12 of `r12`), 0 before the first: the next is one more,
-   * whatever was dropped since. Reads the disk: not for a hook.
+   * The highest number any recall id of the session ever had (12 for `r12`), 0 before the first. Dropped folds count, so the
+   * next number is always one more.
    */
   lastFold(sessionID: string): Promise<number>
-  /** Forgets everything about the session. Digests are of no session, and stay. */
+  /** Forgets everything about the session. Digests belong to no session and stay. */
   deleteSession(sessionID: string): void
-  /** Writes what waits. Where the file is locked or the disk full it resolves with the writes kept, to be retried later. */
+  /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
   flush(): Promise<void>
-  /** Flushes, for at most a second and a half, and lets go of the file. Idempotent; saves after it are ignored. */
+  /** Flushes for at most 1.5 seconds and closes the file. Idempotent; later saves are ignored. */
   close(): Promise<void>
 }
-
-/** One write waiting in the queue. `at` is when it was asked for, in epoch ms. */
-export type Write =
-  | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
-  | { kind: "carried"; sessionID: string; carried: Carried; at: number }
-  | { kind: "turn"; sessionID: string; turn: Turn; at: number }
-  | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
-  | { kind: "folds"; sessionID: string; rows: FoldRows; at: number }
-  | { kind: "delete"; sessionID: string }
-  | { kind: "prune"; now: number; keptMs: number; mostDigests: number }

@@ -1,7 +1,6 @@
-// A session as OpenCode recorded it, whether read from its database or from an `opencode export` file: the same shape,
-// and the same little that is asked of it. Fields not named here pass through untouched.
+// A session as OpenCode recorded it, in its database or in a file written by `opencode export`: both have the same shape and
+// the same minimal checks. Fields not named here are passed through unchanged.
 import * as z from "zod/mini"
-import type { HostMessage } from "../host/v1/message.ts"
 
 export type RecordedSession = {
   id: string
@@ -9,15 +8,18 @@ export type RecordedSession = {
   parentID?: string
   directory?: string
   version?: string
-  /** messages from this one on (of it, the parts from `partID` on) are hidden, and go at the next prompt */
+  /** messages from this one on are hidden, in it the parts from `partID` on; the next prompt deletes them */
   revert?: Revert | undefined
   time?: { created?: number; updated?: number }
 }
 
+/** A message as OpenCode stores it; `host/v1/conversation.ts` reads it. */
+export type RecordedMessage = { info: Record<string, unknown>; parts: Record<string, unknown>[] }
+
 export type Revert = { messageID: string; partID?: string | undefined }
 
 /** `skipped` counts the messages and parts that could not be read. */
-export type Recording = { info: RecordedSession; messages: HostMessage[]; skipped: number }
+export type Recording = { info: RecordedSession; messages: RecordedMessage[]; skipped: number }
 
 const optionalText = z.catch(z.optional(z.string()), undefined)
 const optionalNumber = z.catch(z.optional(z.number()), undefined)
@@ -37,20 +39,27 @@ export const sessionShape = z.looseObject({
 const messageShape = z.looseObject({ role: z.string() })
 const partShape = z.looseObject({ type: z.string() })
 
-/** Checked just enough to be a message with parts; what the fields hold is the core's to judge. */
-export function asMessage(info: unknown, parts: readonly unknown[]): { message?: HostMessage; skipped: number } {
-  const head = messageShape.safeParse(info)
-  if (!head.success) return { skipped: 1 }
-  const whole = parts.filter((part) => partShape.safeParse(part).success)
-  return { message: { info: head.data, parts: whole } as HostMessage, skipped: parts.length - whole.length }
+/** Checks only that these are messages with parts; the contents of the fields are checked when they are used. */
+export function readMessages(
+  given: readonly { info: unknown; parts: readonly unknown[] }[],
+): Pick<Recording, "messages" | "skipped"> {
+  const messages: RecordedMessage[] = []
+  let skipped = 0
+  for (const { info, parts } of given) {
+    const head = messageShape.safeParse(info)
+    const valid = parts.filter((part) => partShape.safeParse(part).success)
+    if (head.success) messages.push({ info: head.data, parts: valid as RecordedMessage["parts"] })
+    skipped += head.success ? parts.length - valid.length : 1
+  }
+  return { messages, skipped }
 }
 
 export function readRevert(value: unknown): Revert | undefined {
   return revertShape.safeParse(value).data
 }
 
-/** The messages the next call would be made of: without those that a pending revert has hidden. */
-export function standing({ info: { revert }, messages }: Recording): HostMessage[] {
+/** The messages of the next call: without those that a pending revert has hidden. */
+export function visibleMessages({ info: { revert }, messages }: Recording): RecordedMessage[] {
   const at = revert ? messages.findIndex((message) => message.info.id === revert.messageID) : -1
   const hidden = messages[at]
   if (!revert || !hidden) return messages

@@ -1,9 +1,10 @@
-// The store's tables as the newest migration leaves them, for typed queries. The migrations make them, not this file;
-// a test holds the two together.
+// The store's tables as the newest migration leaves them, for typed queries. The migrations create them, not this file; a
+// test compares the two.
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import { storageOf, type Turn, turnSchema } from "./record.ts"
 
-/** A session that something is kept of. Deleting its row deletes everything else about it. */
-export const session = sqliteTable(
+/** Deleting a session's row deletes everything else about the session. */
+export const sessionTable = sqliteTable(
   "session",
   {
     id: text("id").primaryKey(),
@@ -12,45 +13,24 @@ export const session = sqliteTable(
   (table) => [index("session_touched_at").on(table.touchedAt)],
 )
 
-/** `anchors` is JSON: a text may hold NUL or a lone surrogate, which SQLite does not keep but a JSON escape does. */
-export const anchors = sqliteTable("anchors", {
+/** `anchors` is JSON: SQLite does not keep NUL or lone surrogates in text, but a JSON escape survives. */
+export const anchorsTable = sqliteTable("anchors", {
   sessionID: ownedBySession("session_id").primaryKey(),
   anchors: text("anchors").notNull(),
 })
 
-export const carried = sqliteTable("carried", {
+export const carriedTable = sqliteTable("carried", {
   sessionID: ownedBySession("session_id").primaryKey(),
   compactionID: text("compaction_id").notNull(),
   data: text("data").notNull(),
 })
 
-export const turn = sqliteTable(
-  "turn",
-  {
-    sessionID: ownedBySession("session_id").notNull(),
-    turn: integer("turn").notNull(),
-    startedAt: integer("started_at").notNull(),
-    endedAt: integer("ended_at").notNull(),
-    calls: integer("calls").notNull(),
-    inputTokens: integer("input_tokens").notNull(),
-    cacheReadTokens: integer("cache_read_tokens").notNull(),
-    cacheWriteTokens: integer("cache_write_tokens").notNull(),
-    outputTokens: integer("output_tokens").notNull(),
-    hudTokens: integer("hud_tokens").notNull(),
-    providerID: text("provider_id").notNull(),
-    modelID: text("model_id").notNull(),
-    foldedTokens: integer("folded_tokens").notNull(),
-    recalls: integer("recalls").notNull(),
-    savedTokens: integer("saved_tokens").notNull(),
-    inputCost: integer("input_cost").notNull(),
-    inputCostWithout: integer("input_cost_without").notNull(),
-    savedUsd: real("saved_usd").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
-)
+export const turnTable = sqliteTable("turn", turnColumns(), (table) => [
+  primaryKey({ columns: [table.sessionID, table.turn] }),
+])
 
-/** Of no session: a digest belongs to the content it is of, in whatever session that is read. `digest` is JSON. */
-export const digest = sqliteTable(
+/** Belongs to no session: a digest describes content, whichever session reads it. `digest` is JSON. */
+export const digestTable = sqliteTable(
   "digest",
   {
     key: text("key").notNull(),
@@ -61,8 +41,8 @@ export const digest = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
 )
 
-/** `fold` is JSON, and null once the fold was dropped: the row stays, so that its recall id's number is not given again. */
-export const fold = sqliteTable(
+/** `fold` is JSON, and null once the fold was dropped: the row stays so that the number of its recall id is not reused. */
+export const foldTable = sqliteTable(
   "fold",
   {
     sessionID: ownedBySession("session_id").notNull(),
@@ -74,5 +54,19 @@ export const fold = sqliteTable(
 )
 
 function ownedBySession(name: string) {
-  return text(name).references(() => session.id, { onDelete: "cascade" })
+  return text(name).references(() => sessionTable.id, { onDelete: "cascade" })
+}
+
+/** One column per field of a turn: `cacheReadTokens` is `cache_read_tokens`. */
+function turnColumns() {
+  const textColumn = (name: string) => text(name).notNull()
+  const integerColumn = (name: string) => integer(name).notNull()
+  const columnOf = { text: textColumn, integer: integerColumn, real: (name: string) => real(name).notNull() }
+  const columns = Object.entries(turnSchema.shape).map(([field, schema]) => {
+    const name = field.replace(/(?<=[a-z])[A-Z]+/g, "_$&").toLowerCase()
+    return [field, field === "sessionID" ? ownedBySession(name).notNull() : columnOf[storageOf(schema)](name)]
+  })
+  return Object.fromEntries(columns) as {
+    [Field in keyof Turn]: ReturnType<Turn[Field] extends string ? typeof textColumn : typeof integerColumn>
+  }
 }

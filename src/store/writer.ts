@@ -1,21 +1,21 @@
-// Write-behind: a bounded queue of writes, one per key, put on disk in batches off the caller's path. It knows no
+// A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. Independent of
 // SQLite: `write` does the writing and `recover` decides what a failure means.
-import { reasonOf } from "./errors.ts"
-import { addRows } from "./fold.ts"
-import type { Write } from "./record.ts"
+import { innermostReason } from "./errors.ts"
+import { addRows } from "./fold-rows.ts"
+import type { StoreWrite } from "./record.ts"
 
 /**
- * What to do after a failed batch: `retry` later with the queue kept (locked, full), `again` at once (a fresh file is in
- * place), `skip` what cannot be written (one by one), `stop` for good (memory from now on).
+ * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new
+ * file), `skip` the writes that fail one by one, or `stop` for good (memory only from now on).
  */
 export type Recovery = "retry" | "again" | "skip" | "stop"
 
 export type WriterOptions = {
   /** Writes all or throws. Synchronous. */
-  write(batch: readonly Write[], patienceMs: number): void
-  /** Must not answer `again` without end. */
+  write(batch: readonly StoreWrite[], patienceMs: number): void
+  /** Must not return `again` forever. */
   recover(error: unknown): Recovery
-  /** Told of every write given up. */
+  /** Called for every write that is lost. */
   onLost(count: number, why: string): void
   maxWrites?: number
   delayMs?: number
@@ -24,44 +24,44 @@ export type WriterOptions = {
 export type Writer = {
   readonly pending: number
   readonly lost: number
-  add(write: Write): void
+  add(write: StoreWrite): void
   /** Never rejects. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-const batchSize = 200
-const maxRetryMs = 30_000
-// In the background another writer is waited for only briefly, since waiting stops the host's event loop; a retry is
-// cheap. When closing there is no later.
-const backgroundPatienceMs = 25
-const closingPatienceMs = 200
-const closingAttempts = 6
-const closingPauseMs = 50
+const BATCH_SIZE = 200
+const MAX_RETRY_MS = 30_000
+// In the background the wait for another writer is brief, since it blocks the host's event loop and a retry is cheap. While
+// closing there is no later retry.
+const BACKGROUND_PATIENCE_MS = 25
+const CLOSING_PATIENCE_MS = 200
+const CLOSING_ATTEMPTS = 6
+const CLOSING_PAUSE_MS = 50
 
 export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions): Writer {
-  const queue = new Map<string, Write>()
+  const queue = new Map<string, StoreWrite>()
   let lost = 0
   let retries = 0
   let stopped = false
-  /** why the last batch is to be tried again */
-  let inTheWay = ""
+  /** why the last batch failed and will be retried */
+  let retryReason = ""
   let timer: NodeJS.Timeout | undefined
   let tail: Promise<void> = Promise.resolve()
   let closing: Promise<void> | undefined
 
-  function add(next: Write): void {
+  function add(next: StoreWrite): void {
     if (stopped || closing) return
     if (next.kind === "delete") forget(next.sessionID)
     const key = keyOf(next)
     const waiting = queue.get(key)
-    // Set anew rather than replaced: after a delete of its session a write must come later than the delete.
+    // Deleted first, so that it moves to the end: a write must follow an earlier delete of its session.
     queue.delete(key)
-    queue.set(key, waiting ? merged(waiting, next) : next)
+    queue.set(key, waiting ? merge(waiting, next) : next)
     const [oldest] = queue.keys()
     if (queue.size > maxWrites && oldest !== undefined) {
       queue.delete(oldest)
-      lose(1, `more than ${maxWrites} writes wait`)
+      lose(1, `more than ${maxWrites} writes are waiting`)
     }
     schedule(delayMs)
   }
@@ -78,27 +78,27 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   function flush(): Promise<void> {
     tail = tail.then(async () => {
-      // The next tick at the earliest: whoever asked for the flush may stand in a hook.
+      // Not in this tick, since the caller may be in a hook.
       await nextTick()
       if (closing) return
       clearTimeout(timer)
       timer = undefined
-      if (await drain(backgroundPatienceMs)) retries = 0
-      else schedule(Math.min(delayMs * 2 ** retries++, maxRetryMs))
+      if (await drain(BACKGROUND_PATIENCE_MS)) retries = 0
+      else schedule(Math.min(delayMs * 2 ** retries++, MAX_RETRY_MS))
     })
     return tail
   }
 
-  /** Answers whether the queue was emptied; when not, it is worth another try later. */
+  /** Whether the queue was emptied. If not, it is worth another try later. */
   async function drain(patienceMs: number): Promise<boolean> {
     while (queue.size > 0) {
-      if (!writeBatch([...queue].slice(0, batchSize), patienceMs)) return false
+      if (!writeBatch([...queue].slice(0, BATCH_SIZE), patienceMs)) return false
       if (queue.size > 0) await nextTick()
     }
     return true
   }
 
-  function writeBatch(batch: readonly (readonly [string, Write])[], patienceMs: number): boolean {
+  function writeBatch(batch: readonly (readonly [string, StoreWrite])[], patienceMs: number): boolean {
     try {
       write(
         batch.map(([, one]) => one),
@@ -112,7 +112,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
         case "again":
           return true
         case "retry":
-          inTheWay = reasonOf(error)
+          retryReason = innermostReason(error)
           return false
         case "stop":
           stopped = true
@@ -122,7 +122,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
           const [only] = batch
           if (only && batch.length === 1) {
             remove(batch)
-            lose(1, reasonOf(error))
+            lose(1, innermostReason(error))
             return true
           }
           return batch.every((one) => stopped || writeBatch([one], patienceMs))
@@ -133,7 +133,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     }
   }
 
-  function remove(batch: readonly (readonly [string, Write])[]): void {
+  function remove(batch: readonly (readonly [string, StoreWrite])[]): void {
     for (const [key, one] of batch) if (queue.get(key) === one) queue.delete(key)
   }
 
@@ -146,12 +146,12 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     closing ??= (async () => {
       clearTimeout(timer)
       await tail
-      // Counted, not timed: under a replay the clock stands still.
-      for (let attempt = 0; attempt < closingAttempts; attempt++) {
-        if (await drain(closingPatienceMs)) return
-        await new Promise((resolve) => setTimeout(resolve, closingPauseMs))
+      // Attempts are counted, not timed: tests may freeze the clock.
+      for (let attempt = 0; attempt < CLOSING_ATTEMPTS; attempt++) {
+        if (await drain(CLOSING_PATIENCE_MS)) return
+        await new Promise((resolve) => setTimeout(resolve, CLOSING_PAUSE_MS))
       }
-      if (queue.size > 0) lose(queue.size, inTheWay)
+      if (queue.size > 0) lose(queue.size, retryReason)
       queue.clear()
     })()
     return closing
@@ -170,7 +170,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   }
 }
 
-function keyOf(write: Write): string {
+function keyOf(write: StoreWrite): string {
   switch (write.kind) {
     case "turn":
       return `turn ${write.turn.turn} ${write.sessionID}`
@@ -183,8 +183,8 @@ function keyOf(write: Write): string {
   }
 }
 
-/** Of two writes with one key the later counts, save folds: they are other parts'. */
-function merged(waiting: Write, next: Write): Write {
+/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts. */
+function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
   if (waiting.kind !== "folds" || next.kind !== "folds") return next
   return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
 }

@@ -1,4 +1,5 @@
-// Where the plugin's store and OpenCode's database lie. Pure: the environment and the home folder are given.
+// Where the plugin's store and OpenCode's database are.
+
 import { homedir, tmpdir } from "node:os"
 import { basename, isAbsolute, join, resolve } from "node:path"
 import { isRemote } from "./private-folder.ts"
@@ -14,17 +15,16 @@ export function dataFolder(env: Environment = process.env, home = homeFolder()):
 export const STORE_NAME = "hud.db"
 
 /**
- * The store's file: the one that the option `store.path` names, else `hud.db` in the data folder. A name without a folder is
- * one in the data folder; else the path has to be absolute, and on this machine. Throws where it is neither, or does not end in
- * `.db`: a project's own opencode.json can set the option, and a file of another kind might be read by a program that acts on it.
+ * The store's file: the one given by the option `store.path`, else `hud.db` in the data folder. A bare name is a file in the
+ * data folder; any other path must be absolute and local. Throws when it is not, or does not end in `.db`: an untrusted
+ * project can set the option in its opencode.json, and other kinds of files may be read by programs that act on them.
  */
 export function storePath(env: Environment = process.env, home = homeFolder(), named = STORE_NAME): string {
   const isName = basename(named) === named && !named.includes("\\")
   if ((isName || (isAbsolute(named) && !isRemote(named))) && named.endsWith(".db"))
     return resolve(dataFolder(env, home), named)
-  const got = `got ${JSON.stringify(named)}`
   throw new Error(
-    `option store.path: expected an absolute path, or a name in the data folder, that ends in .db; ${got}`,
+    `option store.path: expected an absolute path, or a name in the data folder, that ends in .db; got ${JSON.stringify(named)}`,
   )
 }
 
@@ -33,7 +33,7 @@ export function opencodeFolder(env: Environment = process.env, home = homeFolder
   return join(dataHome(env, home), "opencode")
 }
 
-// An account without an entry in the password file has none, and then asking throws.
+/** Empty when the account has no entry in the password file, for which Node throws. */
 export function homeFolder(): string {
   try {
     return homedir()
@@ -42,8 +42,8 @@ export function homeFolder(): string {
   }
 }
 
-// OpenCode uses XDG folders on every platform, macOS and Windows too (its xdg-basedir knows no %LOCALAPPDATA%), so a
-// user who has moved one has moved the other. Without a home folder only the temporary one is left.
+// OpenCode uses XDG folders on every platform, macOS and Windows included (its xdg-basedir does not know %LOCALAPPDATA%),
+// so a user who moved one has moved the other.
 function dataHome(env: Environment, home: string): string {
   if (env.XDG_DATA_HOME) return resolve(env.XDG_DATA_HOME)
   return home ? join(home, ".local", "share") : tmpdir()

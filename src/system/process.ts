@@ -1,10 +1,27 @@
-// Whether the process that wrote a status is still there.
+// What the runtime leaves out: whether another process still runs, and a deadline for a promise.
 
-/** Another user's process runs as well. */
+/** True for a process of another user as well. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+/** What `within` resolves to when the deadline came first. */
+export const LATE = Symbol("late")
+
+/** The promise's value, or LATE at the deadline. A rejection after the deadline is swallowed: nobody waits for it. */
+export async function within<T>(promise: Promise<T>, deadlineMs: number): Promise<T | typeof LATE> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(() => resolve(LATE), deadlineMs)
+  })
+  promise.catch(() => {})
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

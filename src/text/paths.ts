@@ -1,7 +1,7 @@
-// File paths as tools and patches spell them, brought to one spelling, so that a file is one file. Text only: nothing
-// here asks the disk.
+// One spelling for the file paths of tools and patches, so that a file is recognised as the same. Works on the text alone,
+// without looking at the disk.
 
-/** Slashes forward, `.` and `..` resolved, no trailing slash. Windows drive letters are kept, upper-cased. */
+/** Forward slashes, `.` and `..` resolved, no trailing slash, Windows drive letters in upper case. */
 export function normalizePath(path: string): string {
   const slashed = path.replaceAll("\\", "/").replace(/^([a-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)
   const rooted = slashed.startsWith("/")
@@ -14,7 +14,7 @@ export function normalizePath(path: string): string {
   return (rooted ? "/" : "") + out.join("/")
 }
 
-/** The path relative to `root` when it lies in it, else normalised as it is. A relative path is taken to be in it. */
+/** The path relative to `root` if it is inside, else only normalised. Relative paths count as inside. */
 export function relativeTo(root: string | undefined, path: string): string {
   const whole = normalizePath(path)
   if (!root || root === "/") return whole

@@ -1,26 +1,26 @@
-// Token estimates. Only reported usage is exact; these fill in where there is no report yet.
+// Token estimates, for requests whose usage the provider has not reported yet.
 
 import { estimateTokenCount } from "tokenx"
-import { renew } from "../bounded.ts"
-import { own } from "./text.ts"
+import { renew } from "../system/values.ts"
+import { own } from "./sanitize.ts"
 
-/** Characters per token over the wire formats' usual mix of English and code; the running ratio corrects the rest. */
+/** Typical of the mix of English and code in a request. A running ratio of usage to estimate corrects the rest. */
 const CHARS_PER_TOKEN = 4
 
-/** Estimated tokens of a text of this length, without reading it. */
+/** The estimate for a text of this length, without reading it. */
 export function tokensOfLength(length: number): number {
   return Math.ceil(length / CHARS_PER_TOKEN)
 }
 
-/** Lines counted before: most of a HUD says what the last one said, and counting is most of what rendering costs. */
-const counted = new Map<string, number>()
-const MOST_COUNTED = 500
+/** Most lines of a HUD are those of the last one, and counting tokens is most of the cost of rendering it. */
+const cache = new Map<string, number>()
+const MAX_CACHED_TEXTS = 500
 
-/** Estimated tokens of a short text, script and punctuation counted in. Reads all of it: about 65 ns a character. */
+/** The estimate for a short text, by its scripts and punctuation. Reads all of it, at about 65 ns a character. */
 export function estimateTokens(text: string): number {
-  const known = counted.get(text)
+  const known = cache.get(text)
   if (known !== undefined) return known
   const tokens = estimateTokenCount(text)
-  renew(counted, own(text), tokens, MOST_COUNTED)
+  renew(cache, own(text), tokens, MAX_CACHED_TEXTS)
   return tokens
 }

@@ -1,46 +1,45 @@
-// The commands of the palette, which are slash commands too. Each acts on the session that is open.
+// The commands of the palette, which are slash commands too. All but setup act on the open session.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { showFolds } from "./folds-dialog.tsx"
-import type { Guard } from "./guard.ts"
+import { showFolds, showText } from "./dialogs.tsx"
+import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
-import { type Switch, turn } from "./switch.ts"
-import { showText } from "./text-dialog.tsx"
-import { hudText, statusText } from "./texts.ts"
-import { statusNow } from "./view.ts"
-import { look, type Seen, type Watch } from "./watch.ts"
+import { type Switch, setSwitch } from "./switch.ts"
+import { hudText, statusNow, statusText } from "./view.ts"
+import { readSessionSnapshot, type SessionSnapshot, type SessionWatch } from "./watch.ts"
 
 type Command = {
   name: string
   title: string
   slash: string
-  /** of a session that is open; absent = anywhere */
-  act?: (sessionID: string, seen: Seen) => unknown
+  /** for commands that need an open session */
+  act?: (sessionID: string, state: SessionSnapshot) => unknown
+  /** for commands that do not */
   run?: () => unknown
   enabled?: () => boolean
 }
 
-/** Registers them; they go with the plugin. */
-export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, folder: string): void {
-  const setup = createSetup(api, guard)
+/** Registers the commands until the plugin is disposed. */
+export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: SessionWatch, folder: string): void {
+  const setup = createSetup(api, reporter)
   api.lifecycle.onDispose(() => setup.stop())
 
-  const open = () => {
+  const openSession = () => {
     const { current } = api.route
     const id = current.name === "session" ? current.params?.sessionID : undefined
     return typeof id === "string" ? id : undefined
   }
-  const isPaused = (one: Switch) => {
-    const id = open()
-    return id !== undefined && watch.peek(id)?.switches[one] === "paused"
+  const isPaused = (name: Switch) => {
+    const id = openSession()
+    return id !== undefined && watch.peek(id)?.switches[name] === "paused"
   }
-  const switching = (one: Switch, to: "on" | "paused", slash: string, title: string): Command => ({
-    name: `opencode-hudfold.${one}.${to === "on" ? "resume" : "pause"}`,
+  const switchCommand = (target: Switch, to: "on" | "paused", slash: string, title: string): Command => ({
+    name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,
     title,
     slash,
-    enabled: () => open() !== undefined && isPaused(one) === (to === "on"),
-    act: async (sessionID, seen) => {
-      const message = await turn(folder, sessionID, one, to, statusNow(seen)?.[one].activity)
+    enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
+    act: async (sessionID, state) => {
+      const message = await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity)
       watch.refresh(sessionID)
       api.ui.toast({ variant: "info", title: "opencode-hudfold", message })
     },
@@ -51,27 +50,27 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
       name: "opencode-hudfold.show",
       title: "HUD of the next request",
       slash: "hud",
-      act: (_, seen) => showText(api, hudText(seen)),
+      act: (_, state) => showText(api, hudText(state)),
     },
     {
       name: "opencode-hudfold.folds",
       title: "HUD: list folds, recall one",
       slash: "hud-folds",
       act: (_, { status }) => {
-        if (status?.folding.newest.length) showFolds(api, guard, status)
+        if (status?.folding.newest.length) showFolds(api, reporter, status)
         else showText(api, { title: "Folds", note: "Nothing is folded in this session." })
       },
     },
     {
       name: "opencode-hudfold.status",
-      title: "HUD: status, and the local model's",
+      title: "HUD: status of the session and the local model",
       slash: "hud-status",
-      act: (_, seen) => showText(api, statusText(seen)),
+      act: (_, state) => showText(api, statusText(state)),
     },
-    switching("hud", "paused", "hud-pause", "HUD: pause it for this session"),
-    switching("hud", "on", "hud-resume", "HUD: resume it for this session"),
-    switching("folding", "paused", "hud-fold-pause", "HUD: pause folding for this session"),
-    switching("folding", "on", "hud-fold-resume", "HUD: resume folding for this session"),
+    switchCommand("hud", "paused", "hud-pause", "HUD: pause it for this session"),
+    switchCommand("hud", "on", "hud-resume", "HUD: resume it for this session"),
+    switchCommand("folding", "paused", "hud-fold-pause", "HUD: pause folding for this session"),
+    switchCommand("folding", "on", "hud-fold-resume", "HUD: resume folding for this session"),
     {
       name: "opencode-hudfold.setup",
       title: "HUD: set up the local model",
@@ -83,12 +82,12 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
   const run = async ({ act, run }: Command) => {
     api.ui.dialog.clear()
     if (!act) return run?.()
-    const sessionID = open()
+    const sessionID = openSession()
     if (sessionID === undefined) {
       api.ui.toast({ variant: "info", title: "opencode-hudfold", message: "Open a session first." })
       return
     }
-    return act(sessionID, await look(folder, sessionID))
+    return act(sessionID, await readSessionSnapshot(folder, sessionID))
   }
   const unregister = api.keymap.registerLayer({
     commands: commands.map((command) => ({
@@ -98,7 +97,7 @@ export function registerCommands(api: TuiPluginApi, guard: Guard, watch: Watch, 
       category: "opencode-hudfold",
       slashName: command.slash,
       ...(command.enabled ? { enabled: command.enabled } : {}),
-      run: () => guard.run(`/${command.slash}`, () => run(command)),
+      run: () => reporter.run(`/${command.slash}`, () => run(command)),
     })),
   })
   api.lifecycle.onDispose(unregister)

@@ -1,5 +1,5 @@
-// The context as a picture: a bar with a mark where OpenCode compacts, and the last calls' sizes as a row of small bars.
-// Pure; what is drawn how is said by names, not colours.
+// The context as a picture: a bar with a mark where OpenCode compacts, and the sizes of the last calls as a sparkline.
+// Pure; parts are named here and coloured by the component.
 
 /** `fill` is used, `track` is free, `mark` is the threshold; every cell is one column wide. */
 export type Cells = { text: string; part: "fill" | "track" | "mark"; onFill?: boolean }
@@ -9,8 +9,8 @@ const HEIGHTS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
 /**
  * A bar of `width` columns.
- * - `share`: how full, 0 to 1; more is as full as it gets
- * - `mark`: where the threshold stands, 0 to 1; absent = none is drawn
+ * - `share`: how full, 0 to 1; anything above is drawn as full
+ * - `mark`: where the threshold is, 0 to 1; absent = no mark
  */
 export function bar(share: number, width: number, mark?: number): Cells[] {
   const eighths = Math.round(clamp(share) * width * 8)
@@ -32,11 +32,11 @@ export function bar(share: number, width: number, mark?: number): Cells[] {
   }, [])
 }
 
-/** One column for each of the newest `width` sizes, from nothing to `most`; `most` is the largest when absent. */
-export function sparkline(sizes: readonly number[], width: number, most = Math.max(...sizes)): string {
+/** One column for each of the newest `width` sizes, on a scale from 0 to `max`, by default the largest size. */
+export function sparkline(sizes: readonly number[], width: number, max = Math.max(...sizes)): string {
   return sizes
     .slice(-Math.max(0, width) || sizes.length)
-    .map((size) => HEIGHTS[Math.min(7, Math.floor(clamp(most > 0 ? size / most : 0) * 8))])
+    .map((size) => HEIGHTS[Math.min(7, Math.floor(clamp(max > 0 ? size / max : 0) * 8))])
     .join("")
 }
 

@@ -1,36 +1,39 @@
-// The sidebar's section: a title that folds it up, and below it what is worth a line. Everything that is said and how
-// long it may be is in `view.ts`.
+// The two places on OpenCode's screen: the sidebar's section, and the short line beside the prompt while the sidebar is
+// hidden. What they say, and how wide it may be, is decided in `view.ts`.
 
-import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import type { TuiPluginApi, TuiThemeCurrent } from "@opencode-ai/plugin/tui"
 import type { BoxRenderable } from "@opentui/core"
-import { createMemo, createSignal, Index, onCleanup, onMount, Show } from "solid-js"
-import { followSession } from "./follow.ts"
-import { colourOf, Spans } from "./spans.tsx"
-import { type Line, panelLines, titleOf } from "./view.ts"
-import type { Watch } from "./watch.ts"
+import { useTerminalDimensions } from "@opentui/solid"
+import { type Accessor, createEffect, createMemo, createSignal, For, Index, onCleanup, onMount, Show } from "solid-js"
+import { ALL_ON } from "../status/status.ts"
+import { type Ink, panelLines, type Span, type StyledLine, summaryOf, titleOf } from "./view.ts"
+import type { SessionSnapshot, SessionWatch } from "./watch.ts"
 
-const OPEN = "opencode-hudfold.open"
-/** Of OpenCode's sidebar, without its padding; measured once it is drawn. */
-const COLUMNS = 37
+const OPEN_KEY = "opencode-hudfold.open"
+/** Width of OpenCode's sidebar without its padding, until it has been drawn and measured. */
+const SIDEBAR_COLUMNS = 37
 
-type Props = {
+const UNKNOWN: SessionSnapshot = { status: undefined, switches: ALL_ON }
+
+type PanelProps = {
   api: TuiPluginApi
-  watch: Watch
+  watch: SessionWatch
   sessionID: string
-  /** told when the panel comes; the answer is called when it goes */
+  /** called when the panel is mounted; returns what to call when it is unmounted */
   mounted: () => () => void
 }
 
-export function Panel(props: Props) {
+/** A title that collapses the section, and the session's status below it. */
+export function Panel(props: PanelProps) {
   const theme = () => props.api.theme.current
-  const [open, setOpen] = createSignal(props.api.kv.get(OPEN, true))
-  const [columns, setColumns] = createSignal(COLUMNS)
-  const seen = followSession(props.watch, () => props.sessionID)
-  const lines = createMemo(() => panelLines(seen(), columns()), undefined, { equals: isEqual })
-  const title = createMemo(() => titleOf(seen()), undefined, { equals: isEqual })
+  const [open, setOpen] = createSignal(props.api.kv.get(OPEN_KEY, true))
+  const [columns, setColumns] = createSignal(SIDEBAR_COLUMNS)
+  const state = followSession(props.watch, () => props.sessionID)
+  const lines = createMemo(() => panelLines(state(), columns()), undefined, { equals: isEqual })
+  const title = createMemo(() => titleOf(state()), undefined, { equals: isEqual })
   onMount(() => onCleanup(props.mounted()))
   const toggle = () => {
-    props.api.kv.set(OPEN, setOpen(!open()))
+    props.api.kv.set(OPEN_KEY, setOpen(!open()))
   }
   return (
     <box
@@ -53,6 +56,60 @@ export function Panel(props: Props) {
   )
 }
 
-function isEqual<T extends Line | readonly Line[] | object>(one: T, other: T): boolean {
+export function PromptLine(props: { api: TuiPluginApi; watch: SessionWatch; sessionID: string; hidden: boolean }) {
+  const terminal = useTerminalDimensions()
+  const state = followSession(props.watch, () => props.sessionID)
+  const line = createMemo(() => (props.hidden ? [] : summaryOf(state(), terminal().width)), undefined, {
+    equals: isEqual,
+  })
+  return (
+    <Show when={line().length > 0}>
+      <Spans line={line()} theme={props.api.theme.current} />
+    </Show>
+  )
+}
+
+/** The state of a session as a signal; switches to another session when the id changes. */
+function followSession(watch: SessionWatch, sessionID: Accessor<string>): Accessor<SessionSnapshot> {
+  const [state, setState] = createSignal(UNKNOWN)
+  createEffect(() => {
+    setState(UNKNOWN)
+    onCleanup(watch.follow(sessionID(), setState))
+  })
+  return state
+}
+
+function isEqual(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
+}
+
+function Spans(props: { line: StyledLine; theme: TuiThemeCurrent }) {
+  return (
+    <text wrapMode="none" fg={props.theme.textMuted}>
+      <For each={props.line}>{(span) => <span style={styleOf(span, props.theme)}>{span.text}</span>}</For>
+    </text>
+  )
+}
+
+function styleOf({ ink, on }: Span, theme: TuiThemeCurrent) {
+  const fg = colourOf(ink, theme)
+  if (on === undefined) return { fg }
+  return { fg, bg: on === "track" ? theme.backgroundElement : theme.textMuted }
+}
+
+function colourOf(ink: Ink, theme: TuiThemeCurrent) {
+  switch (ink) {
+    case "plain":
+    case "mark":
+      return theme.text
+    case "good":
+      return theme.success
+    case "warn":
+      return theme.warning
+    case "bad":
+      return theme.error
+    case "muted":
+    case "track":
+      return theme.textMuted
+  }
 }

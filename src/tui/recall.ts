@@ -1,12 +1,13 @@
-// The original of a fold, as OpenCode keeps it.
+// The original of a fold, fetched from OpenCode.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { originalText } from "../fold/original.ts"
+import { partOf } from "../host/v1/conversation.ts"
 import type { HostPart } from "../host/v1/message.ts"
 import type { FoldStatus } from "../status/status.ts"
 
-/** Undefined when it is gone: taken back, or removed with its message. Rejects when OpenCode cannot be asked. */
-export async function originalOf(
+/** Undefined when it no longer exists: reverted, or removed with its message. Rejects when OpenCode does not answer. */
+export async function fetchOriginal(
   client: TuiPluginApi["client"],
   sessionID: string,
   { messageID, partID, side }: FoldStatus,
@@ -16,8 +17,9 @@ export async function originalOf(
     if (response?.status === 404) return
     throw new Error(`OpenCode was asked for message ${messageID} and answered ${reasonOf(error, response?.status)}`)
   }
-  const part = data.parts.find(({ id }) => id === partID)
-  return part?.type === "tool" ? originalText(part as HostPart, side) : undefined
+  const stored = data.parts.find(({ id }) => id === partID)
+  const part = stored && partOf(stored as HostPart)
+  return part?.type === "tool" ? originalText(part, side) : undefined
 }
 
 function reasonOf(error: unknown, status: number | undefined): string {

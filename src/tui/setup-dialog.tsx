@@ -1,83 +1,84 @@
-// Setup from the panel: what would be done, the question, then what is being done, and how it ended.
+// Setup from the panel: shows what would be done, asks, and then shows the progress and the result.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
-import type { Guard } from "./guard.ts"
-import { type Ended, type Run, runCli } from "./setup-run.ts"
-import { visible } from "./visible.ts"
+import type { Reporter } from "./reporter.ts"
+import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
+import { visible } from "./text.ts"
 
-type Step = "looking" | "asking" | "working" | "stopping" | "done" | "failed"
+type Stage = "checking" | "asking" | "working" | "stopping" | "done" | "failed"
 
-/** Lines kept on the screen; older ones have been read. */
-const SHOWN = 16
+/** Number of output lines on the screen, the newest. */
+const MAX_LINES = 16
 
-const SAID: Record<Step, { title: string; keys: string }> = {
-  looking: { title: "Local model: looking what is there", keys: "esc cancel" },
-  asking: { title: "Local model: this would be done", keys: "enter do it   esc cancel" },
+const WORDS: Record<Stage, { title: string; keys: string }> = {
+  checking: { title: "Local model: checking what is installed", keys: "esc cancel" },
+  asking: { title: "Local model: what would be done", keys: "enter start   esc cancel" },
   working: { title: "Local model: setting up", keys: "esc stop" },
   stopping: { title: "Local model: stopping", keys: "" },
   done: { title: "Local model: done", keys: "esc close" },
   failed: { title: "Local model: not set up", keys: "esc close" },
 }
 
-/** One setup at a time: who leaves the dialog while it works stops it. `stop` is for when the plugin goes. */
-export function createSetup(api: TuiPluginApi, guard: Guard): { show(): void; stop(): void } {
-  const [step, setStep] = createSignal<Step>()
+/** One setup at a time; leaving the dialog stops it. `stop` is for when the plugin is disposed. */
+export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): void; stop(): void } {
+  const [stage, setStage] = createSignal<Stage>()
   const [lines, setLines] = createSignal<readonly string[]>([])
-  let run: Run | undefined
+  let run: CliRun | undefined
   let shown = false
 
-  const begin = (next: Step, args: readonly string[], then: (ended: Ended) => void) => {
-    setStep(next)
+  const begin = (next: Stage, args: readonly string[], then: (result: CliResult) => void) => {
+    setStage(next)
     setLines([])
-    guard.run("setup", async () => {
-      run = runCli(args, (line) => setLines((before) => [...before, visible(line)].slice(-SHOWN)))
-      const ended = await run.ended
+    reporter.run("setup", async () => {
+      run = runCli(args, (line) => setLines((before) => [...before, visible(line)].slice(-MAX_LINES)))
+      const result = await run.result
       run = undefined
-      then(ended)
+      then(result)
     })
   }
-  const end = (ended: Ended) => {
-    setStep(ended.ok ? "done" : "failed")
+  const end = (result: CliResult) => {
+    setStage(result.ok ? "done" : "failed")
     if (shown) return
-    if (ended.ok) api.ui.toast({ variant: "success", message: "The local model is set up." })
-    else if (ended.interrupted) api.ui.toast({ variant: "info", message: "Setup was stopped; run it again to go on." })
-    else guard.report("setup", ended.reason)
+    if (result.ok) api.ui.toast({ variant: "success", message: "The local model is set up." })
+    else if (result.interrupted)
+      api.ui.toast({ variant: "info", message: "Setup was stopped; run it again to continue." })
+    else reporter.report("setup", result.reason)
   }
-  const look = () =>
-    begin("looking", ["setup", "--dry-run"], (ended) => {
-      if (!shown) setStep(undefined)
-      // left and opened again while the first look was still ending
-      else if (!ended.ok && ended.interrupted) look()
-      else setStep(ended.ok ? "asking" : "failed")
+  const check = () =>
+    begin("checking", ["setup", "--dry-run"], (result) => {
+      if (!shown) setStage(undefined)
+      // the dialog was closed and reopened while the first check was still stopping
+      else if (!result.ok && result.interrupted) check()
+      else setStage(result.ok ? "asking" : "failed")
     })
   const accept = () => {
-    if (step() === "asking") begin("working", ["setup"], end)
+    if (stage() === "asking") begin("working", ["setup"], end)
   }
   const leave = () => {
     shown = false
     if (!run) return
-    if (step() === "working") setStep("stopping")
+    if (stage() === "working") setStage("stopping")
     run.stop()
   }
 
   return {
     show: () => {
       api.ui.dialog.replace(
-        () => <SetupDialog api={api} step={step() ?? "looking"} lines={lines()} accept={accept} />,
-        () => guard.run("setup", leave),
+        () => <SetupDialog api={api} stage={stage() ?? "checking"} lines={lines()} accept={accept} />,
+        () => reporter.run("setup", leave),
       )
       api.ui.dialog.setSize("large")
       shown = true
-      if (!run) look()
+      if (!run) check()
     },
     stop: () => run?.stop(),
   }
 }
 
-function SetupDialog(props: { api: TuiPluginApi; step: Step; lines: readonly string[]; accept: () => void }) {
+function SetupDialog(props: { api: TuiPluginApi; stage: Stage; lines: readonly string[]; accept: () => void }) {
   const theme = () => props.api.theme.current
-  const said = createMemo(() => SAID[props.step])
+  const words = createMemo(() => WORDS[props.stage])
   onMount(() =>
     onCleanup(
       props.api.keymap.registerLayer({ bindings: [{ key: "return", desc: "Set up", cmd: () => props.accept() }] }),
@@ -85,15 +86,15 @@ function SetupDialog(props: { api: TuiPluginApi; step: Step; lines: readonly str
   )
   return (
     <box paddingLeft={4} paddingRight={4} paddingBottom={1} gap={1}>
-      <text fg={props.step === "failed" ? theme().error : theme().text} wrapMode="none">
-        <b>{said().title}</b>
+      <text fg={props.stage === "failed" ? theme().error : theme().text} wrapMode="none">
+        <b>{words().title}</b>
       </text>
       <Show when={props.lines.length > 0}>
         <box>
           <For each={props.lines}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
         </box>
       </Show>
-      <text fg={theme().text}>{said().keys}</text>
+      <text fg={theme().text}>{words().keys}</text>
     </box>
   )
 }

@@ -1,20 +1,29 @@
-// What the panel and the prompt's line show of a status, as lines of spans: which words, how wide, in which tone. Pure;
-// the components only draw it.
+// What the panel, the prompt's line and the dialogs say about a session: the wording, the width and the tone. Pure; the
+// components only draw it.
 
 import type { Activity, Status } from "../status/status.ts"
-import { isNearlyFull, percent, type Row, rowsOf, savesMoney, type Tone } from "../status/words.ts"
-import { amount } from "../text/text.ts"
+import { isNearlyFull, type StatusRow, savesMoney, statusRows, type Tone } from "../status/words.ts"
+import { amount, percent, plural } from "../text/format.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
-import type { Seen } from "./watch.ts"
-import { fit, widthOf, wrap } from "./width.ts"
+import { fit, visible, widthOf, wrap } from "./text.ts"
+import type { SessionSnapshot } from "./watch.ts"
 
-/** A tone of the words, or a part of the meter. */
+/** A tone of the text, or a part of the meter. */
 export type Ink = Tone | "track" | "mark"
 export type Span = { text: string; ink: Ink; on?: "fill" | "track" }
-export type Line = readonly Span[]
+export type StyledLine = readonly Span[]
 
-/** The status as the user has switched it since it was written: that is what the next request goes by. */
-export function statusNow({ status, switches }: Seen): Status | undefined {
+/** What a dialog shows. */
+export type DialogText = {
+  title: string
+  /** displayed above the text */
+  note?: string
+  /** already safe for a terminal, see `visible` */
+  text?: string
+}
+
+/** The status with the user's switches applied, since the next request obeys those and not the status written before. */
+export function statusNow({ status, switches }: SessionSnapshot): Status | undefined {
   if (!status) return
   const now = (activity: Activity, wanted: "on" | "paused") => (activity === "off" ? "off" : wanted)
   return {
@@ -24,35 +33,35 @@ export function statusNow({ status, switches }: Seen): Status | undefined {
   }
 }
 
-/** What stands behind the panel's title. */
-export function titleOf(seen: Seen): Span {
-  const status = statusNow(seen)
+/** What follows the panel's title. */
+export function titleOf(state: SessionSnapshot): Span {
+  const status = statusNow(state)
   if (!status) return { text: "", ink: "muted" }
   const { activity, text, tokens } = status.hud
   if (activity !== "on") return { text: activity, ink: activity === "paused" ? "warn" : "muted" }
-  if (seen.status?.hud.activity === "paused") return { text: "from the next request on", ink: "muted" }
+  if (state.status?.hud.activity === "paused") return { text: "from the next request on", ink: "muted" }
   return { text: text === undefined ? "nothing to say yet" : `${tokens} tokens`, ink: "muted" }
 }
 
-/** Calls that the trend looks back, a column each. */
-const TREND_COLUMNS = 24
+/** Number of calls in the trend, one column each. */
+const MAX_TREND_COLUMNS = 24
 
-/** Lines below a row that the panel has room for. */
-const BELOW: Partial<Record<Row["name"], number>> = { failing: 2, stale: 1, folds: 1, digests: 2 }
+/** How many lines of details the panel has room for below a row. */
+const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = { failing: 2, stale: 1, folds: 1, digests: 2 }
 
-/** The panel below its title, each line at most `width` columns wide. */
-export function panelLines(seen: Seen, width: number): Line[] {
-  const status = statusNow(seen)
+/** The panel's lines below its title, each at most `width` columns wide. */
+export function panelLines(state: SessionSnapshot, width: number): StyledLine[] {
+  const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
-  const rows = rowsOf(status).filter(({ name }) => name !== "context" && name !== "hud")
+  const rows = statusRows(status).filter(({ name }) => name !== "context" && name !== "hud")
   return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
 }
 
-function contextLines(status: Status, width: number): Line[] {
+function contextLines(status: Status, width: number): StyledLine[] {
   const { tokens, estimated, limit, compactsAt, trend } = status.context
   if (!isReported(status)) return [[{ text: fit("context known after the first call", width), ink: "muted" }]]
   const size = `${estimated ? "about " : ""}${amount(tokens)}${limit === undefined ? " tokens" : ` of ${amount(limit)}`}`
-  const room = Math.min(TREND_COLUMNS, width - widthOf(size) - 2)
+  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(size) - 2)
   const line: Span[] = [{ text: fit(size, width), ink: "muted" }]
   if (trend.length > 1 && room >= 4) {
     const drawn = sparkline(trend, room, compactsAt ?? limit)
@@ -67,25 +76,25 @@ function contextLines(status: Status, width: number): Line[] {
   return [[...meter, { text: label, ink: near ? "warn" : "plain" }], line]
 }
 
-/** Before the provider has reported any, what is reckoned lacks the system prompt and the tools: most of it, early on. */
+/** Before the first report of usage the estimate lacks system prompt and tools, which are most of an early request. */
 function isReported({ context: { estimated, trend } }: Status): boolean {
   return !estimated || trend.length > 0
 }
 
-function rowLines({ name, text, tone, details }: Row, width: number): Line[] {
+function rowLines({ name, text, tone, details }: StatusRow, width: number): StyledLine[] {
   const marked = tone === "warn" || tone === "bad"
-  const head: Line = marked
+  const head: StyledLine = marked
     ? [
         { text: "• ", ink: tone },
         { text: fit(text, width - 2), ink: "plain" },
       ]
     : [{ text: fit(text, width), ink: "muted" }]
-  const most = BELOW[name] ?? 0
-  // of the model the first is the one that matters: why it does not work, else how fast it is
-  const told = name === "digests" ? details.slice(0, 1) : details
-  const [only = ""] = told
-  const below = told.length === 1 ? wrap(only, width - 2, most) : told.slice(0, most).map((one) => fit(one, width - 2))
-  return [head, ...below.map((text): Line => [{ text: `  ${text}`, ink: "muted" }])]
+  const max = MAX_DETAIL_LINES[name] ?? 0
+  // of a model's details the first matters most: why it does not work, or how fast it is
+  const shown = name === "digests" ? details.slice(0, 1) : details
+  const [only = ""] = shown
+  const below = shown.length === 1 ? wrap(only, width - 2, max) : shown.slice(0, max).map((one) => fit(one, width - 2))
+  return [head, ...below.map((text): StyledLine => [{ text: `  ${text}`, ink: "muted" }])]
 }
 
 function spanOf({ text, part, onFill }: Cells, ink: Ink): Span {
@@ -93,27 +102,59 @@ function spanOf({ text, part, onFill }: Cells, ink: Ink): Span {
   return { text, ink: part, on: onFill ? "fill" : "track" }
 }
 
-/** Narrower terminals leave the prompt's line to what is wrong. */
-const ROOMY = 100
-/** And these to OpenCode, whose own words there would be broken into pieces. */
-const CRAMPED = 60
+/** On narrower terminals the prompt's line shows only what is wrong. */
+const MIN_COLUMNS_FOR_ALL = 100
+/** On terminals narrower than this it shows nothing: OpenCode's own text there would wrap. */
+const MIN_COLUMNS = 60
 
-/** In one line, for when the sidebar is not there; empty when there is nothing to say. */
-export function summaryOf(seen: Seen, terminalWidth: number): Line {
-  const status = statusNow(seen)
-  if (!status || terminalWidth < CRAMPED) return []
+/** One line for when the sidebar is hidden; empty when there is nothing to say. */
+export function summaryOf(state: SessionSnapshot, terminalWidth: number): StyledLine {
+  const status = statusNow(state)
+  if (!status || terminalWidth < MIN_COLUMNS) return []
   const { context, saved, folding, hud, failures, stale } = status
   const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
-  const said: (Span | false)[] = [
+  const candidates: (Span | false)[] = [
     isReported(status) && share >= 0.01 && { text: percent(share), ink: isNearlyFull(status) ? "warn" : "muted" },
     savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
-    folding.outputs > 0 && { text: folding.outputs === 1 ? "1 fold" : `${folding.outputs} folds`, ink: "muted" },
+    folding.outputs > 0 && { text: plural(folding.outputs, "fold"), ink: "muted" },
     stale.length > 0 && { text: `${stale.length} stale`, ink: "warn" },
     failures.length > 0 && { text: `${failures.length} failing`, ink: "bad" },
     hud.activity === "paused" && { text: "HUD paused", ink: "warn" },
     folding.activity === "paused" && { text: "folding paused", ink: "warn" },
   ]
-  const spans = said.filter((span) => span !== false)
-  const shown = terminalWidth >= ROOMY ? spans : spans.filter(({ ink }) => ink !== "muted")
-  return shown.flatMap((span, at): Line => (at === 0 ? [span] : [{ text: " · ", ink: "muted" }, span]))
+  const spans = candidates.filter((span) => span !== false)
+  const shown = terminalWidth >= MIN_COLUMNS_FOR_ALL ? spans : spans.filter(({ ink }) => ink !== "muted")
+  return shown.flatMap((span, at): StyledLine => (at === 0 ? [span] : [{ text: " · ", ink: "muted" }, span]))
+}
+
+/** The panel learns about the plugin from the status file alone, so it cannot tell why there is none. */
+const UNKNOWN = [
+  "Nothing is known about this session here. That is normal before its first call. If it stays so:",
+  "- the plugin is not in opencode.json, or its options say `enabled: false`",
+  "- its state is not kept on disk (`store.enabled: false`, or the disk cannot be written)",
+  "- OpenCode's server runs on another machine or with another data folder",
+  "`npx opencode-hudfold doctor` checks all but the last.",
+].join("\n")
+
+/** The HUD that the next request would carry. */
+export function hudText(state: SessionSnapshot): DialogText {
+  const title = "HUD of the next request"
+  const status = statusNow(state)
+  if (!status) return { title, note: UNKNOWN }
+  const { activity, text, tokens } = status.hud
+  if (activity === "off") return { title, note: "None: the HUD is off by the plugin's options, or for this agent." }
+  if (activity === "paused") return { title, note: "None: the HUD is paused in this session; /hud-resume resumes it." }
+  if (text === undefined) return { title, note: "None: there is nothing to say yet." }
+  return { title, note: `as of now, ${tokens} tokens`, text: visible(text) }
+}
+
+/** Everything known about a session, row by row with the details. */
+export function statusText(state: SessionSnapshot): DialogText {
+  const title = "opencode-hudfold"
+  const status = statusNow(state)
+  if (!status) return { title, note: UNKNOWN }
+  const rows = statusRows(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])
+  const model = status.model === undefined ? "" : ` on ${status.model}`
+  const calls = plural(status.calls, "call")
+  return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
 }

@@ -1,37 +1,39 @@
-// The status files as they change: who follows a session hears of it when what its files say is something else. No
-// polling; where the folder cannot be watched, whoever knows that something may have changed says `refresh`.
+// Watches the status files. Listeners are called when the content of a session's files changes. There is no polling; where
+// the folder cannot be watched, `refresh` is called on OpenCode's events instead.
 
 import { type FSWatcher, mkdirSync, statSync, watch } from "node:fs"
+import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { readStatus, readSwitches } from "../status/files.ts"
-import type { Status } from "../status/status.ts"
-import type { Switches } from "../status/switches.ts"
+import type { Status, Switches } from "../status/status.ts"
 import { withoutProcess } from "../status/words.ts"
 import { isRunning } from "../system/process.ts"
 
-export type Seen = { status: Status | undefined; switches: Switches }
+export type SessionSnapshot = { status: Status | undefined; switches: Switches }
 
-export type Watch = {
-  /** Hears at once, and whenever the session's status or switches change, until the answer is called. */
-  follow(sessionID: string, hear: (seen: Seen) => void): () => void
-  /** What was heard last of a session that somebody follows. */
-  peek(sessionID: string): Seen | undefined
-  /** Looks at the files of this session again, or of all that are followed. */
+type Listener = (state: SessionSnapshot) => void
+
+export type SessionWatch = {
+  /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
+  follow(sessionID: string, listener: Listener): () => void
+  /** The last known state of a session that has a listener. */
+  peek(sessionID: string): SessionSnapshot | undefined
+  /** Reads the files of this session again, or of every followed one. */
   refresh(sessionID?: string): void
-  /** False when changes are not noticed by themselves. */
+  /** False when the folder cannot be watched, so that changes go unnoticed. */
   isWatching(): boolean
   close(): void
 }
 
-type Followed = { hearers: Set<(seen: Seen) => void>; seen?: Seen; reading: boolean; again: boolean }
+type Followed = { listeners: Set<Listener>; state?: SessionSnapshot; reading: boolean; again: boolean }
 
 /**
- * Bun 1.3.14 loses what happens in a folder within about a millisecond of what it has just told: of a file that is written
- * aside and renamed it may tell the first alone, under the other name. So names mean nothing, and the look comes after.
+ * Bun 1.3.14 loses events within about a millisecond of the last one: of a file written aside and renamed it may report
+ * only the first step, under the temporary name. So names are ignored, and the files are read after this delay.
  */
-const SETTLED_MS = 30
+const SETTLE_MS = 30
 
-/** Nothing is opened before the first session is followed. Never throws; `report` is told what who hears has thrown. */
-export function watchSessions(folder: string, report: (cause: unknown) => void): Watch {
+/** Opens nothing before the first session is followed. Never throws; `report` gets what a listener threw. */
+export function watchSessions(folder: string, report: (cause: unknown) => void): SessionWatch {
   const followed = new Map<string, Followed>()
   let watcher: FSWatcher | undefined
   let inode: number | undefined
@@ -45,7 +47,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
       watcher = watch(folder, { persistent: false }, soon)
       watcher.on("error", stop)
     } catch {
-      // a disk that is full, or no watch left to be had: `refresh` is what remains
+      // the disk is full, or the system has no watch left: only `refresh` remains
       watcher = undefined
     }
   }
@@ -53,7 +55,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
     timer ??= setTimeout(() => {
       timer = undefined
       refresh()
-    }, SETTLED_MS)
+    }, SETTLE_MS)
     timer.unref()
   }
   const stop = () => {
@@ -67,26 +69,26 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
     entry.reading = true
     do {
       entry.again = false
-      const seen = await look(folder, id)
+      const state = await readSessionSnapshot(folder, id)
       if (closed || followed.get(id) !== entry) return
-      if (entry.seen && isSame(entry.seen, seen)) continue
-      entry.seen = seen
-      for (const hear of entry.hearers) tell(hear, seen)
+      if (entry.state && isSame(entry.state, state)) continue
+      entry.state = state
+      for (const listener of entry.listeners) notify(listener, state)
     } while (entry.again)
     entry.reading = false
   }
-  const tell = (hear: (seen: Seen) => void, seen: Seen) => {
+  const notify = (listener: Listener, state: SessionSnapshot) => {
     try {
-      hear(seen)
+      listener(state)
     } catch (cause) {
       report(cause)
     }
   }
   const refresh = (sessionID?: string) => {
-    // a folder that was deleted is watched for ever, and says nothing of the one that is made in its place
+    // the watcher of a deleted folder stays silent about the folder created in its place
     const found = inodeOf(folder)
     if (watcher && found !== inode) stop()
-    // one that was just deleted is left to who has something to write
+    // a folder that was just deleted is created again by whoever writes to it
     if (!watcher && found !== undefined && followed.size > 0) start()
     for (const [id, entry] of followed) {
       if (sessionID !== undefined && id !== sessionID) continue
@@ -96,22 +98,22 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
   }
 
   return {
-    follow: (sessionID, hear) => {
+    follow: (sessionID, listener) => {
       if (closed) return () => {}
       if (!watcher) start()
-      const entry = followed.get(sessionID) ?? { hearers: new Set(), reading: false, again: false }
+      const entry = followed.get(sessionID) ?? { listeners: new Set(), reading: false, again: false }
       followed.set(sessionID, entry)
-      entry.hearers.add(hear)
-      if (entry.seen) tell(hear, entry.seen)
+      entry.listeners.add(listener)
+      if (entry.state) notify(listener, entry.state)
       else refresh(sessionID)
       return () => {
-        entry.hearers.delete(hear)
-        if (entry.hearers.size > 0 || followed.get(sessionID) !== entry) return
+        entry.listeners.delete(listener)
+        if (entry.listeners.size > 0 || followed.get(sessionID) !== entry) return
         followed.delete(sessionID)
         if (followed.size === 0) stop()
       }
     },
-    peek: (sessionID) => followed.get(sessionID)?.seen,
+    peek: (sessionID) => followed.get(sessionID)?.state,
     refresh,
     isWatching: () => watcher !== undefined,
     close: () => {
@@ -122,8 +124,33 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
   }
 }
 
+/** The server writes a moment after the event, and message events come many a second. */
+const REFRESH_AFTER_MS = 500
+
+/**
+ * Reads the files again at the end of each turn, in case the watcher lost an event, and after every message where the folder
+ * cannot be watched.
+ */
+export function refreshOnEvents(api: Pick<TuiPluginApi, "event" | "lifecycle">, watch: SessionWatch): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const soon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      watch.refresh()
+    }, REFRESH_AFTER_MS)
+    timer.unref()
+  }
+  api.lifecycle.onDispose(api.event.on("session.idle", soon))
+  api.lifecycle.onDispose(
+    api.event.on("message.updated", () => {
+      if (!watch.isWatching()) soon()
+    }),
+  )
+  api.lifecycle.onDispose(() => clearTimeout(timer))
+}
+
 /** What the files of a session say now. Never rejects. */
-export async function look(folder: string, sessionID: string): Promise<Seen> {
+export async function readSessionSnapshot(folder: string, sessionID: string): Promise<SessionSnapshot> {
   const status = await readStatus(folder, sessionID)
   return {
     status: status && !isRunning(status.pid) ? withoutProcess(status) : status,
@@ -139,8 +166,9 @@ function inodeOf(path: string): number | undefined {
   }
 }
 
-/** When it was written is not shown. */
-function isSame(one: Seen, other: Seen): boolean {
-  const what = ({ status, switches }: Seen) => JSON.stringify([status && { ...status, writtenMs: 0 }, switches])
-  return what(one) === what(other)
+/** The time of writing is not displayed, so it does not count as a change. */
+function isSame(one: SessionSnapshot, other: SessionSnapshot): boolean {
+  const shown = ({ status, switches }: SessionSnapshot) =>
+    JSON.stringify([status && { ...status, writtenMs: 0 }, switches])
+  return shown(one) === shown(other)
 }

@@ -1,4 +1,4 @@
-// The bundle for bug reports: what is in it, and that what is private is not.
+// The bundle for bug reports: what it contains, and that private data is left out.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import {
   existsSync,
@@ -24,10 +24,10 @@ beforeEach(() => {
 })
 afterEach(() => patient[Symbol.dispose]())
 
-/** Of forms that are known, put together here so that nothing in this file has one. */
+/** Secrets of known formats, assembled here so that this file contains none. */
 const TOKEN = `sk-${"ant-"}${"Ab1Cd2Ef".repeat(4)}`
 const GITHUB = `ghp_${"aZ09".repeat(8)}`
-/** Of no form at all: only its place says what it is. */
+/** A secret without a known format: only its place identifies it. */
 const PLAIN = "correct-horse-battery"
 
 async function bundled(...args: string[]) {
@@ -35,7 +35,7 @@ async function bundled(...args: string[]) {
   return { ...result, text: readFileSync(file, "utf8"), bundle: JSON.parse(readFileSync(file, "utf8")) }
 }
 
-test("it holds what the doctor found, versions, options, figures, log lines and the store's counts", async () => {
+test("contains the checks, versions, options, figures, log lines and the store's counts", async () => {
   list(patient, { hud: { budgetTokens: 150 }, fold: { protectedFiles: ["a/**", "b.md"] } })
   await trace(patient, "ses_1", { calls: 12 })
   await trace(patient, "ses_2")
@@ -52,7 +52,7 @@ test("it holds what the doctor found, versions, options, figures, log lines and 
   const { code, stdout, bundle } = await bundled()
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /report\.json holds\n {2}what the doctor found[\s\S]*and leaves out\n[\s\S]*Look at it before you send it/,
+    /report\.json contains\n {2}the results of the doctor[\s\S]*and leaves out\n[\s\S]*Read it before you send it/,
   )
   expect(Object.keys(bundle)).toEqual(
     "about versions system machine checks options installed sessions store log".split(" "),
@@ -74,7 +74,7 @@ test("it holds what the doctor found, versions, options, figures, log lines and 
   expect(bundle.log).toEqual(["INFO 1 service=default hudfold: the first", "WARN 3 hudfold: the second"])
 })
 
-test("no secret of the options, the log or a status is in it, and nothing the user wrote", async () => {
+test("contains no secret of the options, the log or a status, and nothing the user wrote", async () => {
   patient.write("config/opencode/opencode.json", {
     provider: { anthropic: { options: { apiKey: PLAIN } } },
     plugin: [
@@ -123,35 +123,37 @@ test("no secret of the options, the log or a status is in it, and nothing the us
 })
 
 describe("the file", () => {
-  test("is for its owner's eyes, and nothing is left beside it", async () => {
+  test("is readable by its owner alone, and no other file is left", async () => {
     await bundled()
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(patient.root).filter((name) => name.startsWith("report"))).toEqual(["report.json"])
   })
 
-  test("that is there already is left alone, before anything is looked at", async () => {
+  test("is not overwritten, which is checked before anything else", async () => {
     writeFileSync(file, "mine")
     const { code, stdout, stderr } = await patient.doctor("--bundle", file)
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toMatch(/^hudfold: --bundle: \S+ is there already and is left alone; name another, or rm \S+\n$/)
+    expect(stderr).toMatch(
+      /^hudfold: --bundle: \S+ already exists and will not be overwritten; choose another file, or rm \S+\n$/,
+    )
     expect(readFileSync(file, "utf8")).toBe("mine")
   })
 
-  test("in a folder that is not there is refused", async () => {
+  test("in a missing folder is refused", async () => {
     const { code, stderr } = await patient.doctor("--bundle", join(patient.root, "nowhere/report.json"))
     expect(code).toBe(2)
-    expect(stderr).toContain("nowhere is no folder; make it or name another")
+    expect(stderr).toContain("nowhere is not a folder; create it or choose another one")
     expect(existsSync(join(patient.root, "nowhere"))).toBe(false)
   })
 
-  test("beside --json is told on stderr, so that stdout is JSON alone", async () => {
+  test("with --json is mentioned on stderr, so that stdout is only JSON", async () => {
     const { stdout, stderr } = await bundled("--json")
     expect(JSON.parse(stdout).level).toBe("fail")
-    expect(stderr).toContain("report.json holds")
+    expect(stderr).toContain("report.json contains")
   })
 })
 
-test("of long logs the last 200 lines are taken, over several files", async () => {
+test("includes the last 200 lines of long logs, across files", async () => {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => `INFO hudfold: line ${from + at}\n`).join("")
   patient.write("data/opencode/log/a.log", lines(0, 150))
@@ -162,16 +164,16 @@ test("of long logs the last 200 lines are taken, over several files", async () =
   expect([bundle.log[0], bundle.log.at(-1)]).toEqual(["INFO hudfold: line 100", "INFO hudfold: line 299"])
 })
 
-test("folders are called by their role, and others that begin the same stay", () => {
+test("folders are replaced by their role, and others with the same beginning are kept", () => {
   const folders = [
     ["/home/me/shop", "<project>"],
     ["/home/me", "~"],
   ] as const
-  const told = withoutPrivate({ a: ["/home/me/shop/src", "/home/me/shop2", "/home/me", "/home/meander"] }, folders)
-  expect(told).toEqual({ a: ["<project>/src", "~/shop2", "~", "/home/meander"] })
+  const redacted = withoutPrivate({ a: ["/home/me/shop/src", "/home/me/shop2", "/home/me", "/home/meander"] }, folders)
+  expect(redacted).toEqual({ a: ["<project>/src", "~/shop2", "~", "/home/meander"] })
 })
 
-test("folders are known in a log's and a URL's way of writing, and a project around the home folder hides nothing", () => {
+test("folders are recognised as written in logs and URLs, and a project that contains the home folder hides nothing", () => {
   const folders = [
     ["C:\\Users\\me", "~"],
     ["/home/my name", "~"],
@@ -181,7 +183,7 @@ test("folders are known in a log's and a URL's way of writing, and a project aro
   expect(withoutPrivate(texts, folders)).toEqual(['path="~\\\\shop"', "file://~/hud", "~/hud", "<project>/you"])
 })
 
-test("where other sessions took place is not in it either, nor what a link to the home folder leads to", async () => {
+test("contains neither the folders of other sessions nor the target of a link to the home folder", async () => {
   const elsewhere = "/srv/another-customer"
   const real = patient.write("real-home/file", "").replace(/\/file$/, "")
   rmSync(patient.env.HOME ?? "", { recursive: true })

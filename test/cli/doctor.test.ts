@@ -1,9 +1,9 @@
-// `hudfold doctor` on whole machines: a fresh one, a sound one, and one for each thing that can be wrong.
+// `hudfold doctor` on whole machines: a fresh one, a healthy one, and one per possible problem.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, copyFileSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import type { Check } from "../../src/doctor/check.ts"
+import type { CheckResult } from "../../src/doctor/check.ts"
 import { list, newPatient, type Patient, type Program, soundPatient, trace } from "../doctor/patient.ts"
 import { root, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
@@ -25,8 +25,8 @@ afterAll(async () => {
 const sound = (program: Program = "stub"): Promise<Patient> =>
   soundPatient({ folder: join(recorded.env.XDG_DATA_HOME, "opencode"), session: recorded.session }, tiny, program)
 
-/** What is not `ok`, which in these tests is one line. */
-function wrong(checks: readonly Check[]): Check[] {
+/** The checks that are not `ok`, one in these tests. */
+function wrong(checks: readonly CheckResult[]): CheckResult[] {
   return checks.filter(({ level }) => level !== "ok")
 }
 
@@ -39,7 +39,7 @@ describe("a fresh machine", () => {
       {
         name: "opencode",
         level: "fail",
-        found: "there is no opencode on PATH",
+        found: "opencode is not on PATH",
         fix: "install it (https://opencode.ai) or put it on PATH",
       },
       expect.objectContaining({
@@ -50,7 +50,7 @@ describe("a fresh machine", () => {
     ])
   })
 
-  test("that there is no model yet is in order, and so is that there is no store", async () => {
+  test("having no model yet is ok, and so is having no store", async () => {
     using patient = newPatient()
     const { checks } = await patient.examine()
     const found = Object.fromEntries(checks.map((check) => [check.name, check]))
@@ -65,13 +65,13 @@ describe("a fresh machine", () => {
   })
 })
 
-describe("a sound machine", () => {
-  test("every line is ok, in order, and the exit code 0", async () => {
+describe("a healthy machine", () => {
+  test("every line is ok, in order, and the exit code is 0", async () => {
     using patient = await sound("real")
     const { code, stdout, stderr } = await patient.doctor()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const lines = stdout.trimEnd().split("\n")
-    expect(lines.splice(-2)).toEqual(["", "everything is in order"])
+    expect(lines.splice(-2)).toEqual(["", "everything is ok"])
     const names = lines.map((line) => /^ok {4}(\w+) /.exec(line)?.[1])
     expect(names).toEqual(
       "opencode runtime config plugin panel version options conflicts loaded engine model gpu speed store".split(" "),
@@ -90,7 +90,7 @@ describe("a sound machine", () => {
     for (const check of checks) expect(check).toEqual({ name: check.name, level: "ok", found: expect.any(String) })
   })
 
-  test("on Node it says the same, with OpenCode's own Bun for the databases", async () => {
+  test("on Node it prints the same, with OpenCode's own Bun for the databases", async () => {
     using patient = await sound("real")
     const bundle = await bundleInto(shared.path)
     const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
@@ -100,13 +100,13 @@ describe("a sound machine", () => {
     const { checks, level } = JSON.parse(await new Response(child.stdout).text())
     expect(wrong(checks)).toEqual([])
     expect({ code: await child.exited, level }).toEqual({ code: 0, level: "ok" })
-    expect(checks.find((check: Check) => check.name === "runtime").found).toMatch(
+    expect(checks.find((check: CheckResult) => check.name === "runtime").found).toMatch(
       /^Node .*databases are read by .*opencode$/,
     )
-    expect(checks.find((check: Check) => check.name === "store").found).toContain(", whole, ")
+    expect(checks.find((check: CheckResult) => check.name === "store").found).toContain(", intact, ")
   })
 
-  test("on Node with an OpenCode that is no Bun it does without the databases", async () => {
+  test("on Node with an OpenCode that is not Bun, it skips the databases", async () => {
     using patient = await sound()
     const bundle = await bundleInto(shared.path)
     const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
@@ -115,7 +115,7 @@ describe("a sound machine", () => {
     })
     const { checks } = JSON.parse(await new Response(child.stdout).text())
     expect(wrong(checks)).toMatchObject([
-      { name: "store", level: "warn", found: expect.stringContaining("not looked into") },
+      { name: "store", level: "warn", found: expect.stringContaining("not checked") },
     ])
     expect(await child.exited).toBe(1)
   })
@@ -129,7 +129,7 @@ describe("a sound machine", () => {
   })
 })
 
-/** What each breaks, how the one line that is not ok looks then, and the exit code with it. */
+/** What each case breaks, the one check that is not ok, and the exit code. */
 const BROKEN: {
   name: string
   breaks: (patient: Patient) => void | Promise<void>
@@ -143,7 +143,7 @@ const BROKEN: {
     says: { name: "opencode", level: "fail", found: /^version 1\.2\.3 .*needs >=1\.18\.0$/, fix: /opencode upgrade/ },
   },
   {
-    name: "a config that is no JSON",
+    name: "a config that is not JSON",
     breaks: ({ write }) => void write("project/opencode.json", '{ "model": "a/b" "theme": 1 }'),
     says: {
       name: "config",
@@ -153,17 +153,17 @@ const BROKEN: {
     },
   },
   {
-    name: "a panel's config that is no JSON",
+    name: "a panel's config that is not JSON",
     breaks: ({ write }) => void write("project/tui.json", "{"),
     says: {
       name: "config",
       level: "warn",
-      found: /tui\.json is not valid JSON.*goes on without it$/,
+      found: /tui\.json is not valid JSON.*ignores it$/,
       fix: /^correct it/,
     },
   },
   {
-    name: "a plugin path with nothing there",
+    name: "a plugin path that does not exist",
     breaks: ({ write }) =>
       void write("config/opencode/opencode.json", {
         plugin: [["./opencode-hudfold/plugin.ts", { digest: { gpu: "off" } }]],
@@ -182,8 +182,8 @@ const BROKEN: {
     says: {
       name: "plugin",
       level: "warn",
-      found: /^listed 2 times, and OpenCode loads each: /,
-      fix: /^leave one of them in/,
+      found: /^listed 2 times, and OpenCode loads each entry: /,
+      fix: /^keep one of them/,
     },
   },
   {
@@ -193,8 +193,8 @@ const BROKEN: {
     says: {
       name: "plugin",
       level: "warn",
-      found: /^listed 2 times .*only the last counts, with its options$/,
-      fix: /^take it out of \S+config\/opencode\/opencode\.json$/,
+      found: /^listed 2 times .*only the last entry and its options count$/,
+      fix: /^remove it from \S+config\/opencode\/opencode\.json$/,
     },
   },
   {
@@ -204,7 +204,7 @@ const BROKEN: {
       name: "panel",
       level: "warn",
       found: /^no tui\.json lists the plugin/,
-      fix: /^opencode plugin \S+ --global; or add "\S+" to "plugin" in \S+\/tui\.json, then start OpenCode anew$/,
+      fix: /^opencode plugin \S+ --global; or add "\S+" to "plugin" in \S+\/tui\.json, then restart OpenCode$/,
     },
   },
   {
@@ -226,7 +226,7 @@ const BROKEN: {
       name: "plugin",
       level: "warn",
       found: /^listed 2 times /,
-      fix: /^take it out of \S+\/opencode\.json, but for the last one there$/,
+      fix: /^remove it from \S+\/opencode\.json, except for the last entry there$/,
     },
   },
   {
@@ -246,7 +246,7 @@ const BROKEN: {
     },
   },
   {
-    name: "a panel that is listed as the server's half",
+    name: "a panel entry that is the server plugin",
     breaks: ({ write }) => {
       const file = join(root, "src/plugin.ts")
       write("config/opencode/opencode.json", { plugin: [[file, { digest: { gpu: "off" } }]] })
@@ -255,8 +255,8 @@ const BROKEN: {
     says: {
       name: "panel",
       level: "warn",
-      found: /is the server's half, which has no panel$/,
-      fix: /^list the folder there, "\S+",/,
+      found: /is the server plugin, which has no panel$/,
+      fix: /^list the folder there instead, "\S+"[,;]/,
     },
   },
   {
@@ -271,7 +271,7 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^bring \S+\/other up to date/,
+      fix: /^update \S+\/other, or /,
     },
   },
   {
@@ -287,7 +287,7 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^list "opencode-hudfold@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates by itself/,
+      fix: /^list "opencode-hudfold@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates a plugin/,
     },
   },
   {
@@ -300,13 +300,13 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^the plugin is \S+ \(.*\), its panel 0\.0\.9 \(.*\)$/,
-      fix: /^name the same folder or version in both files/,
+      fix: /^list the same folder or version in both files/,
     },
   },
   {
-    name: "a session that still ran another version",
+    name: "a last session with another version",
     breaks: (patient) => trace(patient, recorded.session, { plugin: "0.0.9" }),
-    says: { name: "version", level: "warn", found: /the last session ran 0\.0\.9$/, fix: /^start OpenCode anew$/ },
+    says: { name: "version", level: "warn", found: /the last session ran 0\.0\.9$/, fix: /^restart OpenCode$/ },
   },
   {
     name: "a wrong option",
@@ -319,7 +319,7 @@ const BROKEN: {
     },
   },
   {
-    name: "a key where a group belongs, which is not shown",
+    name: "a key in place of a group, which is not shown",
     breaks: (patient) => list(patient, { digest: { gpu: "off", openai: [{ apiKey: "onlyletters" }] } }),
     says: { name: "options", level: "fail", found: /^option digest\.openai: expected object; using /, fix: /openai/ },
   },
@@ -339,19 +339,19 @@ const BROKEN: {
     says: { name: "options", level: "warn", found: /^the plugin is switched off$/, fix: /"enabled": false/ },
   },
   {
-    name: "DCP beside it",
+    name: "DCP is installed too",
     breaks: ({ write }) => void write("project/opencode.json", { plugin: ["@tarquinen/opencode-dcp@latest"] }),
     says: {
       name: "conflicts",
       level: "warn",
       found: /^DCP prunes the context too \(\S+project\/opencode\.json\)/,
-      fix: /^keep one: take DCP out of .*, or set "fold": \{ "enabled": false \} in the options of opencode-hudfold$/,
+      fix: /^keep one: remove DCP from .*, or set "fold": \{ "enabled": false \} in the options of opencode-hudfold$/,
     },
   },
   {
-    name: "ACP beside it",
+    name: "ACP is installed too",
     breaks: ({ write }) => void write("project/opencode.json", { plugin: ["opencode-acp"] }),
-    says: { name: "conflicts", level: "warn", found: /^ACP prunes/, fix: /take ACP out/ },
+    says: { name: "conflicts", level: "warn", found: /^ACP prunes/, fix: /remove ACP/ },
   },
   {
     name: "magic-context in a plugin folder",
@@ -383,21 +383,21 @@ const BROKEN: {
       name: "loaded",
       level: "warn",
       found: /^no session has called a model since it was listed/,
-      fix: /^start OpenCode anew and send it a message$/,
+      fix: /^restart OpenCode and send it a message$/,
     },
   },
   {
-    name: "an engine of another protocol",
+    name: "an engine with another protocol",
     breaks: ({ data }) => change(join(data, "sidecar/installed.json"), (record) => ({ ...record, protocol: 99 })),
     says: {
       name: "engine",
       level: "fail",
-      found: /^it speaks version 99 of the protocol, this plugin version \d+/,
+      found: /^it uses version 99 of the protocol and this plugin version \d+/,
       fix: /^hudfold setup/,
     },
   },
   {
-    name: "an engine that was not finished",
+    name: "an engine whose installation was not finished",
     breaks: ({ data }) => rmSync(join(data, "sidecar/installed.json")),
     says: { name: "engine", level: "fail", found: /was not finished$/, fix: /^hudfold setup/ },
   },
@@ -427,12 +427,12 @@ const BROKEN: {
     says: {
       name: "model",
       level: "fail",
-      found: /^\/nowhere\/model\.gguf is no model: .*got no such file$/,
+      found: /^\/nowhere\/model\.gguf is not a model: .*got no such file$/,
       fix: /^hudfold setup --model smollm2-135m; or choose another/,
     },
   },
   {
-    name: "a model with other bytes than it had",
+    name: "a model whose content has changed",
     breaks: ({ root, data }) => {
       const path = join(root, "model.gguf")
       const bytes = readFileSync(tiny)
@@ -443,12 +443,12 @@ const BROKEN: {
     says: {
       name: "model",
       level: "fail",
-      found: /\/model\.gguf is damaged: its checksum is not the one it had$/,
-      fix: /^put the file back, or take it as it is: hudfold model use \S+\/model\.gguf$/,
+      found: /\/model\.gguf is damaged: its checksum has changed$/,
+      fix: /^restore the file, or use it as it is: hudfold model use \S+\/model\.gguf$/,
     },
   },
   {
-    name: "a model that was cut off",
+    name: "a truncated model",
     breaks: ({ root, data }) => {
       const path = join(root, "model.gguf")
       copyFileSync(tiny, path)
@@ -458,8 +458,8 @@ const BROKEN: {
     says: {
       name: "model",
       level: "fail",
-      found: /has 1000 bytes, and had \d+ when it was chosen$/,
-      fix: /^put the file back/,
+      found: /has 1000 bytes, but had \d+ when it was chosen$/,
+      fix: /^restore the file/,
     },
   },
   {
@@ -532,7 +532,7 @@ function change(path: string, how: (record: Record<string, unknown>) => object):
   writeFileSync(path, JSON.stringify(how(JSON.parse(readFileSync(path, "utf8")))))
 }
 
-describe("one thing is wrong, and is the one line that is not ok:", () => {
+describe("one problem gives one line that is not ok:", () => {
   for (const { name, breaks, says } of BROKEN) {
     test(name, async () => {
       using patient = await sound()
@@ -546,7 +546,7 @@ describe("one thing is wrong, and is the one line that is not ok:", () => {
   }
 })
 
-test("with folding switched off here, another plugin that prunes is no conflict", async () => {
+test("with folding switched off, another plugin that prunes is not a conflict", async () => {
   using patient = await sound()
   list(patient, { fold: { enabled: false }, digest: { gpu: "off" } })
   patient.write("project/opencode.json", { plugin: ["opencode-acp"] })
@@ -556,7 +556,7 @@ test("with folding switched off here, another plugin that prunes is no conflict"
   expect(checks.find(({ name }) => name === "conflicts")?.found).toContain("fold.enabled is false here")
 })
 
-test("OPENCODE_PURE, with which no plugin is loaded, is a failure of its own", async () => {
+test("OPENCODE_PURE, which disables all plugins, is a separate failure", async () => {
   using patient = await sound()
   patient.env.OPENCODE_PURE = "1"
   const { code, checks } = await patient.examine()
@@ -564,14 +564,14 @@ test("OPENCODE_PURE, with which no plugin is loaded, is a failure of its own", a
   expect(code).toBe(2)
 })
 
-test("what is wrong is said for people with the fix below it, and counted", async () => {
+test("for people, every problem is printed with its fix below it, and counted", async () => {
   using patient = await sound()
   rmSync(join(patient.data, "sidecar/main.js"))
   rmSync(join(patient.config, "tui.json"))
   const { code, stdout } = await patient.doctor()
   expect(code).toBe(2)
-  expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which installs it anew$/m)
-  expect(stdout).toEndWith("\n\n1 to put right, 1 to look at, 12 in order\n")
+  expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which reinstalls it$/m)
+  expect(stdout).toEndWith("\n\n1 failure, 1 warning, 12 ok\n")
 })
 
 test("a secret in an option's value is not shown", async () => {
@@ -584,7 +584,7 @@ test("a secret in an option's value is not shown", async () => {
   expect(stdout).not.toContain(secret)
 })
 
-test("an interrupt while a large model is checked ends it, and changes nothing", async () => {
+test("an interrupt during the check of a large model ends it and changes nothing", async () => {
   using patient = await sound()
   const path = join(patient.root, "large.gguf")
   copyFileSync(tiny, path)

@@ -18,7 +18,7 @@ async function json(args: readonly string[]): Promise<Record<string, unknown>> {
   return JSON.parse(stdout)
 }
 
-describe("what it prints", () => {
+describe("prints", () => {
   test("a header and the HUD the next call would carry", async () => {
     const { code, stdout, stderr } = await cli(["inspect", recorded.session], recorded.env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -40,11 +40,11 @@ describe("what it prints", () => {
     })
     expect(await json([recorded.session.slice(0, 14)])).toEqual(whole)
     expect(await json(["latest"])).toEqual(whole)
-    // An export made by hand here names no project folder.
+    // this test's own export names no project folder
     expect((await json([recorded.file])).calls).toBe(recorded.calls)
   })
 
-  test("at an earlier call, the HUD as it was then", async () => {
+  test("the HUD as it was at an earlier call", async () => {
     const last = await json([recorded.session, "--call", `${recorded.calls}`])
     const next = await json([recorded.session, `--call=${recorded.calls + 1}`])
     expect([last.call, next.call]).toEqual([recorded.calls, recorded.calls + 1])
@@ -52,7 +52,7 @@ describe("what it prints", () => {
     expect(text).toStartWith(`A scripted session: call 3 of ${recorded.calls}, slot tail`)
   })
 
-  test("where there is no HUD, one line that says why", async () => {
+  test("one line that says why there is no HUD", async () => {
     const { code, stdout } = await cli(["inspect", recorded.session, "--call", "1"], recorded.env)
     const lines = stdout.trimEnd().split("\n")
     expect(code).toBe(0)
@@ -61,21 +61,21 @@ describe("what it prints", () => {
     expect(await json([recorded.session, "--call", "1"])).toMatchObject({ hud: null, tokens: 0 })
   })
 
-  test("turned off by the options, the line says that", async () => {
+  test("that the options turn the HUD off", async () => {
     const off = await json([recorded.session, "--options", '{"hud":{"enabled":false}}'])
     expect(off).toMatchObject({ hud: null, reason: "the options turn it off" })
     const alone = await json([recorded.session, "--options", '{"disabledAgents":["build"]}'])
     expect(alone).toMatchObject({ hud: null, reason: "the options leave this agent alone" })
   })
 
-  test("options change the HUD as they do in the plugin", async () => {
+  test("a HUD changed by the plugin's options", async () => {
     const tool = await json([recorded.session, "--options", '{"hud":{"slot":"tool"}}'])
     expect(tool.slot).toBe("tool")
     const files = await json([recorded.session, "--options", '{"hud":{"sections":["files"]}}'])
     expect(files.hud).not.toContain("sh test.sh")
   })
 
-  test("terminal escapes in a title are shown, not obeyed", async () => {
+  test("terminal escapes in a title as codes", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "s.json")
     const { messages } = JSON.parse(readFileSync(recorded.file, "utf8"))
@@ -84,7 +84,7 @@ describe("what it prints", () => {
     expect(stdout.split("\n")[0]).toStartWith("a\\x1b]0;owned\\x07\\x9b31m\\u202eb c: the next call")
   })
 
-  test("parts that cannot be read are counted in the header", async () => {
+  test("the number of unreadable parts in the header", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "s.json")
     const { messages } = JSON.parse(readFileSync(recorded.file, "utf8"))
@@ -92,14 +92,14 @@ describe("what it prints", () => {
     expect((await cli(["inspect", path])).stdout).toContain(", 1 unreadable messages or parts left out\n")
   })
 
-  test("a reader that closes the pipe ends it in silence", async () => {
+  test("nothing more when the reader closes the pipe", async () => {
     const command = `"$0" "$@" | true`
     using child = spawnChild(["sh", "-c", command, process.execPath, source, "inspect", recorded.file, "--json"])
     expect(await child.finish()).toEqual({ code: 0, stdout: "", stderr: "" })
   })
 })
 
-describe("what it refuses in one line, with exit code 2", () => {
+describe("refuses in one line, with exit code 2", () => {
   const rows: { name: string; args: () => string[]; says: string }[] = [
     {
       name: "call 0",
@@ -117,9 +117,9 @@ describe("what it refuses in one line, with exit code 2", () => {
     { name: "an unknown session", args: () => ["ses_nope"], says: 'no session "ses_nope" in ' },
     { name: "neither file nor id", args: () => ["nope"], says: '"nope" is neither a file nor a session id' },
     { name: "nothing at all", args: () => [""], says: '"" is neither a file nor a session id' },
-    { name: "a missing file", args: () => ["./nope.json"], says: "./nope.json does not exist; write an export with" },
+    { name: "a missing file", args: () => ["./nope.json"], says: "./nope.json does not exist; create an export with" },
     { name: "a folder", args: () => ["src"], says: "src is a folder, expected a file" },
-    { name: "another JSON file", args: () => ["package.json"], says: "package.json is no OpenCode export" },
+    { name: "another JSON file", args: () => ["package.json"], says: "package.json is not an OpenCode export" },
     {
       name: "options that are no JSON",
       args: () => ["latest", "--options", "{"],
@@ -154,6 +154,6 @@ describe("what it refuses in one line, with exit code 2", () => {
     using folder = temporaryFolder()
     const { code, stderr } = await cli(["inspect", "latest"], { XDG_DATA_HOME: folder.path })
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^hudfold: no OpenCode database at [^\n]+ or give a file written by `opencode export`\n$/)
+    expect(stderr).toMatch(/^hudfold: no OpenCode database at [^\n]+ or pass a file written by `opencode export`\n$/)
   })
 })

@@ -8,11 +8,10 @@ test("--version prints the package's version", async () => {
 
 describe("--help", () => {
   const rows: { args: string[]; says: string[] }[] = [
-    { args: ["--help"], says: ["inspect", "replay", "demo", "setup", "model", "hudfold <command> --help"] },
-    { args: ["-h"], says: ["inspect", "demo"] },
+    { args: ["--help"], says: ["inspect", "replay", "setup", "model", "hudfold <command> --help"] },
+    { args: ["-h"], says: ["inspect", "status"] },
     { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
     { args: ["inspect", "x", "--bogus", "-h"], says: ["SESSION"] },
-    { args: ["demo", "--help"], says: ["hudfold demo"] },
     { args: ["setup", "--help"], says: ["hudfold setup", "--dry-run", "--uninstall", "--gpu=<auto|off|"] },
     { args: ["model", "--help"], says: ["hudfold model", "list", "pull", "use", "remove"] },
   ]
@@ -29,8 +28,8 @@ describe("--help", () => {
 
 describe("a mistake is one line on stderr and exit code 2", () => {
   const rows: { args: string[]; says: string }[] = [
-    { args: [], says: "no command; expected inspect, replay, report, demo, setup, model" },
-    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect, replay, report, demo, setup, model' },
+    { args: [], says: "no command; expected inspect, replay, report, setup, model" },
+    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect, replay, report, setup, model' },
     { args: ["toString"], says: 'unknown command "toString"' },
     { args: ["--verbose"], says: "unknown option --verbose" },
     { args: ["\u001b[2J"], says: 'unknown command "\\u001b[2J"' },
@@ -42,7 +41,7 @@ describe("a mistake is one line on stderr and exit code 2", () => {
     { args: ["inspect", "a", "--no-json"], says: "unknown option --no-json" },
     { args: ["inspect", "a", "-j"], says: "unknown option -j" },
     { args: ["inspect", "a", "--options="], says: "--options needs a value" },
-    { args: ["demo", "now"], says: 'unexpected argument "now"' },
+    { args: ["status", "ses_1", "now"], says: 'unexpected argument "now"' },
   ]
   for (const { args, says } of rows) {
     test(JSON.stringify(args), async () => {

@@ -1,4 +1,4 @@
-// `hudfold model`: the list, fetching from a hub of the test's own, taking into use and removing.
+// `hudfold model`: listing, fetching from a local hub, choosing and removing.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ const model = (...args: string[]): Promise<Result> =>
 type Row = { name: string; inUse: boolean; path?: string; licence?: string; sizeBytes: number; speed?: string }
 const rows = async () => JSON.parse((await model("list", "--json")).stdout) as Row[]
 
-test("the list names every model with size, licence and what it needs, and touches nothing", async () => {
+test("the list has every model with size, licence and needs, and changes nothing", async () => {
   const { code, stdout, stderr } = await model("list")
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   for (const { name, licence } of MODELS)
@@ -44,10 +44,10 @@ test("the list names every model with size, licence and what it needs, and touch
   expect(existsSync(data)).toBe(false)
 })
 
-test("a model is pulled, used, shown in the list, and removed only when another is in use or by force", async () => {
+test("a model is pulled, used, listed, and removed only when another one is in use or by force", async () => {
   const pulled = await model("pull", URI)
   expect([pulled.code, pulled.stderr]).toEqual([0, ""])
-  expect(pulled.stdout).toContain(`none is in use; change that with: hudfold model use ${URI}`)
+  expect(pulled.stdout).toContain(`no model is in use; to change that: hudfold model use ${URI}`)
   const path = join(placesIn(data).models, NAME)
   expect(readFileSync(path).equals(bytes)).toBe(true)
   expect((await rows()).at(-1)).toEqual({ name: URI, sizeBytes: bytes.length, path, inUse: false })
@@ -63,14 +63,14 @@ test("a model is pulled, used, shown in the list, and removed only when another 
   const refused = await model("remove", URI)
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    `hudfold: ${URI} is in use; use another first, or add --force to be without one\n`,
+    `hudfold: ${URI} is in use; use another one first, or add --force to have none\n`,
   ])
   const removed = await model("remove", URI, "--force")
-  expect([removed.code, removed.stdout]).toEqual([0, `removed ${URI} (300 kB); none is in use now\n`])
+  expect([removed.code, removed.stdout]).toEqual([0, `removed ${URI} (300 kB); no model is in use now\n`])
   expect(readdirSync(data)).toEqual([])
 })
 
-test("a file of the user's is used where it is, shown as in use, and cannot be removed", async () => {
+test("the user's own file is used in place, listed as in use, and cannot be removed", async () => {
   const own = join(folder.path, "own.gguf")
   writeFileSync(own, bytes)
   expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n`)
@@ -78,26 +78,26 @@ test("a file of the user's is used where it is, shown as in use, and cannot be r
   const refused = await model("remove", own)
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    `hudfold: no fetched model is called ${JSON.stringify(own)}; none was fetched\n`,
+    `hudfold: no fetched model is called ${JSON.stringify(own)}; none has been fetched\n`,
   ])
   expect(existsSync(own)).toBe(true)
 })
 
-test("a file of the list that is not the pinned one is refused, whatever the hub says", async () => {
+test("a listed file other than the pinned one is refused, whatever the hub says", async () => {
   const { code, stderr } = await model("pull", MODELS[0]?.name ?? "")
   expect(code).toBe(2)
   expect(stderr).toContain(`expected ${MODELS[0]?.sizeBytes} bytes, got 1000; nothing was kept`)
   expect((await rows()).every((row) => row.path === undefined)).toBe(true)
 })
 
-test("where the hub gives no checksum that is said", async () => {
+test("says when the hub gives no checksum", async () => {
   hub.faults.saysNothing = true
   const { code, stdout } = await model("pull", URI)
   expect(code).toBe(0)
-  expect(stdout).toContain("the hub gives no checksum for it: nothing was checked")
+  expect(stdout).toContain("the hub gives no checksum for it, so nothing was checked")
 })
 
-test("as it is shipped, on Node, it takes up a connection that was cut", async () => {
+test("the shipped build on Node resumes a broken connection", async () => {
   const bundle = await bundleInto(folder.path)
   hub.faults.halfway = new Promise(() => {})
   const child = Bun.spawn(["node", bundle, "model", "pull", URI], {
@@ -124,14 +124,14 @@ describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
     { args: [], says: "no command; expected list, pull, use, remove (see hudfold model --help)" },
     { args: ["drop"], says: 'unknown command "drop"; expected list, pull, use, remove' },
-    { args: ["pull"], says: "missing NAME: a name of the list" },
+    { args: ["pull"], says: "missing NAME: a name from the list" },
     { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see hudfold model pull --help' },
     { args: ["pull", "nonesuch"], says: 'no model is called "nonesuch"; expected a name of' },
-    { args: ["pull", "./x.gguf"], says: "is a file; use it where it is: hudfold model use ./x.gguf" },
+    { args: ["pull", "./x.gguf"], says: "is a file, which needs no fetching; to use it: hudfold model use ./x.gguf" },
     { args: ["pull", "hf:owner/other:Q8_0"], says: "no file of owner/other ends in Q8_0.gguf; it has no .gguf file" },
-    { args: ["use", "gemma-3-270m"], says: "was not fetched yet; do so with: hudfold model pull gemma-3-270m" },
+    { args: ["use", "gemma-3-270m"], says: "has not been fetched; to fetch it: hudfold model pull gemma-3-270m" },
     { args: ["use", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
-    { args: ["remove", "gemma-3-270m"], says: 'no fetched model is called "gemma-3-270m"; none was fetched' },
+    { args: ["remove", "gemma-3-270m"], says: 'no fetched model is called "gemma-3-270m"; none has been fetched' },
     { args: ["list", "--all"], says: "unknown option --all; expected --json, --help" },
   ]
   for (const { args, says } of rows) {
@@ -144,7 +144,7 @@ describe("a mistake is one line and exit code 2:", () => {
   }
 })
 
-test("--help of a subcommand is its own", async () => {
+test("a subcommand has its own --help", async () => {
   const { code, stdout } = await model("pull", "--help")
   expect(code).toBe(0)
   expect(stdout).toContain("Fetch a model (hudfold model pull v")

@@ -7,7 +7,7 @@ function record(over: { isTTY: boolean; columns?: number }) {
   return { written, output: output as unknown as NodeJS.WriteStream }
 }
 
-test("on a terminal one line is drawn anew, with part, speed and time left, and removed in the end", () => {
+test("on a terminal, one line is redrawn with share, speed and time left, and removed at the end", () => {
   const { written, output } = record({ isTTY: true })
   let now = 0
   const progress = startProgress(output, "model: a\u001b[2J", () => now)
@@ -19,8 +19,8 @@ test("on a terminal one line is drawn anew, with part, speed and time left, and 
   progress.end()
   const line = "\r\u001b[2K"
   expect(written).toEqual([
-    `${line}model: a\\x1b[2J [------------------------] 0 % of 100 MB`,
-    `${line}model: a\\x1b[2J [######------------------] 25 % of 100 MB, 2.5 MB/s, 30 s left`,
+    `${line}model: a\\x1b[2J [------------------------] 0% of 100 MB`,
+    `${line}model: a\\x1b[2J [######------------------] 25% of 100 MB, 2.5 MB/s, 30 s left`,
     line,
   ])
 })
@@ -31,25 +31,25 @@ test("a narrow terminal gets no second line", () => {
   expect(written).toEqual(["\r\u001b[2Ka model with a long"])
 })
 
-test("elsewhere there is a line for every tenth", () => {
+test("elsewhere, one line is printed for every tenth", () => {
   const { written, output } = record({ isTTY: false })
   const progress = startProgress(output, "model: a")
   for (let bytes = 0; bytes <= 1000; bytes += 7) progress.update(bytes * 1e6, 1000e6)
   progress.update(1000e6, 1000e6)
   progress.end()
   expect(written).toHaveLength(11)
-  expect(written.at(1)).toBe("model: a 10 % of 1.0 GB\n")
-  expect(written.at(-1)).toBe("model: a 100 % of 1.0 GB\n")
+  expect(written.at(1)).toBe("model: a 10% of 1.0 GB\n")
+  expect(written.at(-1)).toBe("model: a 100% of 1.0 GB\n")
 })
 
-test("without a known total there is a line for every 50 MB", () => {
+test("without a known total, one line is printed for every 50 MB", () => {
   const { written, output } = record({ isTTY: false })
   const progress = startProgress(output, "model: a")
   for (let bytes = 0; bytes <= 120e6; bytes += 1e6) progress.update(bytes, undefined)
   expect(written).toEqual(["model: a 0 kB\n", "model: a 50 MB\n", "model: a 100 MB\n"])
 })
 
-test("calls are counted on a terminal once a second has passed, and elsewhere not at all", () => {
+test("calls are counted on a terminal after the first second, and not elsewhere", () => {
   const { written, output } = record({ isTTY: true })
   let now = 500
   const progress = lateProgress(output, "session 1 of 2", 0, () => now)
@@ -64,8 +64,8 @@ test("calls are counted on a terminal once a second has passed, and elsewhere no
   progress.end()
   const line = "\r\u001b[2K"
   expect(written).toEqual([
-    `${line}session 1 of 2 [######------------------] 25 % of 8 calls`,
-    `${line}session 1 of 2 [############------------] 50 % of 8 calls, 4 s left`,
+    `${line}session 1 of 2 [######------------------] 25% of 8 calls`,
+    `${line}session 1 of 2 [############------------] 50% of 8 calls, 4 s left`,
     line,
   ])
   const elsewhere = record({ isTTY: false })

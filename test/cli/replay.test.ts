@@ -19,7 +19,7 @@ const file = (name: string, session: SessionBuilder, title?: string) => writeExp
 const LINE = "export function theLineThatIsNeeded(): string {"
 const FILE = `${LINE}\n${"const filler = 1 // nothing of interest\n".repeat(3000)}`
 
-/** A large file is read early, and much is done after. */
+/** A large file is read early, and many calls follow. */
 function long(): SessionBuilder {
   const session = new SessionBuilder().user("work").assistant([read("src/large.ts", FILE)])
   for (let i = 0; i < 60; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
@@ -38,91 +38,89 @@ async function json(args: readonly string[]) {
   return JSON.parse(stdout)
 }
 
-describe("to people", () => {
-  test("one session is a sentence on what it would have cost, and what was lost", async () => {
+describe("for people", () => {
+  test("one session is summed up by its cost and what was lost", async () => {
     const { code, stdout, stderr } = await cli(["replay", file("long", long()), "--price", "anthropic"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [first, second] = stdout.split("\n")
     expect(first).toMatch(
-      /^The long, 61 calls: with the plugin the conversation would have cost \d+ % less, at the prices of Anthropic$/,
+      /^The long, 61 calls: with the plugin the conversation would have cost \d+% less, at the prices of Anthropic$/,
     )
     expect(second).toBe("")
     expect(stdout).toMatch(/^ {2}folds +1 output of \d+k tokens: /m)
     expect(stdout).toMatch(/^ {2}such as +read src\/large.ts \(\d+k\) at call \d+: ./m)
-    expect(stdout).toMatch(/^ {2}missed +nothing: all \d+ lines the agent copied were there$/m)
+    expect(stdout).toMatch(/^ {2}missed +nothing: all \d+ lines the agent copied were still in the context$/m)
   })
 
-  test("a session in which it loses says so, first", async () => {
+  test("a session that would have cost more says so first", async () => {
     const { stdout } = await cli(["replay", file("short", short()), "--price", "anthropic"])
     expect(stdout).toMatch(
-      /^The short, 5 calls: with the plugin [^\n]+ cost [\d.]+ % MORE, at the prices of Anthropic\n/,
+      /^The short, 5 calls: with the plugin [^\n]+ cost [\d.]+% MORE, at the prices of Anthropic\n/,
     )
     expect(stdout).toMatch(/^ {2}too short +/m)
   })
 
-  test("a line that would have been missed is told and charged", async () => {
+  test("a line that would have been missed is reported and charged", async () => {
     const change = { filePath: "src/large.ts", oldString: LINE, newString: "a = 1" }
     const path = file("missed", long().assistant([tool("edit", change, "Edit applied.")]))
     const { stdout } = await cli(["replay", path, "--price", "anthropic"])
     expect(stdout).toMatch(/^ {2}cost +[^\n]+, [\d.]+k of it for recalls$/m)
     expect(stdout).toContain(
-      "1 of 1 lines the agent copied stood in folded outputs alone: it would have had to ask once",
+      "1 of 1 lines the agent copied were only in folded outputs: it would have had to recall once",
     )
   })
 
-  test("what was charged is told beside what of it would have been saved", async () => {
+  test("the recorded bill is printed with the part that would have been saved", async () => {
     const session = long()
     for (const { info } of session.messages)
       if (info.role === "assistant") Object.assign(info, usage(200, 9000, 300), { cost: 0.01 })
     const { stdout } = await cli(["replay", file("charged", session)])
-    expect(stdout).toMatch(/^ {2}whole bill +about \$0\.\d+ less of the \$0\.61 recorded \([\d.]+ %\); /m)
+    expect(stdout).toMatch(/^ {2}whole bill +about \$0\.\d+ less of the \$0\.61 recorded \([\d.]+%\); /m)
   })
 
-  test("several sessions are a table and a sum", async () => {
+  test("several sessions give a table and a sum", async () => {
     const { stdout } = await cli(["replay", file("long", long()), file("short", short()), "--price", "anthropic"])
     const [head, long_, short_, empty, sum] = stdout.split("\n")
     expect(head).toMatch(/^session +calls +cost +sent +largest +recalls$/)
-    expect(long_).toMatch(/^The long +61 +-\d+ % +-\d+ % +[\d.]+k → [\d.]+k +0$/)
-    expect(short_).toMatch(/^The short +5 +\+\d+ % /)
+    expect(long_).toMatch(/^The long +61 +-\d+% +-\d+% +[\d.]+k → [\d.]+k +0$/)
+    expect(short_).toMatch(/^The short +5 +\+\d+% /)
     expect(empty).toBe("")
     expect(sum).toStartWith("2 sessions, 66 calls: with the plugin")
     expect(stdout).toMatch(/^ {2}loses in +The short$/m)
   })
 
-  test("a provider that bills requests has nothing to save but room", async () => {
+  test("with a provider that bills requests, no money is saved", async () => {
     const session = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" }).user("go")
     const { stdout } = await cli(["replay", file("requests", session.assistant([bash("ls")]))])
-    expect(stdout).toContain("bills requests, not tokens, so there is nothing to save but room")
+    expect(stdout).toContain("bills requests, not tokens, so folding saves space but no money")
   })
 
-  test("of a compaction it is told whether it would have been due, and that the record goes on as it was", async () => {
+  test("says whether a compaction would have been needed, and that the calls after it are as recorded", async () => {
     const session = long()
       .compaction()
       .assistant([bash("make all", "done")])
     const { stdout } = await cli(["replay", file("compacted", session), "--price", "anthropic"])
     expect(stdout).toMatch(
-      /^ {2}compactions +0 of 1 automatic ones would not have been due by then; what comes after one is as recorded$/m,
+      /^ {2}compactions +0 of 1 automatic ones would not have been needed by then; the calls after each are replayed as recorded$/m,
     )
   })
 
-  test("a call over nothing is no division by it", async () => {
+  test("an empty call causes no division by zero", async () => {
     const { stdout } = await cli(["replay", file("nothing", new SessionBuilder().assistant([]))])
     expect(stdout).not.toMatch(/NaN|Infinity/)
   })
 
-  test("a session without calls is a clear word", async () => {
+  test("a session without calls says so", async () => {
     const path = file("empty", new SessionBuilder().user("hello"))
     const { code, stdout } = await cli(["replay", path])
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: "The empty: no calls of a model, so there is nothing to replay\n",
+      stdout: "The empty: no model calls, so there is nothing to replay\n",
     })
-    expect((await cli(["replay", path, file("long", long())])).stdout).toContain(
-      "The empty      0  no calls of a model\n",
-    )
+    expect((await cli(["replay", path, file("long", long())])).stdout).toContain("The empty      0  no model calls\n")
   })
 
-  test("sessions of subagents are named where they are not among those given", async () => {
+  test("sessions of subagents that are not included are named", async () => {
     const task = tool("task", { prompt: "look" }, "found", { sessionId: "ses_child" })
     const parent = file("parent", new SessionBuilder().user("go").assistant([task]).assistant([]))
     expect((await cli(["replay", parent])).stdout).toMatch(/^ {2}subagents +1 session .*ses_child$/m)
@@ -130,14 +128,14 @@ describe("to people", () => {
     expect((await cli(["replay", parent, child])).stdout).not.toContain("subagents")
   })
 
-  test("terminal escapes in a title are shown, not obeyed", async () => {
+  test("terminal escapes in a title are shown as codes", async () => {
     const { stdout } = await cli(["replay", file("title", short(), "a\u001b]0;owned\u0007b")])
     expect(stdout).toStartWith("a\\x1b]0;owned\\x07b, 5 calls")
   })
 })
 
-describe("to programs", () => {
-  test("one object with the sessions, their sum, and what could not be read", async () => {
+describe("for programs", () => {
+  test("one object has the sessions, their sum, and what could not be read", async () => {
     const { sessions, sum, failed } = await json([file("long", long()), file("short", short()), "--price", "openai"])
     expect(sessions).toMatchObject([
       { session: "ses_long", title: "The long", skipped: 0, calls: 61, tariffs: ["OpenAI"], billing: "tokens" },
@@ -166,22 +164,22 @@ describe("to programs", () => {
     expect(sum.savedUsd).toBeNull()
   })
 
-  test("without calls there is nothing to divide by", async () => {
+  test("without calls, ratios are null", async () => {
     const { sum } = await json([file("empty", new SessionBuilder().user("hello"))])
     expect(sum).toMatchObject({ calls: 0, costRatio: null, tokenRatio: null, recallsPer100Calls: null })
   })
 
-  test("the options are the plugin's: without HUD and folds nothing is changed", async () => {
+  test("takes the plugin's options: without HUD and folds nothing changes", async () => {
     const off = '{"hud":{"enabled":false},"fold":{"enabled":false}}'
     const { sum } = await json([file("long", long()), "--options", off])
     expect(sum.costRatio).toBe(1)
     expect(sum.with).toEqual(sum.without)
   })
 
-  test("a session of the real OpenCode, from its database as from an export", async () => {
+  test("a session of the real OpenCode gives the same from its database and from an export", async () => {
     const [stored] = (await json([recorded.session])).sessions
     expect(stored).toMatchObject({ session: recorded.session, calls: recorded.calls })
-    // an export made by hand here names no project folder, and the HUD longer paths
+    // this test's own export names no project folder, so the paths in its HUD are longer
     const [exported] = (await json([recorded.file])).sessions
     expect(exported.without).toEqual(stored.without)
   })
@@ -192,7 +190,7 @@ describe("to programs", () => {
   })
 })
 
-test("on plain Node, files of the working folder and sessions of the database come in one sum", async () => {
+test("on plain Node, files and sessions of the database are summed up together", async () => {
   using bin = temporaryFolder()
   const bundle = await bundleInto(bin.path)
   file("short", short())
@@ -205,19 +203,19 @@ test("on plain Node, files of the working folder and sessions of the database co
   expect(await child.exited).toBe(0)
 })
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   test("one bad session does not hide the others, and the exit code is 2", async () => {
     const missing = join(folder.path, "nope.json")
     const { code, stdout, stderr } = await cli(["replay", missing, file("long", long()), "nope"])
     expect(code).toBe(2)
     expect(stdout).toStartWith("The long, 61 calls: ")
     const [first, second, end] = stderr.split("\n")
-    expect(first).toStartWith(`hudfold: ${missing} does not exist; write an export with`)
+    expect(first).toStartWith(`hudfold: ${missing} does not exist; create an export with`)
     expect(second).toStartWith('hudfold: "nope" is neither a file nor a session id')
     expect(end).toBe("")
   })
 
-  test("programs are told which failed, and why", async () => {
+  test("--json names the sessions that failed, and why", async () => {
     const { code, stdout } = await cli(["replay", "nope", "--json"])
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ sessions: [], sum: { calls: 0 }, failed: [{ session: "nope" }] })
@@ -233,7 +231,7 @@ describe("what goes wrong", () => {
     { name: "a price without a name", args: ["x.json", "--price"], says: "--price needs a value" },
     { name: "a wrong option", args: ["x.json", "--options", '{"hud":{"slot":"x"}}'], says: "option hud.slot" },
     { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to replay" },
-    { name: "a file that is none", args: ["package.json"], says: "package.json is no OpenCode export" },
+    { name: "a file that is not an export", args: ["package.json"], says: "package.json is not an OpenCode export" },
   ]
   for (const { name, args, says } of rows) {
     test(`${name} is one line, with exit code 2`, async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
-import { writePage } from "../../src/cli/report-file.ts"
-import { MARK } from "../../src/report/page.ts"
-import type { Report } from "../../src/report/report.ts"
+import { writeReport } from "../../src/cli/written-file.ts"
+import { REPORT_PREFIX } from "../../src/report/page.ts"
+import type { ReportData } from "../../src/report/report.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
@@ -24,7 +24,7 @@ const file = (name: string, session: SessionBuilder, title?: string) => writeExp
 
 const out = (name: string) => join(folder.path, `${name}.html`)
 
-function written(path: string): Report {
+function written(path: string): ReportData {
   const [, json] = /<script type="application\/json" id="data">(.*)<\/script>/.exec(readFileSync(path, "utf8")) ?? []
   return JSON.parse(json ?? "")
 }
@@ -32,15 +32,15 @@ function written(path: string): Report {
 const long = madeUpSession({ calls: 120 })
 
 describe("a report", () => {
-  test("is written where it was asked for, and two lines say what is in it", async () => {
+  test("is written to the given file, and two lines summarize it", async () => {
     const { code, stdout, stderr } = await cli(["report", file("long", long), "--out", out("long")])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [path, saved, takes, end] = stdout.split("\n")
     expect(path).toMatch(/long\.html, \d+ kB: The long$/)
-    expect(saved).toMatch(/^ {2}saved \d+ % \(.+\) over 120 calls$/)
-    expect(takes).toMatch(/^ {2}cache share \d+ %; /)
+    expect(saved).toMatch(/^ {2}saved \d+% \(.+\) over 120 calls$/)
+    expect(takes).toMatch(/^ {2}cache share \d+%; /)
     expect(end).toBe("")
-    expect(readFileSync(out("long"), "utf8")).toStartWith(MARK)
+    expect(readFileSync(out("long"), "utf8")).toStartWith(REPORT_PREFIX)
     expect(readdirSync(folder.path).filter((name) => name.endsWith(".tmp"))).toEqual([])
   })
 
@@ -49,7 +49,7 @@ describe("a report", () => {
     expect(statSync(out("mine")).mode & 0o777).toBe(0o600)
   })
 
-  test("has the figures that replay has", async () => {
+  test("has the same figures as replay", async () => {
     const args = [file("long", long), file("short", madeUpSession({ calls: 15 })), "--price", "openai"]
     await cli(["report", ...args, "--out", out("same")])
     const { sessions, sum } = JSON.parse((await cli(["replay", ...args, "--json"])).stdout)
@@ -60,7 +60,7 @@ describe("a report", () => {
     expect(report.price).toBe("openai")
   })
 
-  test("takes the options as the plugin has them", async () => {
+  test("takes the plugin's options", async () => {
     const options = '{"hud":{"enabled":false},"fold":{"enabled":false}}'
     await cli(["report", file("long", long), "--out", out("off"), "--options", options])
     const [session] = written(out("off")).sessions
@@ -68,7 +68,7 @@ describe("a report", () => {
     expect(session?.calls.with).toEqual(session?.calls.without ?? [])
   })
 
-  test("without a session named is of the user's newest", async () => {
+  test("without sessions covers the newest ones", async () => {
     const { code, stdout } = await cli(["report", "--out", out("newest")], recorded.env)
     expect(code).toBe(0)
     expect(stdout).toMatch(/newest\.html, \d+ kB: /)
@@ -78,14 +78,14 @@ describe("a report", () => {
     ])
   })
 
-  test("takes the place of an older one", async () => {
+  test("replaces an older one", async () => {
     const place = ["--out", out("again")]
     await cli(["report", file("one", madeUpSession({ calls: 3 })), ...place])
     expect((await cli(["report", file("other", madeUpSession({ calls: 4 })), ...place])).code).toBe(0)
     expect(written(out("again")).sessions.map(({ title }) => title)).toEqual(["The other"])
   })
 
-  test("of a session without calls says that there are none", async () => {
+  test("says when a session has no calls", async () => {
     const { code, stdout } = await cli([
       "report",
       file("empty", new SessionBuilder().user("hi")),
@@ -93,11 +93,11 @@ describe("a report", () => {
       out("empty"),
     ])
     expect(code).toBe(0)
-    expect(stdout).toContain("no calls of a model, so there is nothing to reckon")
+    expect(stdout).toContain("no model calls, so there is nothing to compare")
   })
 })
 
-test("on plain Node it goes to the folder it was called in, and sessions come from the database too", async () => {
+test("on plain Node it is written relative to the working folder, and reads sessions from the database too", async () => {
   using bin = temporaryFolder()
   using place = temporaryFolder()
   const bundle = await bundleInto(bin.path)
@@ -113,44 +113,44 @@ test("on plain Node it goes to the folder it was called in, and sessions come fr
   expect(sum.calls).toBe(5 + recorded.calls)
 })
 
-describe("what goes wrong", () => {
-  test("a session that cannot be read is left out and told, with exit code 2", async () => {
+describe("errors", () => {
+  test("a session that cannot be read is skipped and reported, with exit code 2", async () => {
     const { code, stderr } = await cli(["report", "nope.json", file("long", long), "--out", out("partly")])
     expect(code).toBe(2)
     expect(stderr).toStartWith("hudfold: nope.json does not exist; ")
     expect(written(out("partly"))).toMatchObject({ failed: 1, sessions: [{ title: "The long" }] })
   })
 
-  test("when none can be read nothing is written", async () => {
+  test("when no session can be read, nothing is written", async () => {
     const { code, stdout } = await cli(["report", "nope.json", "--out", out("none")])
     expect({ code, stdout, isThere: existsSync(out("none")) }).toEqual({ code: 2, stdout: "", isThere: false })
   })
 
-  test("a file that is no report is left as it is", async () => {
+  test("a file that is not a report is not overwritten", async () => {
     writeFileSync(out("notes"), "<!doctype html>\nmy notes\n")
     const { code, stderr } = await cli(["report", file("long", long), "--out", out("notes")])
     expect(code).toBe(2)
-    expect(stderr).toContain("was not written by hudfold report and is left alone; name another")
+    expect(stderr).toContain("was not written by hudfold report and will not be overwritten")
     expect(readFileSync(out("notes"), "utf8")).toBe("<!doctype html>\nmy notes\n")
   })
 
-  test("nor is one that came to stand there while the sessions were read", async () => {
+  test("neither is one that was created while the sessions were read", async () => {
     mkdirSync(join(folder.path, "raced"))
     const path = join(folder.path, "raced", "report.html")
     writeFileSync(path, "my notes\n")
-    await expect(writePage(path, "a report")).rejects.toThrow("is left alone; name another")
+    await expect(writeReport(path, "a report")).rejects.toThrow("will not be overwritten")
     expect(readdirSync(join(folder.path, "raced"))).toEqual(["report.html"])
     expect(readFileSync(path, "utf8")).toBe("my notes\n")
   })
 
-  test("interrupted while it is written leaves the old report, and nothing beside it", async () => {
+  test("an interrupt during the write keeps the old report and leaves no other file", async () => {
     mkdirSync(join(folder.path, "kept"))
     const path = join(folder.path, "kept", "report.html")
-    writeFileSync(path, `${MARK}old`)
-    // in a process of its own: the runner of the tests ends at such a signal
+    writeFileSync(path, `${REPORT_PREFIX}old`)
+    // in a separate process: the signal would end the test runner
     const program = `
-      import { writePage } from ${JSON.stringify(join(root, "src/cli/report-file.ts"))}
-      const writing = writePage(${JSON.stringify(path)}, "x".repeat(200_000_000))
+      import { writeReport } from ${JSON.stringify(join(root, "src/cli/written-file.ts"))}
+      const writing = writeReport(${JSON.stringify(path)}, "x".repeat(200_000_000))
       process.kill(process.pid, "SIGINT")
       process.exitCode = await writing`
     using child = spawnChild([process.execPath, "-e", program])
@@ -159,19 +159,19 @@ describe("what goes wrong", () => {
       stderr: "hudfold: interrupted; nothing was written\n",
     })
     expect(readdirSync(join(folder.path, "kept"))).toEqual(["report.html"])
-    expect(readFileSync(path, "utf8")).toBe(`${MARK}old`)
+    expect(readFileSync(path, "utf8")).toBe(`${REPORT_PREFIX}old`)
   })
 
   const rows: { name: string; args: string[]; says: string }[] = [
-    { name: "a folder that is not there", args: ["x.json", "--out", "no/where.html"], says: "is no folder; make it" },
-    { name: "a folder for a file", args: ["x.json", "--out", "."], says: "is no file; name another" },
+    { name: "a missing folder", args: ["x.json", "--out", "no/where.html"], says: "is not a folder; create it" },
+    { name: "a folder instead of a file", args: ["x.json", "--out", "."], says: "is not a file; choose another path" },
     {
       name: "an unknown price",
       args: ["x.json", "--price", "acme"],
       says: "--price must be a provider's id or one of ",
     },
     { name: "a wrong number of days", args: ["--days", "0"], says: "--days must be a whole number from 1" },
-    { name: "days for a session", args: ["x.json", "--days", "3"], says: "--days is for when no session is named" },
+    { name: "days for a session", args: ["x.json", "--days", "3"], says: "--days cannot be combined with sessions" },
     { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to report" },
   ]
   for (const { name, args, says } of rows) {

@@ -1,8 +1,8 @@
-// The CLI as it is shipped, one file on Node, getting at SQLite by running itself on Bun.
+// The shipped CLI, one file on Node, which reads SQLite by running itself on Bun.
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { forgetRuntime } from "../../src/cli/runtime.ts"
+import { clearBunEnvironment } from "../../src/cli/runtime.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 import { bundleInto, cli, linkCommands, type Recorded, type Result, recordSession } from "./support.ts"
 
@@ -33,7 +33,7 @@ async function onNode(path: string, args: string[], env: Record<string, string> 
   return { code: await child.exited, stdout, stderr }
 }
 
-test("an export is read on plain Node, with no Bun anywhere", async () => {
+test("an export is read on plain Node, without any Bun", async () => {
   using bin = temporaryFolder()
   const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.file])
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -52,7 +52,7 @@ test("a session is read with OpenCode's own binary when there is no bun", async 
   expect(await onNode(path, ["inspect", recorded.session])).toEqual({ code: 0, stdout: expected, stderr: "" })
 })
 
-test("started by a link without an extension, as npm installs it, it still finds itself", async () => {
+test("started by a link without an extension, as npm installs it, it finds its own file", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { opencode })
   const link = join(bin.path, "opencode-hudfold")
@@ -61,7 +61,7 @@ test("started by a link without an extension, as npm installs it, it still finds
   expect(await new Response(child.stdout).text()).toBe(expected)
 })
 
-test("the exit code and the message of the second run are the first one's", async () => {
+test("the exit code and the message of the second run are passed on", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { opencode })
   const { code, stdout, stderr } = await onNode(path, ["inspect", "ses_nope"])
@@ -69,14 +69,14 @@ test("the exit code and the message of the second run are the first one's", asyn
   expect(stderr).toMatch(/^hudfold: no session "ses_nope" in [^\n]+\n$/)
 })
 
-test("without bun and opencode it says what to do", async () => {
+test("without bun and opencode, it says what to do", async () => {
   using bin = temporaryFolder()
   const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.session])
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
   expect(stderr).toMatch(/^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
 })
 
-test("a bun that is only another node does not start copies without end", async () => {
+test("a bun that is really node does not start endless copies", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { bun: node })
   const { code, stderr } = await onNode(path, ["inspect", recorded.session])
@@ -84,7 +84,7 @@ test("a bun that is only another node does not start copies without end", async 
   expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
 })
 
-test("what the project it stands in would have Bun preload is not run", async () => {
+test("Bun's preloads of the current project are not run", async () => {
   using bin = temporaryFolder()
   using project = temporaryFolder()
   writeFileSync(join(project.path, "bunfig.toml"), 'preload = ["./evil.js"]\n')
@@ -95,7 +95,7 @@ test("what the project it stands in would have Bun preload is not run", async ()
   expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
 })
 
-test("a data folder given relative to the working directory is still found", async () => {
+test("a data folder relative to the working directory is found", async () => {
   using bin = temporaryFolder()
   using project = temporaryFolder()
   mkdirSync(join(project.path, "sub"))
@@ -106,8 +106,8 @@ test("a data folder given relative to the working directory is still found", asy
   expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
 })
 
-test("the variable that makes OpenCode a Bun is not handed on to what is started next", () => {
+test("the variable that turns OpenCode into Bun is not inherited by child processes", () => {
   const env = { BUN_BE_BUN: "1", HUDFOLD_ON_BUN: "1", PATH: "/bin" }
-  forgetRuntime(env)
+  clearBunEnvironment(env)
   expect(env).toEqual({ PATH: "/bin" } as typeof env)
 })

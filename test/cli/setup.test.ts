@@ -1,5 +1,4 @@
-// `hudfold setup` as people run it: the real installer, the real engine, a tiny model that the test writes, and a hub
-// of its own.
+// `hudfold setup` end to end: the real installer, the real engine, a tiny model that the test writes, and a local hub.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -24,7 +23,7 @@ beforeAll(async () => {
   bytes = readFileSync(tiny)
   mkdirSync(join(shared.path, "bin"))
   linkCommands(join(shared.path, "bin"), { bun: process.execPath })
-  // fetches the engine once; the other installations have it from Bun's cache
+  // fetches the engine once; the other installations take it from Bun's cache
   data = installed
   expect(await setup("--no-model")).toMatchObject({ code: 0, stderr: "" })
 }, 120_000)
@@ -54,19 +53,19 @@ const setup = (...args: string[]): Promise<Result> => cli(["setup", ...args], en
 const inData = (): string[] => (existsSync(data) ? readdirSync(data).sort() : [])
 const places = () => placesIn(data)
 
-test("the first run installs, fetches and tries it out, the second has nothing to do, and uninstall leaves nothing", async () => {
+test("the first run installs, fetches and tests, the second has nothing to do, and uninstall removes everything", async () => {
   const first = await setup("--model", "hf:owner/repo-GGUF:Q8_0")
   expect([first.code, first.stderr]).toEqual([0, ""])
   for (const says of [
     /^machine: linux|^machine: darwin/m,
     /^engine: node-llama-cpp 3\.21\.1 with \S+ \(.*about \d+ MB to fetch, \d+ MB on disk/m,
     /^engine: installing with bun$/m,
-    /^model: hf:\S+ 100 % of \d+ kB$/m,
-    /^model: its checksum is the one the hub gives$/m,
+    /^model: hf:\S+ 100% of \d+ kB$/m,
+    /^model: its checksum matches the hub's$/m,
     /^it runs on .*, loads in [\d.]+ s, reads \d+ and writes \d+ tokens\/s$/m,
     /^\d+ tokens read and \d+ written in [\d.]+ s: /m,
     /^it fits this machine: about \d s for a tool output of 2000 tokens$/m,
-    /^model: hf:\S+ is in use, by OpenCode from its next start on$/m,
+    /^model: hf:\S+ is now in use; OpenCode loads it at its next start$/m,
   ]) {
     expect(first.stdout).toMatch(says)
   }
@@ -97,12 +96,12 @@ test("the first run installs, fetches and tries it out, the second has nothing t
   writeFileSync(join(data, "sidecar.lease"), "")
   const gone = await setup("--uninstall")
   expect(gone.code).toBe(0)
-  expect(gone.stdout).toContain("removed; digests are made without a model")
+  expect(gone.stdout).toContain("removed; digests are now made without a model")
   expect(existsSync(data)).toBe(false)
-  expect((await setup("--uninstall")).stdout).toBe(`nothing of setup's is in ${data}\n`)
+  expect((await setup("--uninstall")).stdout).toBe(`nothing that setup installs is in ${data}\n`)
 }, 120_000)
 
-test("a dry run says what would be done, with sizes and licence, and changes nothing", async () => {
+test("a dry run shows what would be done, with sizes and licence, and changes nothing", async () => {
   const { code, stdout } = await setup("--dry-run")
   expect(code).toBe(0)
   expect(stdout).toMatch(/about \d+ MB to fetch, \d+ MB on disk, in \S+\/data\/sidecar$/m)
@@ -111,7 +110,7 @@ test("a dry run says what would be done, with sizes and licence, and changes not
   expect(existsSync(data)).toBe(false)
 })
 
-test("uninstall leaves a model where it is that is not setup's", async () => {
+test("uninstall keeps a model that setup did not install", async () => {
   const own = join(places().models, "mine.gguf")
   mkdirSync(places().models, { recursive: true })
   writeFileSync(own, bytes)
@@ -120,7 +119,7 @@ test("uninstall leaves a model where it is that is not setup's", async () => {
   expect(readdirSync(data, { recursive: true, encoding: "utf8" }).sort()).toEqual(["models", "models/mine.gguf"])
 })
 
-test("Ctrl-C in a download keeps what has come, and the next run goes on from there", async () => {
+test("Ctrl-C during a download keeps what was fetched, and the next run resumes it", async () => {
   data = installed
   hub.faults.halfway = new Promise(() => {})
   const part = () => readdirSync(data, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith(".part"))
@@ -135,7 +134,7 @@ test("Ctrl-C in a download keeps what has come, and the next run goes on from th
     await until(() => kept() !== undefined && readFileSync(join(data, kept() ?? "")).length > 200_000, 60_000)
     child.kill("SIGINT")
     expect(await child.exited).toBe(130)
-    expect(await new Response(child.stderr).text()).toBe("hudfold: interrupted; run it again to go on\n")
+    expect(await new Response(child.stderr).text()).toBe("hudfold: interrupted; run it again to continue\n")
   } finally {
     child.kill("SIGKILL")
   }
@@ -147,7 +146,7 @@ test("Ctrl-C in a download keeps what has come, and the next run goes on from th
   rmSync(places().models, { recursive: true })
 }, 120_000)
 
-test("killed while it installs, it leaves nothing that stands in the way of the next run", async () => {
+test("killed during installation, it leaves nothing that blocks the next run", async () => {
   const child = spawnChild([process.execPath, source, "setup", "--no-model"], env())
   await until(() => inData().some((name) => name.startsWith("sidecar.new-")), 30_000)
   child[Symbol.dispose]()
@@ -156,7 +155,7 @@ test("killed while it installs, it leaves nothing that stands in the way of the 
   const { code, stdout } = await setup("--no-model")
   expect(code).toBe(0)
   expect(stdout).toMatch(/^engine: installed in/m)
-  // the orphaned installer of the first run may have gone on in its own folder for a while
+  // the orphaned installer of the first run may have continued in its own folder for a while
   await until(() => {
     for (const name of inData()) {
       if (name.startsWith("sidecar.new-")) rmSync(join(data, name), { recursive: true, force: true, maxRetries: 9 })
@@ -170,13 +169,13 @@ test("two at the same time both succeed, and one of them installs", async () => 
   const results = await Promise.all([setup("--no-model"), setup("--no-model")])
   expect(results.map(({ code }) => code)).toEqual([0, 0])
   expect(results.filter(({ stdout }) => stdout.includes("engine: installing"))).toHaveLength(1)
-  // the other one waited for it, or came when it was done
+  // the other one waited for it, or started after it was done
   const other = results.find(({ stdout }) => !stdout.includes("engine: installing"))
-  expect(other?.stdout).toMatch(/another setup is at work|already installed/)
+  expect(other?.stdout).toMatch(/another setup is running|already installed/)
   expect(inData()).toEqual(["sidecar"])
 }, 120_000)
 
-test("a model that llama.cpp refuses is said, and not taken into use", async () => {
+test("a model that llama.cpp rejects is reported and not used", async () => {
   data = installed
   const broken = join(folder.path, "broken.gguf")
   await writeTinyModel(broken, { fault: "truncated" })
@@ -186,16 +185,16 @@ test("a model that llama.cpp refuses is said, and not taken into use", async () 
   expect((await readInstalled(places())).model?.name).not.toBe("broken")
 }, 60_000)
 
-test("a model in use that is gone is said, and another one takes its place", async () => {
+test("a missing model in use is reported, and another one replaces it", async () => {
   const lost = join(folder.path, "lost.gguf")
   writeFileSync(lost, bytes)
   expect((await cli(["model", "use", lost], env())).code).toBe(0)
   rmSync(lost)
   const { stdout } = await setup("--dry-run")
-  expect(stdout).toContain(`warning: the model in use, lost, is not in ${lost} any more`)
+  expect(stdout).toContain(`warning: the model in use, lost, is no longer at ${lost}`)
 })
 
-describe("without a network it says in one line what could not be reached and what to do:", () => {
+describe("without a network, one line says what could not be reached and what to do:", () => {
   test("the package registry", async () => {
     const { code, stderr } = await cli(["setup", "--no-model"], {
       ...env(),
@@ -213,7 +212,7 @@ describe("without a network it says in one line what could not be reached and wh
     const { code, stderr } = await cli(["setup"], { ...env(), HF_ENDPOINT: "http://127.0.0.1:9" })
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^hudfold: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run it again to go on, or fetch http\S+ by other means and run: hudfold model use \/path\/to\/\S+\.gguf\n$/,
+      /^hudfold: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run the command again to resume, or fetch http\S+ by other means and run: hudfold model use \/path\/to\/\S+\.gguf\n$/,
     )
     expect(inData()).toEqual(["models", "sidecar"])
   }, 60_000)
@@ -222,11 +221,11 @@ describe("without a network it says in one line what could not be reached and wh
 describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
     { args: ["--gpu", "amd"], says: '--gpu must be one of auto, off, cuda, vulkan, metal, got "amd"' },
-    { args: ["--keep-models"], says: "--keep-models goes with --uninstall only" },
-    { args: ["--model", "x", "--no-model"], says: "--model and --no-model exclude each other" },
+    { args: ["--keep-models"], says: "--keep-models can only be used with --uninstall" },
+    { args: ["--model", "x", "--no-model"], says: "--model and --no-model cannot be combined" },
     { args: ["--model", "nonesuch"], says: 'no model is called "nonesuch"' },
     { args: ["--model", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
-    { args: ["--model", source], says: "/main.ts is no model: expected a GGUF file of version 2 or 3" },
+    { args: ["--model", source], says: "/main.ts is not a model: expected a GGUF file of version 2 or 3" },
   ]
   for (const { args, says } of rows) {
     test(args.join(" "), async () => {

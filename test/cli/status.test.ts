@@ -1,10 +1,10 @@
-// `hudfold status`: which session it shows, what it says of it, and that it follows it.
+// `hudfold status`: which session it shows, what it prints, and that it follows changes.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { forget, statusFolder, writeStatus } from "../../src/status/files.ts"
 import type { Status } from "../../src/status/status.ts"
-import { rowsOf } from "../../src/status/words.ts"
+import { statusRows } from "../../src/status/words.ts"
 import { temporaryFolder, until } from "../store/support.ts"
 import { statusOf } from "../support/status.ts"
 import { hasTmux, openTerminal } from "../support/tmux.ts"
@@ -30,19 +30,19 @@ async function put(sessionID: string, changes: Partial<Status> = {}): Promise<St
 const env = () => ({ HUDFOLD_DATA: data })
 const status = (...args: string[]) => cli(["status", "--dir", here, ...args], env())
 
-/** A process id that nobody has: of a process that has just ended. */
+/** The id of a process that has just ended. */
 async function endedPid(): Promise<number> {
   const child = Bun.spawn(["true"])
   await child.exited
   return child.pid
 }
 
-describe("of a session", () => {
-  test("it says which one, how old it is, and all that the panel shows", async () => {
+describe("a session", () => {
+  test("prints which session, how old the status is, and everything the panel shows", async () => {
     const written = await put("ses_1", { writtenMs: Date.now() - 65_000 })
     const { code, stdout, stderr } = await status()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    const rows = rowsOf(written).flatMap(({ name, text, details }) => [
+    const rows = statusRows(written).flatMap(({ name, text, details }) => [
       `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved) /, "")}`,
       ...details.map((detail) => `          ${detail}`),
     ])
@@ -62,7 +62,7 @@ describe("of a session", () => {
     )
   })
 
-  test("whose process has ended it says so, and that nobody writes digests", async () => {
+  test("says when the process has ended, so that no digests are written", async () => {
     const pid = await endedPid()
     await put("ses_1", { pid })
     const { stdout } = await status()
@@ -70,12 +70,12 @@ describe("of a session", () => {
     expect(stdout).toContain("digests   qwen3-0.6b idle\n")
   })
 
-  test("as JSON it is what the plugin wrote", async () => {
+  test("as JSON, prints the status file", async () => {
     const written = await put("ses_1")
     expect(JSON.parse((await status("--json")).stdout)).toEqual(written)
   })
 
-  test("escapes in what it quotes are left out, not obeyed", async () => {
+  test("removes escapes from quoted text", async () => {
     await put("ses_1", {
       stale: [{ path: "a\u001b[31mb", why: "edited since read" }],
       hud: { activity: "on", text: "<hud>\u001b]0;x\u0007</hud>", tokens: 3 },
@@ -87,7 +87,7 @@ describe("of a session", () => {
 })
 
 describe("which session", () => {
-  test("the newest of this folder comes before newer ones of others", async () => {
+  test("prefers the newest of this folder to newer ones of others", async () => {
     await put("ses_old")
     await put("ses_mine", { directory: join(folder.path) })
     await put("ses_other", { directory: "/elsewhere" })
@@ -95,12 +95,12 @@ describe("which session", () => {
     expect((await status("ses_old")).stdout).toStartWith("session ses_old, 42 calls")
   })
 
-  test("without one of this folder it is the newest of all, and says where it is", async () => {
+  test("without one of this folder, takes the newest of all and says where it is", async () => {
     await put("ses_other", { directory: "/elsewhere" })
     expect((await status()).stdout).toStartWith("session ses_other in /elsewhere, 42 calls")
   })
 
-  test("the beginning of an id will do where it is one session's alone", async () => {
+  test("takes the beginning of an id when it is unique", async () => {
     await put("ses_abc1")
     await put("ses_abc2")
     await put("ses_abc")
@@ -108,23 +108,23 @@ describe("which session", () => {
     expect((await status("ses_abc")).stdout).toStartWith("session ses_abc,")
     const { code, stderr } = await status("ses_ab")
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^hudfold: "ses_ab" begins more than one session id \(.*\); give more of it\n$/)
+    expect(stderr).toMatch(/^hudfold: "ses_ab" begins several session ids \(.*\); give more characters\n$/)
   })
 
-  test("an unknown one is refused, and the newest named", async () => {
+  test("refuses an unknown one and names the newest", async () => {
     await put("ses_1")
     const { code, stdout, stderr } = await status("ses_nope")
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toMatch(/^hudfold: no status of a session "ses_nope" in \S+; the newest is ses_1\n$/)
+    expect(stderr).toMatch(/^hudfold: no status for session "ses_nope" in \S+; the newest is ses_1\n$/)
   })
 
-  test("where there is none it says what to do", async () => {
+  test("without any, says what to do", async () => {
     const { code, stdout, stderr } = await status()
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
     expect(stderr).toContain("send OpenCode a message; `hudfold doctor` says whether the plugin is loaded")
   })
 
-  test("one that this version cannot read is passed over", async () => {
+  test("skips one that this version cannot read", async () => {
     await put("ses_1")
     writeFileSync(join(statusFolder(data), "ses_2.status.json"), '{"version": 99}')
     expect((await status()).stdout).toStartWith("session ses_1,")
@@ -155,7 +155,7 @@ describe("--watch", () => {
     }
   }
 
-  test("prints a block for every change, and ends in peace with Ctrl-C", async () => {
+  test("prints a block for every change, and ends normally on Ctrl-C", async () => {
     await put("ses_1", { calls: 1 })
     using watched = watching()
     await watched.prints("session ses_1, 1 call,")
@@ -170,7 +170,7 @@ describe("--watch", () => {
     expect(stdout).not.toContain("\u001b")
   })
 
-  test("of one session leaves the others out, and ends when that one is deleted", async () => {
+  test("follows one session alone, and ends when its status is deleted", async () => {
     await put("ses_1", { calls: 1 })
     using watched = watching("ses_1", "--json")
     await watched.prints('"calls":1')
@@ -180,7 +180,7 @@ describe("--watch", () => {
     await forget(statusFolder(data), "ses_1")
     const { code, stdout, stderr } = await watched.ended()
     expect(code).toBe(2)
-    expect(stderr).toContain('no status of a session "ses_1"')
+    expect(stderr).toContain('no status for session "ses_1"')
     const lines = stdout.trimEnd().split("\n")
     expect(lines.map((line) => JSON.parse(line).calls)).toEqual([1, 2])
   })

@@ -1,4 +1,4 @@
-// What the CLI's tests share: a session recorded by the real OpenCode, and the CLI as a child process.
+// Shared by the CLI's tests: a session recorded by the real OpenCode, and the CLI as a child process.
 import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createHost, findOpencode } from "../opencode/host.ts"
@@ -9,7 +9,7 @@ import type { SessionBuilder } from "../support/session.ts"
 export const source = join(root, "src/cli/main.ts")
 
 export type Recorded = {
-  /** what OpenCode runs with: XDG_DATA_HOME leads to its database */
+  /** the environment OpenCode ran with: XDG_DATA_HOME locates its database */
   env: { XDG_DATA_HOME: string }
   session: string
   /** model calls the session made */
@@ -53,7 +53,7 @@ export function exportOf(id: string, messages: readonly unknown[], title = "A sc
   return JSON.stringify({ info: { id, title }, messages }, null, 2)
 }
 
-/** Writes an export into the folder; answers its path. */
+/** Writes an export into the folder and returns its path. */
 export function writeExport(folder: string, name: string, { messages }: SessionBuilder, title = `The ${name}`): string {
   const path = join(folder, `${name}.json`)
   writeFileSync(path, exportOf(`ses_${name}`, messages, title))
@@ -62,13 +62,13 @@ export function writeExport(folder: string, name: string, { messages }: SessionB
 
 export type Result = { code: number; stdout: string; stderr: string }
 
-/** Runs the sources on this Bun. */
+/** Runs the CLI's sources on this Bun. */
 export async function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
   using child = spawnChild([process.execPath, source, ...args], { NO_COLOR: "1", ...env })
   return await child.finish()
 }
 
-/** The CLI as it is shipped: one file for Node. Answers its path. */
+/** Builds the CLI as one file for Node and returns its path. */
 export async function bundleInto(folder: string): Promise<string> {
   const built = await Bun.build({
     entrypoints: [source],
@@ -81,7 +81,7 @@ export async function bundleInto(folder: string): Promise<string> {
   return join(folder, "cli.js")
 }
 
-/** Puts commands of these names, and no others, into a folder that can be a PATH. */
+/** Links these commands into a folder that can serve as PATH, and returns it. */
 export function linkCommands(folder: string, commands: Record<string, string>): string {
   for (const [name, target] of Object.entries(commands)) symlinkSync(realpathSync(target), join(folder, name))
   return folder

@@ -1,9 +1,11 @@
-// Which outputs are handed to the queue of digests.
+// Which outputs are offered to the digest queue.
 
 import { describe, expect, test } from "bun:test"
-import { candidatesOf } from "../../src/digest/candidate.ts"
-import { createEnv } from "../../src/digest/env.ts"
+import { digestCandidates } from "../../src/digest/candidate.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
+import { take } from "../support/conversation.ts"
 import { bash, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const LONG = "src/price.ts:12: export function price(cart: Cart): Money {\n".repeat(60)
@@ -13,10 +15,10 @@ const grep = (pattern: string, output: string) => tool("grep", { pattern }, outp
 function candidates(build: (session: SessionBuilder) => void) {
   const session = new SessionBuilder().user("Look around")
   build(session)
-  const ledger = createLedger(createEnv(ROOT), () => false)
+  const ledger = createLedger(createEnv(ROOT))
   const messages = session.fresh()
-  const { fresh } = ledger.update(messages)
-  return { messages, ledger, found: candidatesOf(messages, fresh) }
+  const { fresh } = take(ledger, messages)
+  return { messages, ledger, found: digestCandidates(conversationOf(messages), fresh) }
 }
 
 describe("an output is a candidate", () => {
@@ -29,10 +31,10 @@ describe("an output is a candidate", () => {
 
   test("once, when the ledger first reads it", () => {
     const { ledger, messages } = candidates((session) => session.assistant([grep("cart", LONG)]))
-    expect(candidatesOf(messages, ledger.update(structuredClone(messages)).fresh)).toEqual([])
+    expect(digestCandidates(conversationOf(messages), take(ledger, structuredClone(messages)).fresh)).toEqual([])
   })
 
-  test("never when OpenCode has cleared it, when its kind is never folded, or when it was handed back", () => {
+  test("never when OpenCode has cleared it, when its kind is never folded, or when it was recalled", () => {
     const cleared = grep("x", LONG)
     Object.assign(cleared.state as object, { time: { start: 1, end: 2, compacted: 3 } })
     const { found } = candidates((session) =>
@@ -47,7 +49,7 @@ describe("an output is a candidate", () => {
   })
 })
 
-test("what is seldom looked at again is worth more than a file, and a failure less than a success", () => {
+test("a command's output is worth more than a file, and a failure less than a success", () => {
   const { found } = candidates((session) =>
     session.assistant([read("src/price.ts", LONG), bash("make", LONG, 0), bash("make all", LONG, 2)]),
   )
@@ -56,7 +58,7 @@ test("what is seldom looked at again is worth more than a file, and a failure le
   expect(worth.make).toBeGreaterThan(worth["make all"] ?? 0)
 })
 
-test("two outputs of one subject share it, and equal ones share the key", () => {
+test("outputs about the same subject share it, and equal ones share the key", () => {
   const { found } = candidates((session) =>
     session
       .assistant([read("src/price.ts", LONG)])

@@ -8,16 +8,16 @@ import * as tools from "./extract/fixtures/tools.ts"
 
 const REAL = [...Object.values(js), ...Object.values(sys), ...Object.values(tools)]
 
-/** A build log of `count` dull lines, with others put in by their place. */
+/** A build log of `count` uninformative lines, with some replaced by index. */
 function log(count: number, others: Record<number, string>): string {
   return Array.from({ length: count }, (_, at) => others[at] ?? `compiled module number ${at} of the shop`).join("\n")
 }
 
-test("an output that fits stays whole, in its order", () => {
+test("an output that fits keeps all its lines, in order", () => {
   expect(condense("first\n\n  second\nthird\n", 200)).toBe("first\n second\nthird")
 })
 
-test("a long output keeps its head, its tail and its telling lines, in order, and counts what it left out", () => {
+test("a long output keeps its head, its tail and its most informative lines, in order, and counts the rest", () => {
   const output = log(2000, {
     900: "src/cart.ts:41:7 error TS2322: Type 'string' is not assignable",
     1500: "3 tests failed",
@@ -33,19 +33,19 @@ test("a long output keeps its head, its tail and its telling lines, in order, an
   expect(shown + skipped).toBe(2000)
 })
 
-test("telling lines are taken from all over an output that has too many of them", () => {
+test("informative lines are taken from all parts of an output that has too many of them", () => {
   const output = Array.from({ length: 1000 }, (_, at) => `src/file${at}.ts:${at}: error: thing ${at} failed`).join("\n")
   const rows = [...condense(output, 600).matchAll(/^src\/file(\d+)/gm)].map((found) => Number(found[1]))
   for (const from of [200, 400, 600, 800]) expect(rows.some((row) => row >= from && row < from + 200)).toBe(true)
 })
 
-test("what was searched for is worth a line", () => {
+test("a line with a searched word ranks higher", () => {
   const output = log(2000, { 1100: "the sessionCookie is set here" })
   expect(condense(output, 300)).not.toContain("sessionCookie")
   expect(condense(output, 300, { words: ["sessionCookie"] })).toContain("sessionCookie")
 })
 
-test("line numbers and what the host tells the agent are left out", () => {
+test("line numbers and the host's reminders to the agent are removed", () => {
   const file = [
     "<file>",
     "00001| const a = 1",
@@ -68,7 +68,7 @@ test("escapes, NULs, lone surrogates, overlong and encoded lines come out small 
   expect(lines[2]).toBe("iVBORw0KGgoiVBORw0KGgoiV…")
 })
 
-test("a secret is gone, also where a line is cut through it and in a key of many lines", () => {
+test("secrets are redacted, even where a line is cut or a key spans several lines", () => {
   const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
   const key = ["-----BEGIN RSA PRIVATE KEY-----", ..."QWERTY".split("").map((char) => char.repeat(64))]
   const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000, {})}`, 400)
@@ -76,7 +76,7 @@ test("a secret is gone, also where a line is cut through it and in a key of many
   expect(short).not.toContain("QQQQ")
 })
 
-test("50 MB are condensed in the time of 128 kB", () => {
+test("50 MB take no longer than 128 kB", () => {
   const huge = `${log(1_000_000, {})}\n${"z".repeat(20_000_000)}\n`
   const short = condense(huge, 400)
   const started = performance.now()
@@ -86,7 +86,7 @@ test("50 MB are condensed in the time of 128 kB", () => {
   expect(short).toContain("[…]")
 })
 
-test("is never above its budget, whatever it is given, and the same for the same", () => {
+test("never exceeds its budget, whatever the output, and is deterministic", () => {
   const outputs = fc.oneof(
     fc.string({ maxLength: 2000 }),
     fc.string({ unit: "binary", maxLength: 2000 }),

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import { findingsOf } from "../../src/digest/findings.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 
-test("the newest results come first, and of tries at the same thing only the last", () => {
+test("the newest findings come first, and of repeated attempts only the last", () => {
   const session = new SessionBuilder()
     .user("go")
     .assistant([bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1), read("a.ts"), edit("a.ts")])
@@ -14,15 +15,15 @@ test("the newest results come first, and of tries at the same thing only the las
       bash("npm test 2>&1 | tail -3", "Tests: 4 passed, 4 total"),
       tool("hud_recall", { ids: "r1" }, "what was found out before"),
     ])
-  const found = findingsOf(session.messages, env)
+  const found = findingsOf(conversationOf(session.messages), env)
   expect(found.map(({ what }) => what)).toEqual(["npm test 2>&1 | tail -3", 'grep "cookie" in src'])
   expect(found[0]?.gist).toContain("4 passed")
 })
 
-test("a long session hands over a dozen", () => {
+test("a long session yields a dozen findings", () => {
   const session = new SessionBuilder().user("go")
   for (let i = 0; i < 40; i++) session.assistant([bash(`node step-${i}.js`, `step ${i} done\n`)])
-  const found = findingsOf(session.messages, env)
+  const found = findingsOf(conversationOf(session.messages), env)
   expect(found).toHaveLength(12)
   expect(found[0]?.what).toBe("node step-39.js")
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/digest/extract/extract.ts"
-import { gainsFromModel, ground, seal } from "../../src/digest/ground/ground.ts"
-import { digestLine, MOST_TOKENS } from "../../src/digest/ground/line.ts"
+import { gainsFromModel, ground, groundExtracted } from "../../src/digest/ground/ground.ts"
+import { digestLine, MAX_LINE_TOKENS } from "../../src/digest/ground/line.ts"
 import { INSTRUCTION } from "../../src/digest/prompt.ts"
 import type { Digest, DigestSource, Fact } from "../../src/output/digest.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
@@ -26,7 +26,7 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   ...more,
 })
 const fallback: Digest = { kind: "document", gist: "text, 6 lines: src/login.test.ts", facts: [] }
-/** The facts kept of those written; what else is in the digest are names that code found. */
+/** The written facts that were kept, without the names that code added. */
 const facts = (written: unknown[], from = source()) => {
   const { digest, kept } = ground({ summary: "", facts: written }, from, fallback)
   return digest.facts.slice(0, kept).map(({ text }) => text)
@@ -35,7 +35,7 @@ const gistOf = (gist: unknown, from = source(), known: Digest = fallback) =>
   ground({ summary: gist, facts: [] }, from, known)
 
 describe("a fact", () => {
-  test("that stands in the output is kept and typed by what it is", () => {
+  test("that occurs in the output is kept and gets its type", () => {
     const { digest, kept, dropped } = ground(
       {
         summary: "",
@@ -54,19 +54,19 @@ describe("a fact", () => {
     expect([kept, dropped]).toEqual([5, 0])
   })
 
-  test("is dropped when a letter of it is another", () => {
+  test("that differs by one letter is dropped", () => {
     expect(facts(["src/Login.ts:42", "src/login.ts:43", "expected 200,  got 401"])).toEqual([])
   })
 
-  test("may stand in quotes and between spaces of its own", () => {
+  test("may be quoted and surrounded by spaces", () => {
     expect(facts(['  "src/login.ts:42" ', "`Tests: 1 failed`"])).toEqual(["src/login.ts:42", "Tests: 1 failed"])
   })
 
-  test("that is a piece of a longer word or number is dropped", () => {
+  test("that is part of a longer word or number is dropped", () => {
     expect(facts(["login.te", "src/log", "125 s", "sion cookie"])).toEqual([])
   })
 
-  test("that says nothing, spans lines, hides or repeats is dropped", () => {
+  test("that is meaningless, multi-line, invisible or repeated is dropped", () => {
     const written = [
       "at",
       "in",
@@ -84,24 +84,24 @@ describe("a fact", () => {
     expect(facts(written)).toEqual(["expected 200"])
   })
 
-  test("of a colour is one without it", () => {
+  test("may lack the colour escapes of the output", () => {
     expect(facts(["4.00 ms"], source({ output: "done in [\u001b[1m4.00 ms\u001b[0m]" }))).toEqual(["4.00 ms"])
   })
 
-  test("that holds a secret is dropped", () => {
+  test("that contains a secret is dropped", () => {
     const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
     expect(facts([`token ${token}`, "and more"], source({ output: `token ${token} and more` }))).toEqual(["and more"])
   })
 })
 
 describe("a gist", () => {
-  test("in words of the source is taken, after what the output is", () => {
+  test("in the words of the source is used, after the head that says what the output is", () => {
     const { digest, refused } = gistOf("The test keeps the session cookie: it expected 200 and got 401.")
     expect(digest.gist).toBe("text, 6 lines: The test keeps the session cookie: it expected 200 and got 401.")
     expect(refused).toBe(false)
   })
 
-  test("that gives a number to what it does not belong to is refused", () => {
+  test("that attaches a number to the wrong thing is refused", () => {
     const output = [
       "# Vouchers",
       "A code that does not exist is answered with status 404, one that has expired with status 410.",
@@ -116,7 +116,7 @@ describe("a gist", () => {
     expect(said("More than 20 requests a second are answered with status 429")).toBeUndefined()
   })
 
-  test("loses its introduction and a sentence that was cut", () => {
+  test("loses its introduction and an unfinished last sentence", () => {
     const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
     const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`
     expect(cut.length).toBeGreaterThan(120)
@@ -155,7 +155,7 @@ describe("a gist", () => {
     expect(gistOf(gist, source(more))).toMatchObject({ gistRefused: "outcome" })
   })
 
-  test("is not asked for where code knows better", () => {
+  test("is not asked for when code knows better", () => {
     const gist = "The test keeps the session cookie: it expected 200 and got 401."
     for (const known of [
       { ...fallback, kind: "matches" },
@@ -166,32 +166,32 @@ describe("a gist", () => {
     }
   })
 
-  test("has no secret in it", () => {
+  test("contains no secret", () => {
     const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
     const from = source({ output: `the session cookie has the token ${token} in it` })
     expect(gistOf(`the session cookie has the token ${token} in it`, from).refused).toBe(true)
   })
 })
 
-test("room that is left has the names the output speaks of most", () => {
+test("the remaining room goes to the names that the output mentions most", () => {
   const output = "loginForm calls checkPassword\ncheckPassword calls hashOf\nsee src/auth/hash.ts and a1b2c3d4e5f6a7b8"
-  const { facts } = seal({ kind: "document", gist: "text, 3 lines", facts: [] }, source({ output }))
+  const { facts } = groundExtracted({ kind: "document", gist: "text, 3 lines", facts: [] }, source({ output }))
   expect(facts.map(({ text }) => text)).toEqual(["checkPassword", "loginForm", "hashOf", "src/auth/hash.ts"])
 })
 
-test("a fact that says nothing new is left out, of the same folder only the end is shown", () => {
+test("a redundant fact is left out, and a repeated folder is abbreviated", () => {
   const output = "/home/user/shop/src/cart.ts\n/home/user/shop/src/mail.ts\n## cart.ts and mail.ts"
   const facts = output.split("\n").map((text) => ({ type: text.startsWith("/") ? "path" : "symbol", text }) as Fact)
-  const digest = seal({ kind: "listing", gist: "2 paths", facts: [...facts, ...facts] }, source({ output }))
+  const digest = groundExtracted({ kind: "listing", gist: "2 paths", facts: [...facts, ...facts] }, source({ output }))
   expect(digestLine(digest)).toBe("2 paths · /home/user/shop/src/cart.ts · …/mail.ts")
 })
 
-test("a draft of which nothing is left is the fallback, and says so", () => {
+test("a draft with nothing usable yields the fallback and is refused", () => {
   for (const draft of [null, undefined, 7, "x", [], {}, { summary: 7, facts: "x" }, { summary: "", facts: [[], {}] }])
     expect(ground(draft, source(), extract(source()))).toMatchObject({ refused: true, kept: 0 })
 })
 
-test("kind and verdict are never the model's", () => {
+test("kind and verdict never come from the model", () => {
   const { digest } = ground({ kind: "poem", verdict: "pass", summary: "", facts: [] }, source(), {
     ...fallback,
     verdict: "fail",
@@ -199,7 +199,7 @@ test("kind and verdict are never the model's", () => {
   expect([digest.kind, digest.verdict]).toEqual(["document", "fail"])
 })
 
-test("a draft that throws when it is read is an empty one", () => {
+test("a draft that throws when it is read counts as empty", () => {
   const hostile = new Proxy({}, { get: () => raise() })
   expect(ground(hostile, source(), fallback).refused).toBe(true)
 })
@@ -208,7 +208,7 @@ function raise(): never {
   throw new Error("read")
 }
 
-test("any draft leaves a digest that is true to its source, bounded, clean and the same again", () => {
+test("any draft yields a digest that is true to its source, bounded, clean and deterministic", () => {
   const real = fc.constantFrom(...Object.values(js), ...Object.values(sys), ...Object.values(tools))
   const output = fc.oneof(real, fc.string({ unit: "binary", maxLength: 300 }), fc.string({ maxLength: 300 }))
   const cases = output.chain((text) => {
@@ -237,7 +237,7 @@ test("any draft leaves a digest that is true to its source, bounded, clean and t
       const shown = digestLine(digest)
       expect(shown).not.toMatch(/[\n\r\u0000-\u001f\u007f-\u009f]/)
       expect(shown.isWellFormed()).toBe(true)
-      expect(estimateTokens(shown)).toBeLessThanOrEqual(MOST_TOKENS)
+      expect(estimateTokens(shown)).toBeLessThanOrEqual(MAX_LINE_TOKENS)
       expect(ground(draft, from, extract(from))).toEqual(result)
     }),
     { numRuns: 600 },

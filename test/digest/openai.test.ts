@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { join } from "node:path"
-import { type Backend, BackendError } from "../../src/digest/backends/backend.ts"
-import { createOpenai, type OpenaiOptions } from "../../src/digest/backends/openai.ts"
+import { type Backend, BackendError, type OpenaiOptions } from "../../src/digest/backends/backend.ts"
+import { createOpenai } from "../../src/digest/backends/openai.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 import {
   ANSWER,
@@ -26,7 +26,7 @@ const signal = new AbortController().signal
 const open = (server: { url: string }, over: Partial<OpenaiOptions> = {}): Backend =>
   createOpenai({ url: server.url, timeoutMs: 10_000, allowRemote: false, ...over })
 
-/** What a write fails with. */
+/** The error that a write rejects with. */
 async function failureOf(backend: Backend): Promise<{ code: string; message: string }> {
   try {
     await backend.write(prompt, signal)
@@ -43,7 +43,7 @@ const answering = (content: string, over?: object): Behaviour => {
 }
 
 describe("servers", () => {
-  test("Ollama: the first model it lists, the schema strictly, no thinking, no chance", async () => {
+  test("Ollama: uses the first model it lists, with a strict schema, without thinking, deterministically", async () => {
     await using server = await serve(ollama("qwen3:0.6b", "llama3.2:1b"))
     const backend = open(server)
     const written = await backend.write(prompt, signal)
@@ -72,7 +72,7 @@ describe("servers", () => {
     } as Served["seen"][number]["body"])
   })
 
-  test("LM Studio: no embedding model, and what it refuses once it is not sent again", async () => {
+  test("LM Studio: skips embedding models, and does not send again what was refused once", async () => {
     await using server = await serve(lmStudio)
     const backend = open(server)
     expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
@@ -85,7 +85,7 @@ describe("servers", () => {
     ])
   })
 
-  test("llama-server: degraded while it loads, then ready, with the speeds it says itself", async () => {
+  test("llama-server: degraded while it loads, then ready, with the speeds it reports", async () => {
     let loading = true
     await using server = await serve(llamaServer(() => loading))
     const backend = open(server)
@@ -100,7 +100,7 @@ describe("servers", () => {
     expect(backend.speed).toEqual({ prefill: 400, decode: 50 })
   })
 
-  test("one that knows no response format is told the schema in the prompt, and its words are read through", async () => {
+  test("a server without response formats gets the schema in the prompt, and prose around its answer is skipped", async () => {
     await using server = await serve(ancient)
     const backend = open(server)
     for (let n = 0; n < 2; n++) expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
@@ -116,7 +116,7 @@ describe("servers", () => {
     expect(told).toEqual([false, false, true, true, true])
   })
 
-  test("one without a list of models is used with the model that was named", async () => {
+  test("a server without a list of models is used with the configured model", async () => {
     await using server = await serve(({ method }, response) =>
       method === "GET" ? reply(response, 404, "no such page") : completion(JSON.stringify(ANSWER)),
     )
@@ -125,7 +125,7 @@ describe("servers", () => {
     expect([backend.id, chats(server)[0]?.body.model]).toEqual(["openai/mine", "mine"])
   })
 
-  test("one that takes its time is asked one thing at a time", async () => {
+  test("a slow server gets one request at a time", async () => {
     await using server = await serve(async ({ path }) => {
       if (path === "/v1/models") return modelList("m")
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -136,7 +136,7 @@ describe("servers", () => {
     expect([chats(server).length, server.mostOpen]).toEqual([3, 1])
   })
 
-  test("a key is sent as a bearer token, and only when there is one", async () => {
+  test("a key is sent as a bearer token, but only if there is one", async () => {
     await using server = await serve(ollama("m"))
     await open(server, { apiKey: "local-key" }).write(prompt, signal)
     await open(server).write(prompt, signal)
@@ -148,7 +148,7 @@ describe("servers", () => {
     ])
   })
 
-  test("an address without a path means /v1, and one with a path is kept", async () => {
+  test("the default path is /v1, and any other is kept", async () => {
     await using server = await serve(({ method }) => (method === "GET" ? modelList("m") : completion("{}")))
     await open({ url: server.origin }).write(prompt, signal)
     await open({ url: `${server.origin}/api/openai/` }).write(prompt, signal)
@@ -177,7 +177,7 @@ describe("answers", () => {
   }
 
   for (const content of ["", "I cannot do that.", "<think>hmm", "{}", '{"gist":5}']) {
-    test(`${JSON.stringify(content)} is not of the form asked for`, async () => {
+    test(`${JSON.stringify(content)} does not match the schema`, async () => {
       await using server = await serve(answering(content))
       expect(await open(server).write(prompt, signal)).toMatchObject({ structured: null, schemaOk: false })
     })
@@ -202,7 +202,7 @@ describe("answers", () => {
     })
   }
 
-  test("a reply in small chunks and one without a length are put together", async () => {
+  test("a reply in small chunks and one without a length are read completely", async () => {
     const text = JSON.stringify(completion(JSON.stringify({ gist: "🦉 build", facts: [] })))
     const behaviours: Behaviour[] = [
       (_, response) => {
@@ -223,7 +223,7 @@ describe("answers", () => {
     }
   })
 
-  test("what answers and is no HTTP server is a bad answer", async () => {
+  test("an answer that is not HTTP is a bad answer", async () => {
     const tcp = createTcpServer((socket) =>
       socket
         .on("error", () => {})
@@ -251,7 +251,7 @@ describe("a server that fails", () => {
     { status: 302, code: "OFF", says: "digest.openai.url" },
   ]
   for (const { status, code, says } of rows) {
-    test(`with ${status} is ${code}, and says what to do`, async () => {
+    test(`with ${status} is ${code}, and the message says what to do`, async () => {
       await using server = await serve(({ method }, response) =>
         method === "GET" ? modelList("m") : reply(response, status, { error: { message: "out of memory" } }),
       )
@@ -263,7 +263,7 @@ describe("a server that fails", () => {
     })
   }
 
-  test("that refuses the connection is degraded, and used as soon as it is there", async () => {
+  test("that refuses the connection is degraded, and used as soon as it is up", async () => {
     const before = await serve(ollama("m"))
     const port = Number(new URL(before.url).port)
     await before[Symbol.asyncDispose]()
@@ -277,14 +277,14 @@ describe("a server that fails", () => {
     expect(backend.state.kind).toBe("ready")
   })
 
-  test("that has no model yet is asked again, one that lists none at all is off", async () => {
+  test("that has no model yet is tried again, one without a list of models is off", async () => {
     await using empty = await serve(() => modelList())
     expect((await failureOf(open(empty))).code).toBe("UNAVAILABLE")
     await using other = await serve(() => ({ hello: "world" }))
     expect((await failureOf(open(other))).code).toBe("OFF")
   })
 
-  test("that does not answer in time is a timeout, and its connection is closed", async () => {
+  test("that does not answer in time is a timeout, and the connection is closed", async () => {
     let closed = () => {}
     const ended = new Promise<void>((resolve) => {
       closed = resolve
@@ -299,12 +299,12 @@ describe("a server that fails", () => {
     expect(failure.message).toContain("0.05 s")
     await ended
     expect(backend.state.kind).toBe("degraded")
-    // the list is asked for again first, which tells sooner whether anybody is there
+    // the list is requested again first, which is the quicker way to find out whether the server is up
     await failureOf(backend)
     expect(server.seen.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "POST"])
   })
 
-  test("an unknown model that was named is off, in the server's words", async () => {
+  test("that does not know the configured model is off, with the server's message", async () => {
     await using server = await serve(ollama("m"))
     const backend = open(server, { model: "other" })
     expect((await failureOf(backend)).message).toContain("answered 404 (model other not found, try pulling it first)")
@@ -348,19 +348,19 @@ describe("addresses", () => {
     })
   }
 
-  test("another machine is used when the user says so, and shares no processor", () => {
+  test("another machine is used if the user allows it, and shares no processor", () => {
     const backend = open({ url: "http://192.168.1.20:11434/v1" }, { allowRemote: true })
     expect([backend.state.kind, backend.sharesProcessor]).toEqual(["idle", false])
   })
 
-  test("what is remote by its name alone is reached too", async () => {
-    // an address of this machine by a name that does not say so goes the way of remote ones
+  test("an address that only looks remote is reached too", async () => {
+    // this machine's address in an unusual notation is treated like a remote one
     await using server = await serve(ollama("m"), { host: "::" })
     const url = server.url.replace("[::]", "[::ffff:127.0.0.1]")
     expect((await open({ url }, { allowRemote: true }).write(prompt, signal)).schemaOk).toBe(true)
   })
 
-  test("no redirect is followed to another server", async () => {
+  test("redirects to another server are not followed", async () => {
     await using other = await serve(ollama("m"))
     await using server = await serve((seen, response) => {
       response.writeHead(307, { location: `${other.origin}${seen.path}` })
@@ -373,7 +373,7 @@ describe("addresses", () => {
   })
 
   for (const host of ["127.0.0.1", "::1"]) {
-    test(`localhost reaches a server that listens on ${host} only`, async () => {
+    test(`localhost reaches a server that listens only on ${host}`, async () => {
       await using server = await serve(ollama("m"), { host })
       const { port } = new URL(server.url)
       expect((await open({ url: `http://localhost:${port}/v1` }).write(prompt, signal)).schemaOk).toBe(true)
@@ -387,7 +387,7 @@ describe("proxies", () => {
     ["the Bun that OpenCode brings", opencode, { BUN_BE_BUN: "1" }],
   ]
   for (const [name, command, env] of runtimes) {
-    test(`on ${name} no proxy of the environment gets to see a request to this machine`, async () => {
+    test(`on ${name} requests to this machine do not go through a proxy from the environment`, async () => {
       using folder = temporaryFolder()
       await using server = await serve(ollama("m"))
       await using proxy = await serve(() => completion("{}"))

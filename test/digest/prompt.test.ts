@@ -12,38 +12,36 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   ...more,
 })
 
-test("the document names the tool, what it was asked and what it said", () => {
+test("the document has the tool, its arguments and its output", () => {
   expect(promptFor(source({ exit: 1 }), { budgetTokens: 500 }).text).toBe(
     `tool: bash\ncommand: npm test\nexit code: 1\noutput:\nTests: 2 failed, 40 passed\n\n${REQUEST}`,
   )
 })
 
-test("the instruction and the schema are the same whatever the source", () => {
+test("instruction and schema do not depend on the source", () => {
   const one = promptFor(source(), { budgetTokens: 500 })
   const other = promptFor(source({ tool: "read", kind: "read", input: { filePath: "/a.ts" }, output: "x" }), {
     budgetTokens: 100,
-    task: "fix the login",
   })
   expect(other.instruction).toBe(one.instruction)
   expect(other.schema).toEqual(one.schema)
-  expect(other.text).toStartWith("task: fix the login\n")
 })
 
-test("a document keeps to its budget, the arguments to a size of their own", () => {
+test("the output keeps to its budget, and the arguments have a limit of their own", () => {
   const long = Array.from({ length: 5000 }, (_, at) => `line ${at} says this and that`).join("\n")
   const input = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`name${at}`, "v".repeat(500)]))
   const { text } = promptFor(source({ output: long, input, tool: "t".repeat(900) }), { budgetTokens: 400 })
   expect(estimateTokens(text)).toBeLessThan(600)
 })
 
-test("an answer has 96 tokens at most, in which the longest summary ends though every character be a token", () => {
+test("the longest summary ends within the 96 tokens of an answer even at one token per character", () => {
   const { schema, maxTokens } = promptFor(source(), { budgetTokens: 500 })
   const { summary } = schema.properties as { summary: { maxLength: number } }
   expect(maxTokens).toBe(96)
   expect(summary.maxLength + '{"summary":"","facts":[]}'.length / 2).toBeLessThanOrEqual(maxTokens + 1)
 })
 
-test("what an edit wrote is not repeated", () => {
+test("the content that an edit wrote is not repeated", () => {
   const { text } = promptFor(
     source({ tool: "write", kind: "write", input: { filePath: "/a.ts", content: "the whole file" } }),
     { budgetTokens: 400 },
@@ -52,17 +50,14 @@ test("what an edit wrote is not repeated", () => {
   expect(text).not.toContain("the whole file")
 })
 
-test("no secret reaches a model, from output, arguments or task", () => {
+test("secrets in output and arguments do not reach the model", () => {
   const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
   const { text } = promptFor(
     source({ output: `token ${token}`, input: { command: `curl -H "Authorization: Bearer ${token}"` } }),
-    {
-      budgetTokens: 400,
-      task: `use ${token}`,
-    },
+    { budgetTokens: 400 },
   )
   expect(text).not.toContain("a1B2c3")
-  expect(text.match(/\[redacted\]/g)?.length).toBe(3)
+  expect(text.match(/\[redacted\]/g)?.length).toBe(2)
 })
 
 test("an output cannot end the user's turn in a chat template", () => {

@@ -2,29 +2,29 @@ import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { BackendError } from "../../src/digest/backends/backend.ts"
-import type { Candidate } from "../../src/digest/candidate.ts"
+import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { createDigests } from "../../src/digest/digests.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import { createQueue, type Queue } from "../../src/digest/queue.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
-import { candidateOf, createScripted, createShelf, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
+import { candidateOf, createDigestStore, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
 
 type Script = ReturnType<typeof createScripted>
 
-/** Digests over a scripted model, closed when disposed. */
-function start(script: Script = createScripted(), shelf?: ReturnType<typeof createShelf>) {
+/** Digests with a scripted model. Closed when disposed. */
+function start(script: Script = createScripted(), stored?: ReturnType<typeof createDigestStore>) {
   const troubles: string[] = []
   const digests = createDigests({
     backend: script.backend,
-    shelf: shelf?.shelf,
+    store: stored?.store,
     onTrouble: (code, message) => troubles.push(`${code} ${message}`),
   })
   const queue = digests.queue as Queue
   return { digests, queue, troubles, script, [Symbol.asyncDispose]: () => queue.close() }
 }
 
-/** Answers every call there is and will be, until the queue rests; the names in the order they were asked about. */
+/** Answers every call until the queue is idle; returns the names in the order of the calls. */
 async function answerAll({ queue, script }: { queue: Queue; script: Script }, from = 0): Promise<string[]> {
   const end = queue.settled()
   let over = false
@@ -39,7 +39,7 @@ async function answerAll({ queue, script }: { queue: Queue; script: Script }, fr
 }
 
 describe("what a model writes", () => {
-  test("takes the place of the extract once it is known, and not before", async () => {
+  test("replaces the extract once it is known, and not before", async () => {
     await using hud = start()
     const extracted = hud.digests.of("key-a", sourceOf("a"))
     hud.queue.offer([candidateOf("a")])
@@ -60,7 +60,7 @@ describe("what a model writes", () => {
     })
   })
 
-  test("is refused when nothing of it is true, and that content is not tried again", async () => {
+  test("is refused if nothing in it is true, and that content is not tried again", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     const call = await hud.script.next()
@@ -73,7 +73,7 @@ describe("what a model writes", () => {
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, factsDropped: 1 })
   })
 
-  test("is not asked for where code says as much", async () => {
+  test("is not asked for if code says as much", async () => {
     await using hud = start()
     const failing = { tool: "bash", kind: "command", input: { command: "bun test" }, failed: false, exit: 1 } as const
     hud.queue.offer([
@@ -87,7 +87,7 @@ describe("what a model writes", () => {
     expect(hud.queue.counters).toMatchObject({ known: 1, written: 1 })
   })
 
-  test("is refused when it is not of the form asked for", async () => {
+  test("is refused if it does not match the schema", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     const call = await hud.script.next()
@@ -96,7 +96,7 @@ describe("what a model writes", () => {
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, failed: 0 })
   })
 
-  test("is not asked for in the caller's tick", async () => {
+  test("is not asked for within the caller's tick", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     expect(hud.script.calls.length).toBe(0)
@@ -112,14 +112,14 @@ describe("what goes first", () => {
     expect(hud.script.mostBusy).toBe(1)
   })
 
-  test("what a new ranking says", async () => {
+  test("according to a new ranking", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 1 }), candidateOf("b", { worth: 2 })])
     hud.queue.rank(new Map([["key-a", 5]]))
     expect(await answerAll(hud)).toEqual(["a", "b"])
   })
 
-  test("of more than may wait the least worthy never come to it, and keep their extract", async () => {
+  test("if too many wait, the least worthy are dropped and keep their extract", async () => {
     const script = createScripted()
     const written: string[] = []
     const queue = createQueue({
@@ -127,7 +127,7 @@ describe("what goes first", () => {
       extract: () => ({ kind: "document", gist: "extracted", facts: [] }),
       isKnown: () => false,
       onDigest: (key) => written.push(key),
-      most: 2,
+      maxWaiting: 2,
     })
     for (const [name, worth] of [
       ["a", 5],
@@ -139,14 +139,14 @@ describe("what goes first", () => {
     expect(queue.waiting).toBe(2)
     await answerAll({ queue, script })
     expect(written).toEqual(["key-a", "key-d"])
-    expect(queue.counters.crowded).toBe(2)
+    expect(queue.counters.evicted).toBe(2)
     await queue.close()
   })
 
-  test("a session taken up again has few of its 10,000 outputs read, the worthiest", async () => {
+  test("of a resumed session's 10,000 outputs only the worthiest few are read", async () => {
     await using hud = start()
     let read = 0
-    const candidates = Array.from({ length: 10_000 }, (_, n): Candidate => {
+    const candidates = Array.from({ length: 10_000 }, (_, n): DigestCandidate => {
       const source = () => {
         read++
         return sourceOf(`n${n}`, { output: outputOf(`n${n}`).padEnd(1_000_000, "\nand so on") })
@@ -164,8 +164,8 @@ describe("what goes first", () => {
   })
 })
 
-describe("the same again", () => {
-  test("a content is written once, however often and wherever it is offered", async () => {
+describe("repeated offers", () => {
+  test("a content is digested once, however often and wherever it is offered", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     hud.queue.offer([candidateOf("a", { sessionID: "ses_2" })])
@@ -178,7 +178,7 @@ describe("the same again", () => {
     expect(hud.script.calls.length).toBe(1)
   })
 
-  test("a newer output of a subject replaces the one that waits", async () => {
+  test("newer output about a subject replaces the one that waits", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("first", { worth: 9 })])
     const first = await hud.script.next()
@@ -189,7 +189,7 @@ describe("the same again", () => {
     expect(hud.queue.counters).toMatchObject({ cancelled: 1, written: 2 })
   })
 
-  test("and cancels the one being written", async () => {
+  test("newer output about a subject cancels the one in work", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("old", { subject: "npm test" })])
     const old = await hud.script.next()
@@ -199,7 +199,7 @@ describe("the same again", () => {
     expect(hud.queue.counters).toMatchObject({ cancelled: 1, written: 1, failed: 0 })
   })
 
-  test("but not one that another session still has use for", async () => {
+  test("newer output about a subject does not cancel one that another session still needs", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("old", { subject: "npm test" })])
     const old = await hud.script.next()
@@ -211,7 +211,7 @@ describe("the same again", () => {
     expect(hud.queue.counters).toMatchObject({ cancelled: 0, written: 2 })
   })
 
-  test("a content taken back while it was written, and offered again, is written", async () => {
+  test("a content that is cancelled while in work and offered again is digested", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     const first = await hud.script.next()
@@ -223,8 +223,8 @@ describe("the same again", () => {
   })
 })
 
-describe("what is of no more use", () => {
-  test("a deleted session's outputs are forgotten, the one in work is aborted, others' go on", async () => {
+describe("cancelling", () => {
+  test("a deleted session's outputs are dropped, the one in work is aborted, other sessions' stay", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b"), candidateOf("c", { sessionID: "ses_2" })])
     const first = await hud.script.next()
@@ -234,7 +234,7 @@ describe("what is of no more use", () => {
     expect(hud.queue.counters).toMatchObject({ cancelled: 2, written: 1, failed: 0 })
   })
 
-  test("a revert takes its messages' outputs, and no others", async () => {
+  test("a revert drops the outputs of its messages, and no others", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b"), candidateOf("c")])
     const first = await hud.script.next()
@@ -244,7 +244,7 @@ describe("what is of no more use", () => {
     expect(await answerAll(hud, 1)).toEqual(["c"])
   })
 
-  test("an answer that comes in spite of the abort is not taken", async () => {
+  test("an answer that arrives despite the abort is not used", async () => {
     const script = createScripted()
     const began = new Promise<void>((resolve) => {
       script.backend.write = async (_, signal) => {
@@ -261,7 +261,7 @@ describe("what is of no more use", () => {
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 0, cancelled: 1 })
   })
 
-  test("a binary output is not taken", async () => {
+  test("binary output is not taken", async () => {
     await using hud = start()
     const output = Array.from({ length: 2000 }, (_, n) => String.fromCharCode(n % 7, 65 + (n % 40))).join("")
     hud.queue.offer([candidateOf("a", { output })])
@@ -273,8 +273,8 @@ describe("what is of no more use", () => {
 describe("the agent's pace", () => {
   const slow = { prefill: 50, decode: 10 }
 
-  test("a model too slow to keep up waits until the agent rests, and then takes what it can", async () => {
-    await using hud = start(createScripted({ speed: slow, mostTokens: 1234 }))
+  test("a model too slow to keep up waits until the agent is idle, and then gets the largest document", async () => {
+    await using hud = start(createScripted({ speed: slow, maxDocumentTokens: 1234 }))
     hud.queue.offer([candidateOf("a", { output: outputOf("a", 900) })])
     await hud.queue.settled()
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([0, 1])
@@ -286,7 +286,7 @@ describe("the agent's pace", () => {
     expect(hud.queue.counters.written).toBe(1)
   })
 
-  test("when the agent works again it waits again", async () => {
+  test("it waits again when the agent resumes work", async () => {
     await using hud = start(createScripted({ speed: slow }))
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     hud.queue.drain()
@@ -297,9 +297,9 @@ describe("the agent's pace", () => {
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
   })
 
-  test("a model that keeps up is given as much as it reads in time", async () => {
+  test("a model that keeps up gets as much as it can read in time", async () => {
     const long = outputOf("a", 900)
-    await using hud = start(createScripted({ speed: { prefill: 120, decode: 60 }, mostTokens: 4000 }))
+    await using hud = start(createScripted({ speed: { prefill: 120, decode: 60 }, maxDocumentTokens: 4000 }))
     hud.queue.offer([candidateOf("a", { output: long })])
     const hurried = await hud.script.next()
     hurried.answer()
@@ -313,7 +313,7 @@ describe("the agent's pace", () => {
 })
 
 describe("while a local tool runs", () => {
-  test("the model rests and nothing new is begun, until the last one ends", async () => {
+  test("the model is paused and nothing new starts, until the last one ends", async () => {
     await using hud = start()
     hud.queue.toolStarted("one")
     hud.queue.toolStarted("two")
@@ -330,7 +330,7 @@ describe("while a local tool runs", () => {
     call.answer()
   })
 
-  test("what is in work is paused, not given up", async () => {
+  test("what is in work is paused, not aborted", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     const call = await hud.script.next()
@@ -341,7 +341,7 @@ describe("while a local tool runs", () => {
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
   })
 
-  test("a model on another processor goes on", async () => {
+  test("a model on another processor continues", async () => {
     await using hud = start(createScripted({ sharesProcessor: false }))
     hud.queue.toolStarted("one")
     hud.queue.offer([candidateOf("a")])
@@ -352,7 +352,7 @@ describe("while a local tool runs", () => {
 })
 
 describe("when the backend fails", () => {
-  test("OFF ends the queue, said once, and extracts remain", async () => {
+  test("OFF ends the queue, is reported once, and extracts remain", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     const call = await hud.script.next()
@@ -366,7 +366,7 @@ describe("when the backend fails", () => {
     expect(hud.digests.of("key-a", sourceOf("a")).gist).not.toBe("")
   })
 
-  test("UNAVAILABLE keeps the output, leaves the backend alone for a second, and tries again by itself", async () => {
+  test("UNAVAILABLE keeps the output and tries again after a second", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     const first = await hud.script.next()
@@ -385,7 +385,7 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual(["UNAVAILABLE not there"])
   })
 
-  test("TIMEOUT drops the output, which may be what was too much, and rests too", async () => {
+  test("TIMEOUT drops the output, which may have been too long, and waits as well", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()
@@ -397,11 +397,11 @@ describe("when the backend fails", () => {
     expect((await hud.script.next()).name).toBe("b")
   })
 
-  test("BAD_ANSWER drops the output and goes on with the next", async () => {
+  test("BAD_ANSWER drops the output and continues with the next", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b", { worth: 8 }), candidateOf("c")])
     for (let n = 0; n < 2; n++) {
-      // it would settle without another call if it left the backend alone
+      // a queue that waits for a retry would settle without another call
       const call = await Promise.race([hud.script.next(), hud.queue.settled()])
       call?.fail(new BackendError("BAD_ANSWER", `no JSON ${n}`))
     }
@@ -410,12 +410,12 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual(["BAD_ANSWER no JSON 0"])
   })
 
-  test("a fault of the queue's own is off, and not the host's", async () => {
-    const shelf = createShelf()
-    shelf.shelf.saveDigest = () => {
+  test("an error in the queue turns it off and does not reach the host", async () => {
+    const stored = createDigestStore()
+    stored.store.saveDigest = () => {
       throw new Error("disk")
     }
-    await using hud = start(createScripted(), shelf)
+    await using hud = start(createScripted(), stored)
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     const call = await hud.script.next()
     call.answer()
@@ -424,7 +424,7 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual([`OFF ${hud.queue.off}`])
   })
 
-  test("a fault that is no BackendError does not stop it, and makes no hot loop", async () => {
+  test("an error that is not a BackendError neither stops it nor causes a hot loop", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()
@@ -437,42 +437,42 @@ describe("when the backend fails", () => {
   })
 })
 
-describe("what was written before", () => {
+describe("a stored digest", () => {
   const digest = writtenOf("n7")
 
-  test("is not written again, in any session", async () => {
+  test("is not written again, whatever the session", async () => {
     await using hud = start(
       createScripted(),
-      createShelf({ [`scripted/one p${PROMPT_VERSION} key-a`]: writtenOf("a") }),
+      createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: writtenOf("a") }),
     )
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     expect(await answerAll(hud)).toEqual(["b"])
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(writtenOf("a"))
-    expect(hud.queue.counters).toMatchObject({ fromCache: 1, written: 1 })
+    expect(hud.queue.counters).toMatchObject({ fromStore: 1, written: 1 })
   })
 
-  test("is found although the queue has no room for the output, and while it may begin nothing", async () => {
-    const shelf = createShelf({ [`scripted/one p${PROMPT_VERSION} key-n7`]: digest })
-    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), shelf)
+  test("is found even if the queue has no room for the output and may not start anything", async () => {
+    const stored = createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-n7`]: digest })
+    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), stored)
     hud.queue.offer(Array.from({ length: 200 }, (_, n) => candidateOf(`n${n}`, { worth: n })))
     await hud.queue.settled()
     expect(hud.digests.of("key-n7", sourceOf("n7"))).toEqual(digest)
-    expect(shelf.asked.map(({ keys }) => keys.length)).toEqual([200])
+    expect(stored.asked.map(({ keys }) => keys.length)).toEqual([200])
   })
 
-  test("is asked for by backend, model and prompt version, and what is new is kept so", async () => {
-    const shelf = createShelf({ [`other/one p${PROMPT_VERSION} key-a`]: digest })
-    await using hud = start(createScripted(), shelf)
+  test("is looked up by backend, model and prompt version, and new ones are saved so", async () => {
+    const stored = createDigestStore({ [`other/one p${PROMPT_VERSION} key-a`]: digest })
+    await using hud = start(createScripted(), stored)
     hud.queue.offer([candidateOf("a")])
     await answerAll(hud)
-    expect(shelf.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
-    expect(shelf.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(writtenOf("a"))
+    expect(stored.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
+    expect(stored.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(writtenOf("a"))
   })
 
-  test("is used only as far as the output bears it out, since another may have written it", async () => {
+  test("is used only as far as the output supports it, since something else may have written it", async () => {
     const { kind, facts } = writtenOf("a")
     const lie = { kind, gist: "All the tests have passed and nothing is left to do", facts, verdict: "pass" as const }
-    await using hud = start(createScripted(), createShelf({ [`scripted/one p${PROMPT_VERSION} key-a`]: lie }))
+    await using hud = start(createScripted(), createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: lie }))
     hud.queue.offer([candidateOf("a")])
     await hud.queue.settled()
     const known = extract(sourceOf("a"))
@@ -481,10 +481,10 @@ describe("what was written before", () => {
     expect(kept.map(({ text }) => text)).toContain(facts[0]?.text as string)
   })
 
-  test("is asked for again when the backend turns out to be another model", async () => {
+  test("is looked up again when the backend turns out to have another model", async () => {
     await using hud = start(
       createScripted(),
-      createShelf({ [`scripted/two p${PROMPT_VERSION} key-b`]: writtenOf("b") }),
+      createDigestStore({ [`scripted/two p${PROMPT_VERSION} key-b`]: writtenOf("b") }),
     )
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()
@@ -495,17 +495,17 @@ describe("what was written before", () => {
     expect(hud.digests.of("key-b", sourceOf("b"))).toEqual(writtenOf("b"))
   })
 
-  test("a shelf that fails costs the lookup and nothing else", async () => {
-    const shelf = createShelf()
-    shelf.shelf.loadDigests = () => Promise.reject(new Error("disk"))
-    await using hud = start(createScripted(), shelf)
+  test("a store that fails costs only the lookup", async () => {
+    const stored = createDigestStore()
+    stored.store.loadDigests = () => Promise.reject(new Error("disk"))
+    await using hud = start(createScripted(), stored)
     hud.queue.offer([candidateOf("a")])
     expect(await answerAll(hud)).toEqual(["a"])
   })
 })
 
 describe("closing", () => {
-  test("aborts what is in work, forgets what waits, and is idempotent", async () => {
+  test("aborts what is in work, drops what waits, and is idempotent", async () => {
     const hud = start()
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     const call = await hud.script.next()
@@ -520,7 +520,7 @@ describe("closing", () => {
     expect(hud.queue.counters.failed).toBe(0)
   })
 
-  test("a tool that ends later does not set a closed backend to work", async () => {
+  test("a tool that ends later does not resume a closed backend", async () => {
     const hud = start()
     hud.queue.toolStarted("one")
     await hud.queue.close()
@@ -528,15 +528,13 @@ describe("closing", () => {
     expect(hud.script.pauses).toEqual([true])
   })
 
-  test("neither a retry ahead nor a tool that never ends keeps the process alive", async () => {
+  test("neither a pending retry nor a tool that never ends keeps the process alive", async () => {
     using folder = temporaryFolder()
     const script = join(folder.path, "idle.ts")
     const from = (path: string) => JSON.stringify(join(root, path))
     writeFileSync(
       script,
       `import { createDigests } from ${from("src/digest/digests.ts")}
-import { extract } from "../../src/digest/extract/extract.ts"
-import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import { BackendError } from ${from("src/digest/backends/backend.ts")}
 import { candidateOf, createScripted } from ${from("test/digest/support.ts")}
 const script = createScripted()

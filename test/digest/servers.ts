@@ -1,5 +1,5 @@
-// HTTP servers that behave as Ollama, LM Studio and llama-server do where they differ, with a language model of one
-// sentence. Everything but the model is real: sockets, requests, replies.
+// HTTP servers with the peculiarities of Ollama, LM Studio and llama-server, and a scripted language model. Sockets,
+// requests and replies are real.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -21,16 +21,16 @@ export type Served = {
   /** base URL for the options */
   url: string
   seen: Seen[]
-  /** requests it has begun and not ended */
+  /** requests in progress */
   readonly open: number
   readonly mostOpen: number
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What a server does with a request; a value is sent as JSON with status 200. */
+/** How a server handles a request; a returned value is sent as JSON with status 200. */
 export type Behaviour = (request: Seen, response: ServerResponse) => unknown
 
-/** A server on a free port of 127.0.0.1, or on the one given. */
+/** A server on 127.0.0.1, by default on a free port. */
 export async function serve(behaviour: Behaviour, { port = 0, host = "127.0.0.1" } = {}): Promise<Served> {
   const seen: Seen[] = []
   let open = 0
@@ -87,7 +87,7 @@ export function completion(content: string | null, over: object = {}): object {
 
 export const ANSWER = { gist: "the build went well", facts: ["src/a.ts"] }
 
-/** Has the models it is given, takes a schema, and knows how not to think. */
+/** Has the given models, accepts a schema, and can turn thinking off. */
 export function ollama(...models: string[]): Behaviour {
   return ({ path, body }, response) => {
     if (path === "/v1/models") return modelList(...models)
@@ -99,7 +99,7 @@ export function ollama(...models: string[]): Behaviour {
   }
 }
 
-/** Takes a schema, refuses `json_object`, and refuses `reasoning_effort` of a model that cannot think. */
+/** Accepts a schema, refuses `json_object`, and refuses `reasoning_effort` for a model that cannot think. */
 export const lmStudio: Behaviour = ({ path, body }, response) => {
   if (path === "/v1/models") return modelList("text-embedding-nomic-embed-text-v1.5", "qwen2.5-0.5b-instruct")
   if (body.reasoning_effort !== undefined)
@@ -109,7 +109,7 @@ export const lmStudio: Behaviour = ({ path, body }, response) => {
   return completion(JSON.stringify(ANSWER, null, 2))
 }
 
-/** Says how fast it was, and 503 while it loads. */
+/** Reports its speed, and answers 503 while it loads. */
 export function llamaServer(isLoading: () => boolean = () => false): Behaviour {
   return ({ path }, response) => {
     if (isLoading())
@@ -119,7 +119,7 @@ export function llamaServer(isLoading: () => boolean = () => false): Behaviour {
   }
 }
 
-/** Knows no response format at all, and a model that wraps its answer in words. */
+/** Has no response formats, and its model wraps the answer in prose. */
 export const ancient: Behaviour = ({ path, body }, response) => {
   if (path === "/v1/models") return modelList("old")
   if (body.response_format) return reply(response, 422, { detail: "extra fields not permitted" })

@@ -1,13 +1,13 @@
-// What the digest tests share: outputs, candidates, and a model that answers when the test says so.
+// Shared by the digest tests: outputs, candidates, and a model that answers when the test tells it to.
 
 import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/backend.ts"
-import type { Candidate } from "../../src/digest/candidate.ts"
+import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
-import type { Shelf } from "../../src/digest/shelf.ts"
+import type { DigestStore } from "../../src/digest/stored.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 
-/** A text file's lines, none twice; some 10 tokens a line. */
+/** A text file without repeated lines, about 10 tokens each. */
 export function outputOf(name: string, lines = 30): string {
   const steps = Array.from({ length: lines }, (_, n) => `${name} step ${n}: the shop compiled src/${name}/part${n}.ts`)
   return [`# Notes on ${name}`, "", ...steps].join("\n")
@@ -24,17 +24,16 @@ export function sourceOf(name: string, over: Partial<DigestSource> = {}): Digest
   }
 }
 
-/** A candidate whose key, subject and message are its name unless said otherwise. */
+/** A candidate whose key, subject and message derive from its name by default. */
 export function candidateOf(
   name: string,
-  { output, ...over }: Partial<Candidate> & { output?: string } = {},
-): Candidate {
+  { output, ...over }: Partial<DigestCandidate> & { output?: string } = {},
+): DigestCandidate {
   return {
     key: `key-${name}`,
     sessionID: "ses_1",
     messageID: `msg_${name}`,
     subject: `build ${name}`,
-    kind: "command",
     tokens: 300,
     worth: 5,
     source: () => sourceOf(name, output === undefined ? {} : { output }),
@@ -42,7 +41,7 @@ export function candidateOf(
   }
 }
 
-/** A prompt of the tests' own, which no change of the real one touches. */
+/** A prompt that does not change with the real one. */
 export function promptOf(name: string, lines?: number): Prompt {
   return {
     kind: "command",
@@ -61,18 +60,18 @@ export function promptOf(name: string, lines?: number): Prompt {
   }
 }
 
-/** What a model would answer about `outputOf(name)`, every word of it true. */
+/** A truthful answer of a model about `outputOf(name)`. */
 export const draftOf = (name: string) => ({
   summary: `In step 3 the shop compiled src/${name}/part3.ts`,
   facts: [`src/${name}/part7.ts`],
 })
 
-/** The digest that comes of it. */
+/** The digest that this answer yields. */
 export function writtenOf(name: string): Digest {
   return ground(draftOf(name), sourceOf(name), extract(sourceOf(name))).digest
 }
 
-/** One call of a scripted model's `write`, which ends when the test says how. */
+/** A call of a scripted model's `write`. The test decides how it ends. */
 export type Call = {
   prompt: Prompt
   signal: AbortSignal
@@ -82,9 +81,9 @@ export type Call = {
   fail(error: unknown): void
 }
 
-/** A model that does nothing by itself. `next` resolves with its next call; an aborted call rejects as a backend's does. */
+/** A model that does nothing by itself. Aborted calls reject, as with a real backend. */
 export function createScripted(
-  over: Partial<Pick<Backend, "sharesProcessor" | "mostTokens">> & { speed?: Speed } = {},
+  over: Partial<Pick<Backend, "sharesProcessor" | "maxDocumentTokens">> & { speed?: Speed } = {},
 ) {
   const calls: Call[] = []
   const waiting: ((call: Call) => void)[] = []
@@ -100,7 +99,7 @@ export function createScripted(
     state: { kind: "ready" },
     speed: over.speed,
     sharesProcessor: over.sharesProcessor ?? true,
-    mostTokens: over.mostTokens ?? 1500,
+    maxDocumentTokens: over.maxDocumentTokens ?? 1500,
     write(prompt, signal) {
       mostBusy = Math.max(mostBusy, ++busy)
       return new Promise<Written>((resolve, reject) => {
@@ -125,7 +124,6 @@ export function createScripted(
       })
     },
     pause: (paused) => pauses.push(paused),
-    unload: async () => {},
     close: async () => {},
   }
   return {
@@ -138,7 +136,7 @@ export function createScripted(
     rename: (name: string) => {
       id = name
     },
-    /** The next call not handed out yet. */
+    /** Resolves with the next call that was not returned yet. */
     next(): Promise<Call> {
       const call = calls[seen++]
       return call ? Promise.resolve(call) : new Promise((resolve) => waiting.push(resolve))
@@ -146,18 +144,18 @@ export function createScripted(
   }
 }
 
-/** A shelf that remembers, and what was asked of it. */
-export function createShelf(known: Record<string, Digest> = {}) {
+/** A digest store in memory, and the lookups it was asked for. */
+export function createDigestStore(known: Record<string, Digest> = {}) {
   const digests = new Map(Object.entries(known))
   const asked: { writer: string; keys: string[] }[] = []
-  const shelf: Shelf = {
+  const store: DigestStore = {
     async loadDigests(writer, keys) {
       asked.push({ writer, keys: [...keys] })
       return new Map(keys.flatMap((key) => [[key, digests.get(`${writer} ${key}`)] as const]).filter(isFound))
     },
     saveDigest: (writer, key, digest) => void digests.set(`${writer} ${key}`, digest),
   }
-  return { shelf, asked, digests }
+  return { store, asked, digests }
 }
 
 const isFound = (entry: readonly [string, Digest | undefined]): entry is [string, Digest] => entry[1] !== undefined

@@ -1,31 +1,29 @@
-// Single checks where a whole machine would show no more: modes, times, databases that are not ours.
+// Individual checks that need no complete machine: file modes, times, foreign databases.
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
-import { readDatabases, type SessionFacts } from "../../src/doctor/databases.ts"
 import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkOpencode } from "../../src/doctor/host.ts"
-import type { Listing } from "../../src/doctor/listing.ts"
-import { checkLoaded, type Seen } from "../../src/doctor/loaded.ts"
+import { checkLoaded, type Listing, type LoadEvidence } from "../../src/doctor/listing.ts"
 import { checkConflicts } from "../../src/doctor/settings.ts"
-import { checkStore } from "../../src/doctor/store.ts"
+import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
 import { readOptions } from "../../src/options.ts"
-import { ago } from "../../src/text/text.ts"
+import { ago } from "../../src/text/format.ts"
 import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
 import { statusOf } from "../support/status.ts"
 
 const signal = new AbortController().signal
 
 describe("a check", () => {
-  test("the worst level is the exit code", () => {
+  test("the worst level decides the exit code", () => {
     const levels = (["ok", "warn", "fail"] as const).map((level) => ({ name: "a", level, found: "" }))
     expect([1, 2, 3].map((count) => exitCodeOf(worst(levels.slice(0, count))))).toEqual([0, 1, 2])
     expect(worst([])).toBe("ok")
   })
 
-  test("says how long ago in one unit", () => {
+  test("states an age in one unit", () => {
     expect([-5, 999, 1000, 61_000, 7_200_000, 200_000_000].map(ago)).toEqual([
       "0 seconds ago",
       "0 seconds ago",
@@ -36,7 +34,7 @@ describe("a check", () => {
     ])
   })
 
-  test("quotes a path where a shell needs it", () => {
+  test("quotes a path if a shell needs it", () => {
     expect(["/a/b-c.db", "/a b/it's"].map(inShell)).toEqual(["/a/b-c.db", "'/a b/it'\\''s'"])
   })
 })
@@ -48,7 +46,7 @@ describe("OpenCode's version", () => {
     { says: "2.0.0", level: "ok", found: /^version 2\.0\.0 / },
     { says: "1.17.99", level: "fail", found: /needs >=1\.18\.0$/ },
     { says: "0.0.0-dev-202611", level: "ok", found: /a development build/ },
-    { says: "hello", level: "fail", found: /says "hello", which is no version$/ },
+    { says: "hello", level: "fail", found: /prints "hello", which is not a version$/ },
   ]
   for (const { says, level, found } of rows) {
     test(`${says} is ${level}`, async () => {
@@ -59,7 +57,7 @@ describe("OpenCode's version", () => {
     })
   }
 
-  test("a program that fails is told", async () => {
+  test("a program that fails is reported", async () => {
     using bin = temporaryFolder()
     writeFileSync(join(bin.path, "opencode"), "#!/bin/sh\nexit 3\n", { mode: 0o755 })
     const { check } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
@@ -74,19 +72,19 @@ describe("the store", () => {
     return checkStore(stored, path, ownFolder, await readDatabases(path, { XDG_DATA_HOME: "/nowhere" }))
   }
 
-  test("is whole, with the rows of each table", async () => {
+  test("is intact, with the rows of each table", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
       await using opened = await openAt(path)
       opened.store.saveTurn(turnOf())
     }
-    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("whole") })
+    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("intact") })
     const { store } = await readDatabases(path, { XDG_DATA_HOME: "/nowhere" })
     expect(store).toMatchObject({ kind: "read", quickCheck: "ok", rows: { session: 1, turn: 1, digest: 0 } })
   })
 
-  test("while a session writes to it is whole too", async () => {
+  test("is intact while a session writes to it", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using opened = await openAt(path)
@@ -108,7 +106,7 @@ describe("the store", () => {
     })
   })
 
-  test("that is another program's database is told", async () => {
+  test("that is another program's database is reported", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     using db = new Database(path)
@@ -116,11 +114,11 @@ describe("the store", () => {
     const databases = await readDatabases(path, { XDG_DATA_HOME: "/nowhere" })
     const named = await checkStore({ enabled: true, path }, path, undefined, databases)
     expect(named).toMatchObject({ level: "fail", fix: "correct store.path" })
-    // where no path was named there is none to correct
+    // without a configured path there is none to correct
     expect(await examined(path)).toMatchObject({ level: "fail", fix: expect.stringMatching(/^move it away; /) })
   })
 
-  test("behind a file that stands where its folder should be is told, and moving that away puts it right", async () => {
+  test("behind a file in place of its folder is reported, and moving that file away fixes it", async () => {
     using folder = temporaryFolder()
     const blocked = join(folder.path, "data")
     writeFileSync(blocked, "")
@@ -129,7 +127,7 @@ describe("the store", () => {
     expect(check).toEqual({
       name: "store",
       level: "fail",
-      found: `${blocked} is a file, and the store needs a folder there`,
+      found: `${blocked} is a file, but the store needs a folder there`,
       fix: `mv ${blocked} ${blocked}.old`,
     })
     await Bun.$`sh -c ${check.fix}`.quiet()
@@ -143,7 +141,7 @@ describe("the store", () => {
     expect(await examined(path)).toMatchObject({ level: "fail", found: `${path} cannot be opened (ELOOP)` })
   })
 
-  test("in a folder that others can read is told where the folder is the plugin's own", async () => {
+  test("in a folder that others can read is reported if the folder is the plugin's own", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using _ = await openAt(path)
@@ -152,17 +150,17 @@ describe("the store", () => {
     expect(await examined(path, folder.path)).toMatchObject({ level: "warn", fix: `chmod 700 ${folder.path}` })
   })
 
-  test("without a Bun to look into it is no more than there", async () => {
+  test("without a Bun to read it is only known to exist", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using _ = await openAt(path)
     expect(await checkStore(stored, path, undefined, undefined)).toMatchObject({
       level: "warn",
-      found: expect.stringContaining("not looked into"),
+      found: expect.stringContaining("not checked"),
     })
   })
 
-  test("that is switched off is in order", async () => {
+  test("that is switched off is ok", async () => {
     const check = await checkStore({ enabled: false }, "/nowhere/hud.db", undefined, undefined)
     expect(check).toEqual({ name: "store", level: "ok", found: "kept in memory (store.enabled is false)" })
   })
@@ -184,7 +182,7 @@ describe("whether the plugin was loaded", () => {
     lastCallMs: 10_000,
     ...over,
   })
-  const seen = (over: Partial<Seen>): Seen => ({
+  const evidence = (over: Partial<LoadEvidence>): LoadEvidence => ({
     listing,
     options: readOptions({}).options,
     statuses: [],
@@ -197,39 +195,41 @@ describe("whether the plugin was loaded", () => {
   test("the newest session decides, not the one that was changed last", () => {
     const sessions = [session("ses_old"), session("ses_new", { lastCallMs: 20_000 })]
     const old = { sessionID: "ses_old", writtenMs: 60_000 }
-    expect(checkLoaded(seen({ sessions, statuses: [old] }))).toMatchObject({
+    expect(checkLoaded(evidence({ sessions, statuses: [old] }))).toMatchObject({
       level: "warn",
       found: "listed, but the last session (ses_new, 50 seconds ago) left no trace of it; it was last seen in ses_old",
     })
   })
 
-  test("sessions of other folders say nothing of a plugin that one project lists", () => {
+  test("sessions of other folders do not count for a plugin that one project lists", () => {
     const here = { ...listed, file: { ...file, project: "/home/dev/project" } }
     const over = {
       listing: { ...listing, ours: [here] },
       sessions: [session("ses_1"), session("ses_2", { directory: "/home/dev/project2" })],
     }
-    expect(checkLoaded(seen(over))).toMatchObject({ found: "listed, but no session has been seen yet" })
+    expect(checkLoaded(evidence(over))).toMatchObject({ found: "listed, but no session has been seen yet" })
     const inside = [...over.sessions, session("ses_3", { directory: "/home/dev/project/deep" })]
-    expect(checkLoaded(seen({ ...over, sessions: inside }))).toMatchObject({ found: expect.stringContaining("ses_3") })
+    expect(checkLoaded(evidence({ ...over, sessions: inside }))).toMatchObject({
+      found: expect.stringContaining("ses_3"),
+    })
   })
 
-  test("sessions of agents it leaves alone say nothing", () => {
+  test("sessions of disabled agents do not count", () => {
     const options = readOptions({ disabledAgents: ["plan"] }).options
     const sessions = [session("ses_1", { agent: "plan" })]
-    expect(checkLoaded(seen({ options, sessions }))).toMatchObject({
+    expect(checkLoaded(evidence({ options, sessions }))).toMatchObject({
       found: "listed, but no session has been seen yet",
     })
   })
 
-  test("where the plugin keeps nothing on disk it cannot be told", () => {
+  test("is unknown if the plugin keeps nothing on disk", () => {
     const options = readOptions({ store: { enabled: false } }).options
-    expect(checkLoaded(seen({ options, sessions: [session("ses_1")] }))).toMatchObject({ level: "ok" })
+    expect(checkLoaded(evidence({ options, sessions: [session("ses_1")] }))).toMatchObject({ level: "ok" })
   })
 
-  test("without OpenCode's database the newest status tells", () => {
+  test("is decided by the newest status without OpenCode's database", () => {
     const newest = statusOf({ sessionID: "ses_1", writtenMs: 10_000, calls: 3 })
-    expect(checkLoaded({ ...seen({ newest, statuses: [newest] }), sessions: undefined })).toEqual({
+    expect(checkLoaded({ ...evidence({ newest, statuses: [newest] }), sessions: undefined })).toEqual({
       name: "loaded",
       level: "ok",
       found: "its hooks ran in session ses_1 (1 minute ago, 3 calls)",
@@ -253,7 +253,7 @@ describe("plugins that do the same work", () => {
     test(`${entry} is ${name ?? "none of them"}`, () => {
       const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
       const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [] })
-      expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: take ${name} out of /home/dev/opencode.json`)
+      expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: remove ${name} from /home/dev/opencode.json`)
     })
   }
 
@@ -267,13 +267,13 @@ describe("plugins that do the same work", () => {
 describe("a local server for digests", () => {
   const optionsFor = (openai: object) => readOptions({ digest: { backend: "openai", openai } }).options.digest
 
-  test("that answers is in order", async () => {
+  test("that responds is ok", async () => {
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ data: [] }) })
     const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}/v1` }), signal)
-    expect(check).toEqual({ name: "digests", level: "ok", found: `http://127.0.0.1:${server.port} answers` })
+    expect(check).toEqual({ name: "digests", level: "ok", found: `http://127.0.0.1:${server.port} responds` })
   })
 
-  test("that wants a key is told, without the key it was given", async () => {
+  test("that rejects the key is reported, without the key", async () => {
     const apiKey = "a-key-of-no-known-form"
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 401 }) })
     const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}`, apiKey }), signal)
@@ -281,7 +281,7 @@ describe("a local server for digests", () => {
     expect(JSON.stringify(check)).not.toContain(apiKey)
   })
 
-  test("that is not there, or elsewhere, is told with what to do", async () => {
+  test("that is missing or remote is reported, with a fix", async () => {
     const nowhere = await checkWithoutSidecar(optionsFor({ url: "http://127.0.0.1:9" }), signal)
     expect(nowhere).toMatchObject({ level: "fail", fix: "start the server, or correct digest.openai.url" })
     const elsewhere = await checkWithoutSidecar(optionsFor({ url: "http://digests.example" }), signal)

@@ -1,11 +1,10 @@
-// Which config files the doctor reads and what it finds listed in them, held against what OpenCode does.
+// Which config files the doctor reads and which plugins it finds in them, compared with OpenCode.
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { type Config, readConfig } from "../../src/doctor/config-files.ts"
-import { parseJsonc } from "../../src/doctor/jsonc.ts"
+import { type Config, parseJsonc, readConfig } from "../../src/doctor/config-files.ts"
 import { checkConfig, readListing } from "../../src/doctor/listing.ts"
-import { packageName } from "../../src/doctor/plugin-list.ts"
+import { npmNameOf } from "../../src/doctor/plugin-list.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 
 describe("JSON with comments", () => {
@@ -25,10 +24,10 @@ describe("JSON with comments", () => {
   for (const { name, text, value } of rows) test(name, () => expect(parseJsonc(text)).toEqual(value))
 
   for (const text of ["{,}", "[ ,]", '{"a": [1,,]}', "{", '{"a": }', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "open'])
-    test(`${text} is none`, () => expect(() => parseJsonc(text)).toThrow(SyntaxError))
+    test(`${text} is rejected`, () => expect(() => parseJsonc(text)).toThrow(SyntaxError))
 })
 
-test("the name in a spec is the package's, whatever follows it", () => {
+test("the package name is extracted from a spec", () => {
   const names = [
     "opencode-hudfold",
     "opencode-hudfold@1.2.3",
@@ -36,7 +35,7 @@ test("the name in a spec is the package's, whatever follows it", () => {
     "@owner/name@latest",
     "hud@npm:opencode-hudfold@1",
   ]
-  expect(names.map(packageName)).toEqual([
+  expect(names.map(npmNameOf)).toEqual([
     "opencode-hudfold",
     "opencode-hudfold",
     "opencode-hudfold",
@@ -59,7 +58,7 @@ async function configOf(files: Record<string, unknown>, env: Record<string, stri
   }
   const all = { ...env, ...(env.OPENCODE_CONFIG_DIR ? { OPENCODE_CONFIG_DIR: at(env.OPENCODE_CONFIG_DIR) } : {}) }
   const config = await readConfig(all, folder.path, at("code/project/deep"))
-  // a file of the machine's own may be there
+  // the test machine may have a config file of its own
   const server = config.server.filter(({ path }) => path.startsWith(folder.path) || path.startsWith("$"))
   const listing = await readListing({ ...config, server }, all, folder.path)
   return {
@@ -93,7 +92,7 @@ describe("the config files of a folder", () => {
     expect(found.paths(found.config.server)).toEqual(names)
   })
 
-  test("may also stand in the environment, whole", async () => {
+  test("include a whole config in the environment", async () => {
     using found = await configOf(
       { ".config/opencode/opencode.json": { plugin: [["opencode-hudfold", { deadlineMs: 10 }]] } },
       { OPENCODE_CONFIG_CONTENT: '{ "plugin": [["opencode-hudfold", { "deadlineMs": 20 }]] }' },
@@ -105,7 +104,7 @@ describe("the config files of a folder", () => {
     ])
   })
 
-  test("of the TUI lie beside them", async () => {
+  test("include those of the TUI, in the same folders", async () => {
     const names = [
       ".config/opencode/tui.json",
       "named.json",
@@ -119,7 +118,7 @@ describe("the config files of a folder", () => {
     expect(found.paths(found.config.tui)).toEqual(names)
   })
 
-  test("are those outside the project alone when OpenCode is told so", async () => {
+  test("exclude the project's if OpenCode is told so", async () => {
     const files = {
       ".config/opencode/opencode.json": {},
       "code/project/opencode.json": {},
@@ -129,7 +128,7 @@ describe("the config files of a folder", () => {
     expect(found.paths([...found.config.server, ...found.config.tui])).toEqual([".config/opencode/opencode.json"])
   })
 
-  test("that are no JSON are told without a word of what stands in them", async () => {
+  test("that are not JSON are reported without quoting them", async () => {
     const secret = "hunter2hunter2"
     using found = await configOf({
       "code/project/opencode.json": `{"apiKey": "${secret}" "model": 1}`,
@@ -137,7 +136,7 @@ describe("the config files of a folder", () => {
       ".config/opencode/config.json": "\n",
     })
     expect(found.config.server.map(({ problem }) => problem)).toEqual([
-      "is no JSON object",
+      "is not a JSON object",
       expect.stringMatching(/^is not valid JSON(?:, line 1)?$/),
     ])
     expect(JSON.stringify(found.config)).not.toContain(secret)
@@ -146,10 +145,18 @@ describe("the config files of a folder", () => {
 
 describe("OpenCode starts with a config, or does not, as the doctor says:", () => {
   const rows: { name: string; content?: unknown; problem?: string }[] = [
-    { name: "what is fine", content: '\ufeff{ "plugin": ["", ["", { "a": 1 }]], "username": "{env:NONE}" } // ok' },
+    { name: "a valid config", content: '\ufeff{ "plugin": ["", ["", { "a": 1 }]], "username": "{env:NONE}" } // ok' },
     { name: "a comma alone", content: "{,}", problem: "is not valid JSON" },
-    { name: "one name in place of a list", content: { plugin: "a-plugin" }, problem: 'has a "plugin" that is no list' },
-    { name: "a pair without options", content: { plugin: [["a-plugin"]] }, problem: 'has a "plugin" that is no list' },
+    {
+      name: "one name in place of a list",
+      content: { plugin: "a-plugin" },
+      problem: 'has a "plugin" that is not a list',
+    },
+    {
+      name: "a pair without options",
+      content: { plugin: [["a-plugin"]] },
+      problem: 'has a "plugin" that is not a list',
+    },
     { name: "a file that is not there", content: { username: "{file:./none}" }, problem: "refers to {file:./none}" },
     { name: "a folder", problem: "is a folder" },
   ]
@@ -172,7 +179,7 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
     }, 30_000)
   }
 
-  test("what a config refers to is taken from there, but for what is commented out", async () => {
+  test("references are replaced, except in comments", async () => {
     using found = await configOf(
       {
         "code/project/opencode.json":
@@ -211,7 +218,7 @@ describe("the plugin in a list", () => {
     })
   }
 
-  test("has the version that OpenCode has fetched, or that the folder says", async () => {
+  test("has the version that OpenCode has fetched, or that of the folder", async () => {
     const cache = (name: string) => `.cache/opencode/packages/${name}/node_modules/opencode-hudfold/package.json`
     using found = await configOf({
       [cache("opencode-hudfold@latest")]: { name: "opencode-hudfold", version: "1.0.0" },
@@ -222,7 +229,7 @@ describe("the plugin in a list", () => {
     expect(found.listing.ours.map(({ version }) => version)).toEqual(["1.0.0", "2.0.0"])
   })
 
-  test("in two of the global files counts once, since the later list takes the place of the earlier", async () => {
+  test("in two of the global files counts once, since the later list replaces the earlier one", async () => {
     using found = await configOf({
       ".config/opencode/opencode.json": { plugin: [["opencode-hudfold", { deadlineMs: 10 }]] },
       ".config/opencode/opencode.jsonc": { plugin: [["opencode-hudfold", { deadlineMs: 20 }]] },

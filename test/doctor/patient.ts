@@ -1,12 +1,11 @@
-// A machine for the doctor to look at: folders of its own for everything, as sound as it can be or with one thing wrong.
+// A machine for the doctor to examine: its own folder for everything, in perfect order unless a test breaks something.
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import type { Check, Level } from "../../src/doctor/check.ts"
+import type { CheckLevel, CheckResult } from "../../src/doctor/check.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
-import { packageName } from "../../src/setup/pinned.ts"
-import { chooseVariants } from "../../src/setup/variants.ts"
+import { chooseVariants, variantPackage } from "../../src/setup/packages.ts"
 import { statusFolder, writeStatus } from "../../src/status/files.ts"
 import type { Status } from "../../src/status/status.ts"
 import { cli, linkCommands, type Result } from "../cli/support.ts"
@@ -17,25 +16,25 @@ import { statusOf } from "../support/status.ts"
 
 export type Patient = {
   root: string
-  /** a repository, and where the doctor is asked from */
+  /** a repository, and the folder the doctor is started in */
   project: string
   /** OpenCode's global config folder */
   config: string
   /** the plugin's data folder */
   data: string
   env: Record<string, string>
-  /** Writes a file below the root and answers its path; what is no text is written as JSON. */
+  /** Writes a file below the root and returns its path; anything but a string is written as JSON. */
   write(path: string, content: unknown): string
   doctor(...args: string[]): Promise<Result>
   /** The doctor's JSON with its exit code. */
-  examine(...args: string[]): Promise<{ code: number; level: Level; checks: Check[] }>
+  examine(...args: string[]): Promise<{ code: number; level: CheckLevel; checks: CheckResult[] }>
   [Symbol.dispose](): void
 }
 
-/** `stub`: says a version and is nothing else, in a fiftieth of the time. */
+/** `stub` only prints a version, in a fiftieth of the time. */
 export type Program = "real" | "stub" | "none"
 
-/** Nothing is there but OpenCode. */
+/** A machine with nothing but OpenCode. */
 export function newPatient(program: Program = "real"): Patient {
   const folder = temporaryFolder()
   const at = (path: string) => join(folder.path, path)
@@ -75,13 +74,13 @@ export function newPatient(program: Program = "real"): Patient {
   }
 }
 
-/** Both halves of this checkout. */
+/** Lists this checkout for the server and the TUI. */
 export function list(patient: Patient, options: object = {}): void {
   patient.write("config/opencode/opencode.json", { plugin: [[root, options]] })
   patient.write("config/opencode/tui.json", { plugin: [root] })
 }
 
-/** The session in which the plugin's hooks ran last. */
+/** Writes the status of the session in which the plugin's hooks ran last. */
 export async function trace(patient: Patient, sessionID: string, changes: Partial<Status> = {}): Promise<void> {
   const status = statusOf({ sessionID, plugin: manifest.version, directory: patient.project, ...changes })
   const speed = { prefill: 900, decode: 60 }
@@ -89,20 +88,20 @@ export async function trace(patient: Patient, sessionID: string, changes: Partia
   await writeStatus(statusFolder(patient.data), { ...status, writer, writtenMs: Date.now(), ...changes })
 }
 
-/** An engine, and a model whose record fits it. */
+/** Installs an engine, and a model with a matching record. */
 export async function plantModel(patient: Patient, path: string): Promise<Planted> {
   const planted = plantSidecar(patient.root, { model: path })
   const { variants } = chooseVariants(await probeMachine(), "off")
   patient.write("data/opencode-hudfold/sidecar/installed.json", {
     ...JSON.parse(readFileSync(planted.engineRecord, "utf8")),
-    variants: variants.map(packageName),
+    variants: variants.map(variantPackage),
   })
   const record = JSON.parse(readFileSync(planted.modelRecord, "utf8"))
   patient.write("data/opencode-hudfold/model.json", { ...record, sha256: sha256(readFileSync(path)) })
   return planted
 }
 
-/** Everything is there: listed, seen in OpenCode's last session, with a model and a store. */
+/** Complete: listed, seen in OpenCode's last session, with a model and a store. */
 export async function soundPatient(
   recorded: { folder: string; session: string },
   model: string,

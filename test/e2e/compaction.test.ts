@@ -55,7 +55,7 @@ function expectFacts(told: string): void {
 }
 
 test(
-  "a compaction asked for by the user is told goal, files, open failures and todo, and the next HUD still knows them",
+  "a compaction by the user gets goal, files, open failures and todo, and the next HUD still knows them",
   async () => {
     const { client, provider } = here
     const { session } = await converse(here, GOAL, [...work(), say("It still fails.")])
@@ -72,7 +72,7 @@ test(
 )
 
 test(
-  "a compaction that the context limit brings about is told the same, and the turn goes on with one HUD a call",
+  "a compaction at the context limit gets the same facts, and the turn goes on with one HUD per call",
   async () => {
     const { provider } = here
     const full = { ...use(read("gamma.txt")), usage: { input: 59_000 } }

@@ -1,4 +1,4 @@
-// The demo people are invited to run: that it works, tells the truth and leaves nothing.
+// The demo of `npm run demo`: it works, reports correctly and leaves nothing behind.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
 const { TMPDIR } = process.env
 let temporary: string
 
-// A temporary directory of its own, so that everything in it is the demo's.
+// A separate temporary directory, so that everything in it belongs to the demo.
 beforeAll(() => {
   temporary = mkdtempSync(join(tmpdir(), "demo-test-"))
   process.env.TMPDIR = temporary
@@ -45,7 +45,7 @@ test(
 )
 
 test(
-  "the demo stopped in the middle says so, ends with 130 and leaves no folder behind",
+  "a demo that is stopped says so, ends with 130 and leaves no folder behind",
   async () => {
     const stop = new AbortController()
     let printed = ""

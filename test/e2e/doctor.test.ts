@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import type { Check } from "../../src/doctor/check.ts"
+import type { CheckResult } from "../../src/doctor/check.ts"
 import { readConfig } from "../../src/doctor/config-files.ts"
 import { listedIn, mergedFiles } from "../../src/doctor/plugin-list.ts"
 import { cli, linkCommands } from "../cli/support.ts"
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 test("doctor sees that the hooks ran", async () => {
   const { code, stdout } = await cli(["doctor", "--json", "--dir", world.host.project], env)
-  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  const { checks } = JSON.parse(stdout) as { checks: CheckResult[] }
   expect(checks.filter(({ level }) => level !== "ok")).toEqual([])
   expect(checks.find(({ name }) => name === "loaded")?.found).toMatch(new RegExp(`session ${session} .*, 2 calls\\)$`))
   expect(code).toBe(0)
@@ -43,7 +43,7 @@ test("doctor sees that they did not when OpenCode was told to load no plugin", a
   world.provider.play([say("Without a plugin.")])
   const bare = await world.host.run("And now?", { args: ["--pure"] })
   const { code, stdout } = await cli(["doctor", "--json", "--dir", world.host.project], env)
-  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  const { checks } = JSON.parse(stdout) as { checks: CheckResult[] }
   expect(checks.filter(({ level }) => level !== "ok")).toMatchObject([
     {
       name: "loaded",
@@ -91,7 +91,7 @@ test("the files that doctor reads are those that OpenCode reads, in its order", 
   const config = await readConfig(env, at("home"), directory)
   const listed = await listedIn(mergedFiles(config), env, at("home"))
   expect(listed.map(({ spec, file }) => ({ spec, from: basename(dirname(file.path)) }))).toEqual(
-    // a list of a global file is only known to be of that folder
+    // for a global file only its folder is known
     plugin_origins.map(({ spec, source }: Record<string, string>) => ({
       spec,
       from: basename(source === at("config/opencode") ? source : dirname(source ?? "")),

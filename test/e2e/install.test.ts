@@ -1,5 +1,5 @@
-// `opencode plugin opencode-hudfold` as a user runs it, from a registry that has the packed package: both halves are found,
-// listed, and at work on the screen. OpenCode cannot load a screen's half out of a tarball given by `file:`.
+// `opencode plugin opencode-hudfold` as a user runs it, with a registry that serves the packed package: both halves are listed
+// and work. OpenCode cannot load the TUI half from a `file:` tarball.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -67,7 +67,7 @@ test("`opencode plugin` lists the package for the server and for the screen", as
   }
 })
 
-shown(named("both halves are at work on the screen then"), async () => {
+shown(named("then both halves work on the screen"), async () => {
   const { host, provider } = world
   provider.play([use(read("alpha.txt")), say("Read it.")])
   const command = [findOpencode()]

@@ -110,7 +110,7 @@ test(
 )
 
 test(
-  "what was reverted is gone from the HUD",
+  "reverted messages are gone from the HUD",
   async () => {
     const { client } = here
     const first = await converse(here, "Look at alpha", [use(read("alpha.txt")), say("Done.")])
@@ -135,7 +135,7 @@ test(
 )
 
 test(
-  "a fork knows what its origin knew at that point, and they go apart from there",
+  "a fork knows what its origin knew at that point, and diverges from there",
   async () => {
     const { client } = here
     const first = await converse(here, "Look at alpha", [

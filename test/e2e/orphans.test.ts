@@ -9,11 +9,13 @@ import { findOpencode } from "../opencode/host.ts"
 import { ownChild, stopChild } from "../opencode/owned.ts"
 import { writeTinyModel } from "../support/gguf.ts"
 import { type Planted, plantSidecar, running } from "../support/sidecar.ts"
+import { sample } from "../support/size.ts"
 import { eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type World } from "../support/world.ts"
 
 const ROUTES = Array.from({ length: 120 }, (_, n) => `route ${n}: handled by src/handlers/route-${n}.ts`).join("\n")
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const
-const GONE_MS = 2_000
+const SIGNALS = [["SIGINT"], ["SIGTERM"], ["SIGHUP"], ["SIGKILL"]] as const
+/** A sidecar that outlived its OpenCode would stay for good; ending takes moments, or seconds on a busy machine. */
+const GONE_MS = 20_000
 
 let world: World
 let planted: Planted
@@ -62,10 +64,10 @@ describe("no sidecar is left of `opencode run`", () => {
       await endsWith(child)
       expect(child.exitCode).toBe(0)
     },
-    PATIENCE_MS,
+    2 * PATIENCE_MS,
   )
 
-  test.each([...SIGNALS])(
+  test.each(sample(SIGNALS, ["SIGKILL"]))(
     "ended by %s",
     async (signal) => {
       world.provider.play(WORK)
@@ -74,12 +76,12 @@ describe("no sidecar is left of `opencode run`", () => {
       child.kill(signal)
       await endsWith(child)
     },
-    PATIENCE_MS,
+    2 * PATIENCE_MS,
   )
 })
 
 describe("no sidecar is left of `opencode serve`", () => {
-  test.each([...SIGNALS])(
+  test.each(sample(SIGNALS, ["SIGTERM"]))(
     "ended by %s",
     async (signal) => {
       const child = start(findOpencode(), ["serve", "--port", "0", "--hostname", "127.0.0.1"])
@@ -95,7 +97,7 @@ describe("no sidecar is left of `opencode serve`", () => {
         await stopChild(child)
       }
     },
-    PATIENCE_MS,
+    2 * PATIENCE_MS,
   )
 })
 
@@ -124,12 +126,13 @@ const terminal = process.platform === "linux" && hasCommand("script")
 const why = terminal ? "" : " (skipped: it needs Linux and the command `script`)"
 
 describe.skipIf(!terminal)(`no sidecar is left of the TUI${why}`, () => {
-  // the process is found by it, and another run of these tests may have one of its own
+  // identifies the process, since another run of these tests may have its own
   const PROMPT = `Look at the routes, all of them, ${process.pid}`
   const tui = () => start("script", ["-qfec", `${findOpencode()} --prompt '${PROMPT}'`, "/dev/null"], { TERM: "xterm" })
   const opencode = () => running(PROMPT).find(({ command }) => !/^(script|sh|bash)\b/.test(command))?.pid
 
-  test.each([...SIGNALS])(
+  // under `npm test` the closed terminal below represents these
+  test.each(sample(SIGNALS, []))(
     "ended by %s",
     async (signal) => {
       world.provider.play(WORK)
@@ -143,7 +146,7 @@ describe.skipIf(!terminal)(`no sidecar is left of the TUI${why}`, () => {
         await stopChild(child)
       }
     },
-    PATIENCE_MS,
+    2 * PATIENCE_MS,
   )
 
   test(
@@ -156,7 +159,7 @@ describe.skipIf(!terminal)(`no sidecar is left of the TUI${why}`, () => {
       child.kill("SIGKILL")
       await endsWith(child)
     },
-    PATIENCE_MS,
+    2 * PATIENCE_MS,
   )
 })
 

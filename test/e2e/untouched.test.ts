@@ -1,4 +1,4 @@
-// What the plugin must leave as it is: the stored session, the title, OpenCode's helper calls, the terminal.
+// What the plugin must not change: the stored session, the title, OpenCode's helper calls, the terminal.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, systemOf } from "../opencode/request.ts"
@@ -88,7 +88,7 @@ test(
         (properties.info as { title: string }).title === "A scripted session",
       { from: at },
     )
-    // A HUD has been sent by now; the title of a later session and the summary of this one must not see one.
+    // A HUD was sent before; the title of a later session and the summary of this one must not contain one.
     expect(hudsOf(requests[1] as (typeof requests)[number])).toHaveLength(1)
     await client.summarize(session, OPENAI)
     const [title] = provider.from("title", session)

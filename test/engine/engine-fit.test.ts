@@ -1,13 +1,13 @@
-// The cutting of documents, with tokenizers made of letters and words.
+// Cutting documents to fit, with tokenizers of letters and of words.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { fitDocument } from "../../sidecar/fit.ts"
+import { fitDocument } from "../../sidecar/prompt.ts"
 
 type Model = Parameters<typeof fitDocument>[3]
 type Token = ReturnType<Model["tokenize"]>[number]
 
-/** Cuts a text by a pattern; its tokens are numbers for the pieces. */
+/** Splits a text by a pattern; the tokens are numbers for the pieces. */
 function tokenizer(pattern: RegExp): Model {
   const ids = new Map<string, number>()
   const pieces: string[] = []
@@ -23,7 +23,7 @@ function tokenizer(pattern: RegExp): Model {
   }
 }
 const LETTERS = /./gsu
-/** Several letters are one token, as with a real one, so that a cut changes the tokens beside it. */
+/** A token has several letters, as in a real tokenizer, so that a cut changes the adjacent tokens. */
 const WORDS = /\s+|\w{1,6}|[^\w\s]{1,3}/gu
 
 const fit = (text: string, room: number, pattern = LETTERS) => {
@@ -33,12 +33,12 @@ const fit = (text: string, room: number, pattern = LETTERS) => {
 }
 const GAP = "\n[… left out …]\n"
 
-test("a document that fits is left as it is", () => {
+test("a document that fits is unchanged", () => {
   const text = "one\ntwo\n".repeat(10)
   expect(fit(text, text.length + 2)).toMatchObject({ shown: `[${text}]`, cutTokens: 0 })
 })
 
-test("of one that does not, head and tail are kept, at line ends", () => {
+test("one that does not fit keeps its head and tail, cut at line ends", () => {
   const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`)
   const fitted = fit(lines.join("\n"), 200)
   const [head, tail] = fitted?.shown.slice(1, -1).split(GAP) ?? []
@@ -47,13 +47,13 @@ test("of one that does not, head and tail are kept, at line ends", () => {
   expect(fitted?.cutTokens).toBe(lines.join("\n").length - (head?.length ?? 0) - (tail?.length ?? 0))
 })
 
-test("with room for next to nothing there is no prompt", () => {
+test("without enough room there is no prompt", () => {
   expect(fit("x".repeat(100), GAP.length + 10)).toBeUndefined()
   expect(fit("x", 2)).toBeUndefined()
   expect(fit("x", 3)).toMatchObject({ shown: "[x]" })
 })
 
-test("whatever the document, the prompt fits, begins as it begins and ends as it ends", () => {
+test("every document's prompt fits and has the document's beginning and end", () => {
   const line = fc.oneof(fc.string({ unit: "binary" }), fc.lorem(), fc.constantFrom("", " ".repeat(200), "=".repeat(99)))
   const text = fc.array(line, { maxLength: 60 }).map((lines) => lines.join("\n"))
   fc.assert(
@@ -70,9 +70,9 @@ test("whatever the document, the prompt fits, begins as it begins and ends as it
     }),
     { numRuns: 300 },
   )
-})
+}, 30_000)
 
-test("what fits is not wasted: of a plain document at least four fifths of the room are used", () => {
+test("a plain document uses at least four fifths of the room", () => {
   for (const [pattern, size] of [
     [LETTERS, 50_000],
     [WORDS, 50_000],

@@ -1,4 +1,4 @@
-// The grammar a schema becomes, by what llama.cpp then lets a model of random weights write.
+// The grammar of a schema, tested by what llama.cpp lets a model with random weights write.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
@@ -28,7 +28,7 @@ beforeAll(async () => {
 setDefaultTimeout(PATIENCE_MS)
 afterAll(cleanUp)
 
-/** Whether the value is of the schema's form to the letter, its properties in order. */
+/** Whether the value conforms to the schema exactly, with its properties in order. */
 function isOfForm(value: unknown, schema: Schema): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)
   switch (schema.type) {
@@ -76,7 +76,7 @@ const objectOf = (part: fc.Arbitrary<Schema>) =>
   fc
     .uniqueArray(fc.tuple(fc.string({ unit: "binary", minLength: 1, maxLength: 6 }), part), {
       maxLength: 3,
-      // names that are numbers change their place in a JavaScript object
+      // JavaScript objects reorder numeric names
       selector: ([name]) => (/^\d+$/.test(name) ? "number" : name),
     })
     .map((entries) => ({
@@ -97,7 +97,7 @@ const { schema } = fc.letrec<{ any: Schema; schema: Schema }>((tie) => ({
 }))
 
 test.skipIf(TEST_GPU !== "off")(
-  "what is written to the end is of the form asked for, on one line (skipped on a GPU)",
+  "a complete answer conforms to the schema, on one line (skipped on a GPU)",
   async () => {
     let whole = 0
     await fc.assert(
@@ -107,7 +107,7 @@ test.skipIf(TEST_GPU !== "off")(
         whole++
         const value = JSON.parse(reply.text)
         expect(isOfForm(value, form)).toBe(true)
-        // an escape the grammar allows is the one JSON.stringify writes
+        // the grammar allows the same escapes as JSON.stringify writes
         expect(reply.text).toBe(jsonOf(value))
       }),
       { numRuns: 60, seed: 7 },
@@ -116,36 +116,36 @@ test.skipIf(TEST_GPU !== "off")(
   },
 )
 
-test("the largest bounds are ones llama.cpp takes", async () => {
+test("llama.cpp accepts the largest bounds", async () => {
   const items = one({ type: "string", minLength: 1000, maxLength: 1000 })
   const most = one({ type: "array", minItems: 100, maxItems: 100, items })
   const reply = await sidecar.request("digest/write", writeOf("x", { schema: most, maxTokens: 20 }))
   expect(reply.text).toStartWith('{"x": [{"x": "')
 })
 
-describe("a schema that is not understood is refused", () => {
+describe("an unsupported schema is refused", () => {
   const rows: [string, unknown][] = [
     ["no object at the top", { type: "string", maxLength: 5 }],
     ["no type", one({})],
     ["another type", one({ type: "number" })],
     ["a list of types", one({ type: ["string", "null"], maxLength: 5 })],
-    ["a schema that is none", one("string")],
+    ["something that is not a schema", one("string")],
     ["a string without a bound", one({ type: "string" })],
     ["a string too long", one({ type: "string", maxLength: 1001 })],
     ["a string whose bounds contradict", one({ type: "string", minLength: 6, maxLength: 5 })],
     ["a pattern", one({ type: "string", maxLength: 5, pattern: "a+" })],
     ["a list without a bound", one({ type: "array", items: { type: "boolean" } })],
-    ["a list of nothing known", one({ type: "array", maxItems: 5 })],
+    ["a list without an item schema", one({ type: "array", maxItems: 5 })],
     ["an integer without a bound", one({ type: "integer" })],
     ["an integer whose bounds contradict", one({ type: "integer", minimum: 9, maximum: 5 })],
-    ["an integer beyond what a number holds", one({ type: "integer", maximum: 1e20 })],
+    ["an integer beyond the safe range", one({ type: "integer", maximum: 1e20 })],
     ["an empty enum", one({ enum: [] })],
     ["an enum of objects", one({ enum: [{}] })],
     ["anyOf", one({ anyOf: [{ type: "boolean" }] })],
     ["a description", { ...one({ type: "boolean" }), description: "x" }],
     ["open properties", { ...one({ type: "boolean" }), additionalProperties: true }],
-    ["a property required and not there", { ...one({ type: "boolean" }), required: ["y"] }],
-    ["a property that may be missing", { ...one({ type: "boolean" }), required: [] }],
+    ["an unknown required property", { ...one({ type: "boolean" }), required: ["y"] }],
+    ["an optional property", { ...one({ type: "boolean" }), required: [] }],
     ["no properties", { type: "object" }],
     ["deep nesting", one(one(one(one(one(one(one(one({ type: "boolean" }))))))))],
   ]

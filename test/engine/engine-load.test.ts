@@ -1,4 +1,4 @@
-// Loading a model: what the engine then declares, what it says of a file that is no model, and where it runs.
+// Loading a model: the engine's capabilities, its errors for invalid files, and the device it uses.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdir, stat } from "node:fs/promises"
@@ -25,7 +25,7 @@ beforeAll(async () => {
 setDefaultTimeout(PATIENCE_MS)
 afterAll(cleanUp)
 
-test("it declares what it can do", async () => {
+test("it reports its capabilities", async () => {
   const modelPath = await tinyModel()
   const capabilities = await sidecar.request("engine/load", loadOf(modelPath))
   expect(capabilities).toEqual({
@@ -48,7 +48,7 @@ test("it declares what it can do", async () => {
   expect(capabilities.threads).toBeGreaterThan(0)
 })
 
-test("the context is what was asked for, within what the model was trained for and no smaller than can be used", async () => {
+test("the context is as requested, but at most what the model was trained for, and at least 512 tokens", async () => {
   const contextOf = async (contextTokens: number) =>
     (await sidecar.request("engine/load", loadOf(await tinyModel(), { contextTokens }))).contextTokens
   expect(await contextOf(3000)).toBe(3072)
@@ -57,7 +57,7 @@ test("the context is what was asked for, within what the model was trained for a
 })
 
 for (const template of ["chatml", "gemma", "own", "none"] as const) {
-  test(`a model with the chat template "${template}" gets the instruction as a constant beginning and answers in form`, async () => {
+  test(`a model with the chat template "${template}" has the instruction as a constant prefix and answers in the requested form`, async () => {
     await sidecar.request("engine/load", loadOf(await tinyModel({ template })))
     const { schemaOk, usage } = await sidecar.request("digest/write", writeOf(documentOf(300)))
     expect(schemaOk).toBe(true)
@@ -65,7 +65,7 @@ for (const template of ["chatml", "gemma", "own", "none"] as const) {
   })
 }
 
-describe("a file that is no model is refused in words, and the process lives", () => {
+describe("an invalid file is refused with an explanation, and the process continues:", () => {
   const faults: [NonNullable<TinyModel["fault"]>, RegExp][] = [
     ["magic", /does not begin with GGUF/],
     ["html", /web page/],
@@ -89,12 +89,12 @@ describe("a file that is no model is refused in words, and the process lives", (
     expect((await failureOf(sidecar.request("engine/load", loadOf(folder)))).code).toBe("MODEL_INVALID")
   })
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     const failure = await failureOf(sidecar.request("engine/load", loadOf(join(await workFolder(), "nowhere.gguf"))))
     expect(failure).toEqual({ code: "MODEL_MISSING", message: expect.stringContaining("nowhere.gguf") })
   })
 
-  test("one that needs more memory than it may", async () => {
+  test("a model that needs more memory than allowed", async () => {
     const load = loadOf(await tinyModel(), { memoryBytes: 100_000_000, gpu: "off" })
     const failure = await failureOf(sidecar.request("engine/load", load))
     expect(failure).toEqual({ code: "MODEL_TOO_LARGE", message: expect.stringMatching(/needs \d+ MB.* 100 MB/) })
@@ -106,24 +106,27 @@ describe("a file that is no model is refused in words, and the process lives", (
     expect(failure).toEqual({ code: "BAD_REQUEST", message: expect.stringMatching(/instruction has \d+ tokens/) })
   })
 
-  test("after all of them nothing is loaded, and a good one can be", async () => {
+  test("after all of them no model is loaded, and a valid one can be", async () => {
     expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
     await sidecar.request("engine/load", loadOf(await tinyModel()))
     expect((await sidecar.request("digest/write", writeOf("x"))).schemaOk).toBe(true)
   })
 })
 
-test("a load that is cancelled leaves nothing loaded", async () => {
-  await sidecar.request("engine/unload", {})
+test("after a cancelled load no model is loaded", async () => {
+  // a load that is cancelled before it starts leaves the current model loaded, so begin without one
+  await failureOf(sidecar.request("engine/load", loadOf(join(await workFolder(), "nowhere.gguf"))))
+  const fresh = await startSidecar()
   const cancel = new AbortController()
-  const load = sidecar.request("engine/load", loadOf(await tinyModel()), cancel.signal)
+  const load = fresh.request("engine/load", loadOf(await tinyModel()), cancel.signal)
   cancel.abort()
   await expect(load).rejects.toMatchObject({ code: -32800 })
-  expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+  expect((await failureOf(fresh.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
+  await fresh.end()
 })
 
-test("a GPU whose load fails leads to the processor, said once", async () => {
-  // without the Vulkan engine this fails for want of it, with it for want of a device
+test("if loading on the GPU fails, the CPU is used, and the reason is logged once", async () => {
+  // fails because the Vulkan engine is not installed, or because there is no such device
   const filtered = await startSidecar({ env: { GGML_VK_VISIBLE_DEVICES: "99" } })
   const said: unknown[] = []
   filtered.connection.onNotification("engine/log", (line: { message: string }) => {

@@ -1,5 +1,4 @@
-// The backend over sidecars that are fixtures: when there is none and why, what the plugin may ask of it, and what is
-// shared between the directories of a process.
+// The backend with fixture sidecars: why there may be none, its properties and errors, and sharing within a process.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
@@ -19,7 +18,7 @@ const prompt = writing("a log")
 
 type Given = { options?: { model?: string }; spoil?: (planted: Planted, options: { model?: string }) => void }
 
-/** The backend over the sidecar of this name, in a data folder of its own that may be spoiled first. */
+/** The backend with this fixture as its sidecar, in a separate data folder that `spoil` may change first. */
 async function open(
   name: string,
   { options = {}, spoil = (_: Planted, _options: { model?: string }) => {} }: Given = {},
@@ -41,7 +40,7 @@ async function open(
   }
 }
 
-test("there is none when nothing is set up, which is no fault", async () => {
+test("there is none if nothing is set up, which is not an error", async () => {
   await using opened = await open("plain", { spoil: ({ engineRecord }) => rmSync(engineRecord) })
   const off = "the local model is not set up; run `npx opencode-hudfold setup`"
   expect(opened.backend).toEqual({ off, absent: true })
@@ -49,7 +48,7 @@ test("there is none when nothing is set up, which is no fault", async () => {
 
 test.each([
   [
-    "what is set up is of another version",
+    "the installed sidecar has another protocol version",
     {
       spoil: ({ engineRecord }: Planted) =>
         writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
@@ -57,7 +56,7 @@ test.each([
     "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hudfold setup` again",
   ],
   [
-    "the record of it is broken",
+    "the engine's record is invalid",
     { spoil: ({ engineRecord }: Planted) => writeFileSync(engineRecord, '{"engine":') },
     expect.stringMatching(/installed\.json cannot be read; run `npx opencode-hudfold setup` again$/),
   ],
@@ -71,12 +70,12 @@ test.each([
     { options: { model: "models/mine.gguf" } },
     'option digest.model: expected the absolute path of a GGUF file, got "models/mine.gguf"',
   ],
-])("there is none when %s, and it is said what to do", async (_, given, reason) => {
+])("there is none if %s, and the reason says what to do", async (_, given, reason) => {
   await using opened = await open("plain", given)
   expect(opened.backend).toEqual({ off: reason })
 })
 
-test("a model that setup has fetched needs no record, and names the backend", async () => {
+test("a fetched model needs no record, and names the backend", async () => {
   let fetched = ""
   await using opened = await open("plain", {
     spoil({ models, modelRecord }, options: { model?: string }) {
@@ -90,7 +89,7 @@ test("a model that setup has fetched needs no record, and names the backend", as
   expect(opened.backend).toMatchObject({ id: "llama/Mine.Q4", state: { kind: "idle" } })
 })
 
-test("on a GPU it does not share the processor, and takes what the model's context has room for", async () => {
+test("on a GPU it does not share the CPU, and its document limit follows from the model's context", async () => {
   await using opened = await open("tells-of-pauses")
   if ("off" in opened.backend) throw new Error(opened.backend.off)
   expect([opened.backend.id, opened.backend.sharesProcessor]).toEqual(["llama/Some-Model-Q8_0", true])
@@ -101,7 +100,7 @@ test("on a GPU it does not share the processor, and takes what the model's conte
     usage: { promptTokens: 1, outputTokens: 1 },
     elapsedMs: 1,
   })
-  expect([opened.backend.sharesProcessor, opened.backend.mostTokens]).toEqual([false, 1143])
+  expect([opened.backend.sharesProcessor, opened.backend.maxDocumentTokens]).toEqual([false, 1143])
   expect(opened.backend.speed).toEqual({ prefill: 10_000, decode: 1_000 })
 })
 
@@ -111,14 +110,14 @@ test.each([
   ["bad-replies", "BAD_ANSWER"],
   ["wrong-version", "OFF"],
   ["crawls", "OFF"],
-] satisfies [string, BackendErrorCode][])("a sidecar that is %s is %s to the queue", async (name, code) => {
+] satisfies [string, BackendErrorCode][])("the sidecar %s gives the backend error %s", async (name, code) => {
   await using opened = await open(name)
   if ("off" in opened.backend) throw new Error(opened.backend.off)
   const error = await errorOf(opened.backend.write(prompt, never))
   expect([error instanceof BackendError, error.code]).toEqual([true, code])
 })
 
-test("shared, it is paused while any of its users pauses it, one that left not counted", async () => {
+test("a shared sidecar is paused while any of its remaining users pauses it", async () => {
   const reports: string[] = []
   const report = (_: string, message: string) => reports.push(message)
   const config = { spec: fixture("tells-of-pauses"), load: LOAD, version: "0", lease: NO_LEASE, idleMs: 60_000, report }

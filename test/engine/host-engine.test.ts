@@ -1,5 +1,5 @@
-// The plugin's end and the real sidecar with the real engine, on a model of half a megabyte: what becomes of the process
-// when it is stopped, killed or idle, and when its host is.
+// The backend with the real sidecar and engine, on a model of half a megabyte: what happens when the process, or its host,
+// is stopped, killed or idle.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync } from "node:fs"
@@ -62,11 +62,11 @@ async function open(over: Partial<LlamaConfig> = {}, options: object = {}, inUse
 }
 
 describe(`the backend${why}`, () => {
-  real("knows its name before anything runs, and its speed and limits when it has written", async () => {
+  real("knows its name before the sidecar runs, and its speed and limits after the first write", async () => {
     await using opened = await open()
     const { backend, pids } = opened
     expect([backend.id, backend.state.kind, backend.speed, pids()]).toEqual(["llama/tiny", "idle", undefined, []])
-    expect([backend.sharesProcessor, backend.mostTokens]).toEqual([true, 2986])
+    expect([backend.sharesProcessor, backend.maxDocumentTokens]).toEqual([true, 2986])
     const written = await backend.write(prompt, never)
     expect(written).toMatchObject({ schemaOk: true, structured: { gist: expect.any(String) } })
     expect(written.usage.promptTokens).toBeGreaterThan(10)
@@ -76,7 +76,7 @@ describe(`the backend${why}`, () => {
     expect(pids()).toHaveLength(1)
   })
 
-  real("is not disturbed by a write that was given up: the next one is answered as the first", async () => {
+  real("gives the same answer after an aborted write", async () => {
     await using opened = await open()
     const first = await opened.backend.write(prompt, never)
     const abort = new AbortController()
@@ -86,7 +86,7 @@ describe(`the backend${why}`, () => {
     expect((await opened.backend.write(prompt, never)).structured).toEqual(first.structured)
   })
 
-  real("stopped by SIGSTOP and then asked to write, it is gone when closed, and the write rejected", async () => {
+  real("closing it ends a process suspended by SIGSTOP, and rejects the pending write", async () => {
     await using opened = await open()
     await opened.backend.write(prompt, never)
     for (const pid of opened.pids()) process.kill(pid, "SIGSTOP")
@@ -97,7 +97,7 @@ describe(`the backend${why}`, () => {
     expect(opened.pids()).toEqual([])
   })
 
-  real("killed from outside, it is started again by the next write", async () => {
+  real("restarts a killed process at the next write", async () => {
     await using opened = await open()
     await opened.backend.write(prompt, never)
     for (const pid of opened.pids()) process.kill(pid, "SIGKILL")
@@ -105,7 +105,7 @@ describe(`the backend${why}`, () => {
     expect((await opened.backend.write(prompt, never)).schemaOk).toBe(true)
   })
 
-  real("is gone when idle, and back on demand with the same answer", async () => {
+  real("ends an idle process, and restarts it on demand with the same answer", async () => {
     await using opened = await open({}, { idleMinutes: 0.05 })
     const first = await opened.backend.write(prompt, never)
     await until(() => opened.pids().length === 0)
@@ -113,7 +113,7 @@ describe(`the backend${why}`, () => {
     expect((await opened.backend.write(prompt, never)).structured).toEqual(first.structured)
   })
 
-  real("with a model that is not there is off, and says so", async () => {
+  real("is off if the model is missing, and says so", async () => {
     await using opened = await open({}, {}, "/nowhere/none.gguf")
     expect(opened.backend.id).toBe("llama/none")
     expect((await errorOf(opened.backend.write(prompt, never))).code).toBe("OFF")
@@ -122,7 +122,7 @@ describe(`the backend${why}`, () => {
     expect(opened.reports[0]).toMatch(/^warn .*none\.gguf/)
   })
 
-  real("two directories share one process, until the last of them closes", async () => {
+  real("is shared by two directories until the last one closes it", async () => {
     await using first = await open()
     const config: LlamaConfig = {
       dataFolder: first.folder,
@@ -137,14 +137,14 @@ describe(`the backend${why}`, () => {
     expect((await second.write(prompt, never)).schemaOk).toBe(true)
     await second.close()
     expect(first.pids()).toEqual([])
-    // whoever comes right after starts another
+    // the next user starts another process
     const third = (await openLlama(config)) as Backend
     expect((await third.write(prompt, never)).schemaOk).toBe(true)
     await third.close()
   })
 })
 
-const BUSY = "another OpenCode process has the model; here digests are made without it as long as it does"
+const BUSY = "another OpenCode process has loaded the model; until it ends, this one makes digests without it"
 const HOSTS = [
   ["bun", {}, process.execPath],
   ["OpenCode's binary", { BUN_BE_BUN: "1" }, opencode],
@@ -161,19 +161,19 @@ describe.each(HOSTS)(`a host on %s${why}`, (_, env, command) => {
       await host.said("written")
       expect(running(main)).toHaveLength(1)
     }
-    await until(() => running(main).length === 0, 5_000)
+    await until(() => running(main).length === 0, 60_000)
   })
 
-  real("that has nothing to do but an idle sidecar ends, and that with it", async () => {
+  real("exits although its sidecar is idle, and the sidecar with it", async () => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
     using host = start(folder, "idle")
     await host.said("written")
     expect(await host.exited).toBe(0)
-    await until(() => running(main).length === 0, 5_000)
+    await until(() => running(main).length === 0, 60_000)
   })
 
-  real("does without the model while another one has it, and takes over when that is killed", async () => {
+  real("does without the model while another host has it, and takes over when that is killed", async () => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
     const started: Host[] = []
@@ -185,7 +185,7 @@ describe.each(HOSTS)(`a host on %s${why}`, (_, env, command) => {
       await started[0]?.said(BUSY)
       expect(running(main)).toHaveLength(1)
     }
-    // the first one is killed by now, and its lock the system's to give back
+    // the first one is killed now, and the system releases its lock
     await started[0]?.said("written")
     await until(() => running(main).length === 1)
   })

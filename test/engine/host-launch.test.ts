@@ -1,4 +1,4 @@
-// The launch spec as data, and that the real runtimes take it as meant.
+// The launch spec, and what the real runtimes do with it.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -37,7 +37,11 @@ test.each([
   ["auto in OpenCode is OpenCode's own binary", {}, onBun("/opt/opencode/bin/opencode")],
   ["auto on Node is bun", { hostIsBun: false, onPath: ["node", "bun", "opencode"] }, onBun("/usr/bin/bun")],
   ["auto on Node without bun is node", { hostIsBun: false, onPath: ["node", "opencode"] }, onNode],
-  ["auto where only OpenCode is there is that", { hostIsBun: false, onPath: ["opencode"] }, onBun("/usr/bin/opencode")],
+  [
+    "auto with only OpenCode on PATH is opencode",
+    { hostIsBun: false, onPath: ["opencode"] },
+    onBun("/usr/bin/opencode"),
+  ],
   [
     "opencode in OpenCode is itself",
     { runtime: "opencode", onPath: ["opencode"] },
@@ -54,12 +58,12 @@ test.each([
   expect(launch(input)).toEqual(spec)
 })
 
-test.each(["opencode", "bun", "node"] as const)("%s that is not on PATH is said to be missing", (runtime) => {
+test.each(["opencode", "bun", "node"] as const)("%s that is not on PATH is reported as missing", (runtime) => {
   const reason = `the option digest.runtime is "${runtime}", and no ${runtime} is on PATH; put one there or use "auto"`
   expect(launch({ runtime, hostIsBun: false })).toEqual({ reason })
 })
 
-test("the environment is what is allowed and nothing else", () => {
+test("only allowed environment variables are passed on", () => {
   const allowed = {
     PATH: "/bin",
     HOME: "/home/dev",
@@ -82,7 +86,7 @@ test("the environment is what is allowed and nothing else", () => {
     LD_PRELOAD: "/evil.so",
     NODE_LLAMA_CPP_GPU: "cuda",
     OPENCODE_CONFIG_CONTENT: "{}",
-    // on Windows alone
+    // Windows only
     TEMP: "/temp",
     path: "/other",
   }
@@ -90,7 +94,7 @@ test("the environment is what is allowed and nothing else", () => {
   expect(Object.keys((launch({ env: { ...allowed, ...others } }) as { env: object }).env)).toHaveLength(11)
 })
 
-test("on Windows names are known in any case, and what programs cannot do without is there", () => {
+test("on Windows names are case-insensitive, and variables that programs need are passed on", () => {
   const env = { Path: "C:\\bin", SystemRoot: "C:\\Windows", TEMP: "C:\\Temp", USERPROFILE: "C:\\Users\\dev" }
   expect(launch({ platform: "win32", env: { ...env, OPENAI_API_KEY: "x" } })).toMatchObject({ env: { ...env, ...BUN } })
 })
@@ -100,7 +104,7 @@ test.each([
   ["bun", process.execPath, true],
   ["opencode", opencode, true],
   ["node", node, false],
-] as const)("%s takes nothing over from a project or a home folder, and installs nothing", (_, command, isBun) => {
+] as const)("%s reads no settings of a project or a home folder, and installs nothing", (_, command, isBun) => {
   using home = temporaryFolder()
   const sidecar = join(home.path, "sidecar")
   const project = join(home.path, "project")

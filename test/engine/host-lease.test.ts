@@ -1,4 +1,4 @@
-// The lease between processes: who may load the model.
+// The lease, which lets one process at a time load the model.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 
 const holder = (folder: string) => startHost([process.execPath, join(fixtures, "holds-lease.ts"), folder])
 
-test("one of two has it, in one process too, and the other after it is given back", async () => {
+test("only one of two has it, even in one process, and the other one after its release", async () => {
   using folder = temporaryFolder()
   const [first, second] = [createLease(folder.path), createLease(folder.path)]
   expect([await first.acquire(), await second.acquire(), await first.acquire()]).toEqual(["held", "busy", "held"])
@@ -22,7 +22,7 @@ test("one of two has it, in one process too, and the other after it is given bac
   second.release()
 })
 
-test("another process has it until it is killed, and leaves nothing behind", async () => {
+test("another process has it until it is killed, and leaves no other files behind", async () => {
   using folder = temporaryFolder()
   const lease = createLease(folder.path)
   {
@@ -40,18 +40,18 @@ test("another process has it until it is killed, and leaves nothing behind", asy
   lease.release()
 })
 
-test("one that asks in vain does not take the holder's lock away from it", async () => {
+test("a failed attempt does not release the holder's lock", async () => {
   using folder = temporaryFolder()
   const [first, second] = [createLease(folder.path), createLease(folder.path)]
   await first.acquire()
-  // in this process: closing a descriptor of a file gives up all the locks a process has on it
+  // in the same process, because closing a descriptor of a file releases all the locks the process has on it
   expect(await second.acquire()).toBe("busy")
   using other = holder(folder.path)
   await other.said("busy")
   first.release()
 })
 
-test("folder and file are for their owner alone", async () => {
+test("folder and file are accessible to their owner only", async () => {
   using folder = temporaryFolder()
   const inner = join(folder.path, "opencode-hudfold")
   const lease = createLease(inner)
@@ -64,14 +64,14 @@ test("folder and file are for their owner alone", async () => {
 test.each([
   ["the folder is a file", (path: string) => writeFileSync(path, "")],
   ["the lease is a folder", (path: string) => mkdirSync(join(path, "sidecar.lease"), { recursive: true })],
-])("where there can be none because %s, that is said", async (_, spoil) => {
+])("if no lease is possible because %s, it says so", async (_, spoil) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "data")
   spoil(path)
   expect(await createLease(path).acquire()).toEqual({ unavailable: expect.any(String) })
 })
 
-test("a host without SQLite goes without", async () => {
+test("a host without SQLite reports that no lease is possible", async () => {
   using folder = temporaryFolder()
   const built = await Bun.build({
     entrypoints: [join(import.meta.dir, "../../src/engine/lease.ts")],

@@ -1,4 +1,4 @@
-// One child process: what is kept of it, how it is stopped, and that it does not keep its host alive.
+// The child process: its last output, how it is stopped, and that it does not keep its host alive.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
@@ -19,10 +19,10 @@ afterAll(() => {
 const program = (code: string) => ({ ...specOf(join(fixtures, "none")), args: ["-e", code] })
 
 test.each([
-  ["is not there", { command: "/nowhere/bun" }, /^could not be started: .*ENOENT/],
-  ["is no program", { command: import.meta.path }, /^could not be started: .*EACCES/],
-  ["has no folder to run in", { cwd: "/nowhere" }, /^could not be started: .*ENOENT/],
-])("a program that %s is told of in words, and can be stopped and written to", async (_, over, how) => {
+  ["does not exist", { command: "/nowhere/bun" }, /^could not be started: .*ENOENT/],
+  ["is not executable", { command: import.meta.path }, /^could not be started: .*EACCES/],
+  ["has no working directory", { cwd: "/nowhere" }, /^could not be started: .*ENOENT/],
+])("a program that %s fails with the reason, and can be stopped and written to", async (_, over, how) => {
   const child = startProcess({ ...fixture("plain"), ...over })
   child.stdin.write("hello")
   expect(await child.exited).toEqual({ how: expect.stringMatching(how), started: false })
@@ -33,29 +33,29 @@ test.each([
 test.each([
   ["process.exit(3)", "exit code 3"],
   ['process.kill(process.pid, "SIGKILL")', "killed by SIGKILL"],
-])("a process that ends by %s is told of in words", async (code, how) => {
+])("a process that ends by %s reports how", async (code, how) => {
   const child = startProcess(program(code))
   expect(await child.exited).toEqual({ how, started: true })
 })
 
-test("of its stderr the last lines are kept, cut to a length, and what is secret in them is taken out", async () => {
+test("the last lines of stderr are kept, truncated and redacted", async () => {
   const lines = "for (let n = 0; n < 200_000; n++) process.stderr.write('line ' + n + '\\n');"
   const key = ["sk", "a1b2c3d4".repeat(4)].join("-")
   const child = startProcess(program(`${lines} process.stderr.write('x'.repeat(5000) + '\\nkey ${key}\\nno end')`))
   await child.exited
-  await until(() => child.lastWords().at(-1) === "no end")
-  const words = child.lastWords()
-  expect(words).toHaveLength(51)
-  expect(words.slice(-4)).toEqual(["line 199999", `${"x".repeat(399)}…`, "key [redacted]", "no end"])
+  await until(() => child.lastLines().at(-1) === "no end")
+  const kept = child.lastLines()
+  expect(kept).toHaveLength(51)
+  expect(kept.slice(-4)).toEqual(["line 199999", `${"x".repeat(399)}…`, "key [redacted]", "no end"])
 })
 
 test.each([
   ["plain", "exit code 0"],
   ["never-reads", "killed by SIGTERM"],
   ["ignores-sigterm", "killed by SIGKILL"],
-])("%s is stopped by the step of the ladder it listens to: %s", async (name, how) => {
+])("%s is stopped by the first step that works: %s", async (name, how) => {
   const child = startProcess(fixture(name), { stopTimes: { termMs: name === "plain" ? 60_000 : 400, killMs: 300 } })
-  // its handlers are in place once it has answered; the one that reads nothing has none
+  // once it answers, its signal handlers are installed; the one that never reads has none
   if (name !== "never-reads") {
     const answered = new Promise((resolve) => child.stdout.once("data", resolve))
     child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"engine/hello","params":{}}\n')
@@ -65,7 +65,7 @@ test.each([
   expect([exit.how, again.how]).toEqual([how, how])
 })
 
-test("a process that was stopped by SIGSTOP is gone all the same", async () => {
+test("a process suspended by SIGSTOP can be stopped", async () => {
   const child = startProcess(fixture("plain"), { stopTimes: { termMs: 50, killMs: 50 } })
   process.kill(child.pid ?? 0, "SIGSTOP")
   expect((await child.stop()).how).toBe("killed by SIGKILL")
@@ -77,7 +77,7 @@ const child = startProcess(JSON.parse(process.argv[2]))
 child.stdout.on("data", () => {})
 child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"engine/hello","params":{}}\\n')
 child.stdout.once("data", () => { process.stdout.write("answered\\n"); if (process.argv[3] === "hang") process.kill(child.pid, "SIGSTOP") })
-// until it has answered, something else keeps this host going
+// keeps this host alive until the child has answered
 const timer = setInterval(() => {}, 10)
 child.stdout.once("data", () => clearInterval(timer))
 `
@@ -86,14 +86,14 @@ test.each([
   ["bun", [process.execPath], {}, ""],
   ["OpenCode's binary", [opencode], { BUN_BE_BUN: "1" }, ""],
   ["node", [Bun.which("node") ?? "node"], {}, ""],
-  ["bun, its child being stopped,", [process.execPath], {}, "hang"],
-])("a host on %s ends of itself while its child is idle, and the child with it", async (_, command, env, mode) => {
+  ["bun with a suspended child", [process.execPath], {}, "hang"],
+])("a host on %s exits while its child is idle, and the child with it", async (_, command, env, mode) => {
   using folder = temporaryFolder()
   const entry = join(folder.path, "host.ts")
   writeFileSync(entry, HOST)
   const built = await Bun.build({ entrypoints: [entry], target: "node", outdir: folder.path, naming: "host.mjs" })
   expect(built.success).toBe(true)
-  // a copy of its own, so that it is not taken for another test's
+  // a separate copy, so that it is not mistaken for another test's
   const main = join(folder.path, "sidecar.ts")
   writeFileSync(main, `import ${JSON.stringify(join(fixtures, "plain.ts"))}\n`)
   const host = Bun.spawn([...command, join(folder.path, "host.mjs"), JSON.stringify(specOf(main)), mode], {

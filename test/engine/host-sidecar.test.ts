@@ -1,4 +1,4 @@
-// The supervised sidecar over real child processes that each do one thing wrong.
+// The supervised sidecar, with real child processes that each have one fault.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Lease } from "../../src/engine/lease.ts"
@@ -15,8 +15,8 @@ afterAll(() => {
   expect(children().filter(({ command }) => command.includes("fixtures"))).toEqual([])
 })
 
-describe("a sidecar without fault", () => {
-  test("is started by the first write and not before", async () => {
+describe("a sidecar without faults", () => {
+  test("is started by the first write", async () => {
     const spec = fixture("plain")
     await using opened = openSidecar(spec)
     expect([opened.sidecar.state.kind, childOf(spec)]).toEqual(["idle", undefined])
@@ -26,7 +26,7 @@ describe("a sidecar without fault", () => {
     expect(opened.sidecar.capabilities?.model.name).toBe("fixture")
   })
 
-  test("answers writes in the order they were asked, one at a time", async () => {
+  test("answers writes in order, one at a time", async () => {
     await using opened = openSidecar(fixture("plain"))
     const order: string[] = []
     const texts = ["one", "two", "three"]
@@ -35,7 +35,7 @@ describe("a sidecar without fault", () => {
     expect(order).toEqual(texts)
   })
 
-  test("goes when nothing was asked for a while, and is back on demand", async () => {
+  test("ends when idle, and restarts on demand", async () => {
     const spec = fixture("plain")
     let held = false
     const lease: Lease = {
@@ -54,17 +54,7 @@ describe("a sidecar without fault", () => {
     expect(held).toBe(true)
   })
 
-  test("unloaded, it finishes what was asked before and is gone", async () => {
-    const spec = fixture("plain")
-    await using opened = openSidecar(spec)
-    const write = opened.sidecar.write(writing("x"), never)
-    await opened.sidecar.unload()
-    expect((await write).schemaOk).toBe(true)
-    expect(childOf(spec)).toBeUndefined()
-    expect(opened.reports.filter((line) => !line.startsWith("info fixture loaded"))).toEqual([])
-  })
-
-  test("closed, it is gone, takes no more, and closing again does nothing", async () => {
+  test("ends when closed, rejects further writes, and can be closed again", async () => {
     const spec = fixture("plain")
     await using opened = openSidecar(spec)
     await opened.sidecar.write(writing("x"), never)
@@ -75,7 +65,7 @@ describe("a sidecar without fault", () => {
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("CLOSED")
   })
 
-  test.each(["while it starts", "while it works"])("closed %s, what is pending is rejected", async (when) => {
+  test.each(["while it starts", "while it works"])("closed %s, it rejects pending writes", async (when) => {
     const spec = fixture("slow")
     await using opened = openSidecar(spec)
     const failed = errorOf(opened.sidecar.write(writing("x"), never))
@@ -96,13 +86,13 @@ describe("an aborted write", () => {
     abort.abort(new Error("reverted"))
     expect((await failed).message).toBe("reverted")
     const next = opened.sidecar.write(writing("next"), never)
-    // the fixture's answer to the cancelled one is on its way all the same; to the next one it comes with the pause
+    // the fixture still answers the cancelled write; each pause makes it answer the next one
     for (let paused = true; (await Promise.race([next, pauseSeen()])) === undefined; paused = !paused)
       opened.sidecar.pause(paused)
     expect((await next).structured).toEqual(upper("next"))
   })
 
-  test("while the model loads rejects at once, and the model is there for the next one", async () => {
+  test("rejects at once while the model loads, and the next one finds it loaded", async () => {
     await using opened = openSidecar(fixture("plain"))
     const abort = new AbortController()
     const failed = errorOf(opened.sidecar.write(writing("useless"), abort.signal))
@@ -112,7 +102,7 @@ describe("an aborted write", () => {
     expect((await opened.sidecar.write(writing("next"), never)).structured).toEqual(upper("next"))
   })
 
-  test("aborted before it was its turn never reaches the sidecar", async () => {
+  test("never reaches the sidecar if it was aborted before its turn", async () => {
     await using opened = openSidecar(fixture("plain"))
     expect((await errorOf(opened.sidecar.write(writing("x"), AbortSignal.abort(new Error("no"))))).message).toBe("no")
     expect(opened.sidecar.state.kind).toBe("idle")
@@ -120,7 +110,7 @@ describe("an aborted write", () => {
 })
 
 describe("a sidecar that is noisy on stdout", () => {
-  test("is understood all the same, and said to be noisy once it ends", async () => {
+  test("is understood, and its noise is logged when it ends", async () => {
     await using opened = openSidecar(fixture("noisy"))
     for (const text of ["a", "b"])
       expect((await opened.sidecar.write(writing(text), never)).structured).toEqual(upper(text))
@@ -130,14 +120,14 @@ describe("a sidecar that is noisy on stdout", () => {
     expect(said[0]).toMatch(/^debug sidecar: \d\d stray lines .* the first: llama_model_loader: loaded meta data/)
   })
 
-  test("with a line of megabytes is understood, and not the answer hidden in it", async () => {
+  test("is understood after a line of megabytes, and the answer hidden in that is ignored", async () => {
     await using opened = openSidecar(fixture("huge-line"))
     expect((await opened.sidecar.write(writing("a"), never)).structured).toEqual(upper("a"))
   })
 })
 
 describe("a sidecar that dies", () => {
-  test("rejects the write it died of with how and its last words, secrets taken out, and is started again", async () => {
+  test("rejects the write with the exit status and its redacted last output, and is restarted", async () => {
     await using opened = openSidecar(fixture("crashes-on-second"))
     const texts = ["1", "2", "3", "4", "5"]
     const results: string[] = []
@@ -146,25 +136,25 @@ describe("a sidecar that dies", () => {
         () => results.push("answered"),
         (error: Error & { code: string }) => results.push(`${error.code} ${error.message}`),
       )
-    const death = `ENDED the sidecar went away (killed by SIGKILL; its last words: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
+    const death = `ENDED the sidecar went away (killed by SIGKILL; last output: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
     expect(results).toEqual(["answered", death, "answered", death, "answered"])
     const said = opened.reports.filter((line) => !line.includes("loaded on"))
-    expect(said).toEqual([`info the sidecar failed and will be started again: ${death.slice(6)}`])
+    expect(said).toEqual([`info the sidecar failed and will be restarted: ${death.slice(6)}`])
   })
 
-  test("at once is tried as often as it is given rests, and then left alone", async () => {
+  test("at start is retried once per rest, and then no more", async () => {
     await using opened = openSidecar(fixture("exits"), { times: { restsMs: [0, 0, 600_000] } })
     const codes: string[] = []
     for (let attempt = 0; attempt < 5; attempt++)
       codes.push((await errorOf(opened.sidecar.write(writing("x"), never))).code ?? "")
     expect(codes).toEqual(["ENDED", "ENDED", "ENDED", "RESTING", "RESTING"])
-    const reason = "the sidecar went away (exit code 3; its last words: error: cannot find what I need)"
+    const reason = "the sidecar went away (exit code 3; last output: error: cannot find what I need)"
     expect(opened.sidecar.state).toEqual({ kind: "degraded", reason })
     expect(opened.reports).toHaveLength(3)
     expect(opened.reports.filter((line) => line.startsWith("warn"))).toHaveLength(2)
   })
 
-  test("waits its rest out before it is started again", async () => {
+  test("is restarted after its rest", async () => {
     await using opened = openSidecar(fixture("exits"), { times: { restsMs: [300, 0, 0] } })
     await errorOf(opened.sidecar.write(writing("x"), never))
     const start = performance.now()
@@ -172,14 +162,14 @@ describe("a sidecar that dies", () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(290)
   })
 
-  test("cannot even be started: the write says which program and why", async () => {
+  test("because it cannot be started rejects the write with the program and the reason", async () => {
     await using opened = openSidecar({ ...fixture("plain"), command: "/nowhere/bun" })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
     expect(error.code).toBe("START_FAILED")
     expect(error.message).toMatch(/^\/nowhere\/bun could not be started: .*ENOENT/)
   })
 
-  test("killed from outside between two writes, it is back for the second", async () => {
+  test("between two writes is restarted for the second", async () => {
     const spec = fixture("plain")
     await using opened = openSidecar(spec)
     await opened.sidecar.write(writing("x"), never)
@@ -188,18 +178,18 @@ describe("a sidecar that dies", () => {
     expect((await opened.sidecar.write(writing("again"), never)).structured).toEqual(upper("again"))
   })
 
-  test("twice with the GPU goes on without it, and says so once", async () => {
+  test("twice with the GPU continues without it, and logs that once", async () => {
     await using opened = openSidecar(fixture("crashes-on-gpu"))
     await errorOf(opened.sidecar.write(writing("x"), never))
     await errorOf(opened.sidecar.write(writing("x"), never))
     expect((await opened.sidecar.write(writing("x"), never)).schemaOk).toBe(true)
     const said = opened.reports.filter((line) => line.startsWith("warn"))
     expect(said).toEqual([
-      expect.stringMatching(/^warn the sidecar failed twice with the GPU and goes on without it: /),
+      expect.stringMatching(/^warn the sidecar failed twice with the GPU and continues without it: /),
     ])
   })
 
-  test("closes its stdout but lives: it is ended, and the write rejected", async () => {
+  test("because it closes its stdout is ended, and the write is rejected", async () => {
     const spec = fixture("closes-stdout")
     await using opened = openSidecar(spec)
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("ENDED")
@@ -210,7 +200,7 @@ describe("a sidecar that dies", () => {
 describe("a sidecar that hangs", () => {
   const quick = { tickMs: 20, silenceMs: 300 }
 
-  test("is never ready: it is given up after the deadline, and ended", async () => {
+  test("at start is ended after the deadline", async () => {
     const spec = fixture("never-ready")
     await using opened = openSidecar(spec, { times: { helloMs: 300 } })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
@@ -218,26 +208,26 @@ describe("a sidecar that hangs", () => {
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("never reads: a document larger than the pipe hurts nobody", async () => {
+  test("without reading does not block the host, even if a request is larger than the pipe", async () => {
     const spec = fixture("never-reads")
     await using opened = openSidecar(spec, { times: { helloMs: 300 }, version: "x".repeat(1_000_000) })
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("TIMEOUT")
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("is silent while it owes an answer: it is ended", async () => {
+  test("silently during work is ended", async () => {
     const spec = fixture("silent")
     await using opened = openSidecar(spec, { times: quick })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
     expect([error.code, error.message]).toEqual([
       "SILENT",
-      expect.stringMatching(/^the sidecar gave no sign of life in/),
+      expect.stringMatching(/^the sidecar gave no sign of life during/),
     ])
     expect(childOf(spec)).toBeUndefined()
     expect(opened.sidecar.state.kind).toBe("idle")
   })
 
-  test("is silent while paused: it is left alone until it goes on", async () => {
+  test("while paused is not ended until it is resumed", async () => {
     const spec = fixture("silent")
     await using opened = openSidecar(spec, { times: quick })
     opened.sidecar.pause(true)
@@ -254,7 +244,7 @@ describe("a sidecar that hangs", () => {
     expect(failed).toBe("SILENT")
   })
 
-  test("takes too long though it is alive: the write is rejected, and ended when it does not stop", async () => {
+  test("but sends heartbeats rejects the write, and is ended if it does not stop", async () => {
     const spec = fixture("never-stops")
     await using opened = openSidecar(spec, { times: { ...quick, writeMs: 200 } })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
@@ -264,7 +254,7 @@ describe("a sidecar that hangs", () => {
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("ignores SIGTERM: it is gone all the same when it is closed", async () => {
+  test("and ignores SIGTERM is gone when it is closed", async () => {
     const spec = fixture("ignores-sigterm")
     await using opened = openSidecar(spec)
     await opened.sidecar.write(writing("x"), never)
@@ -272,7 +262,7 @@ describe("a sidecar that hangs", () => {
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("is stopped by SIGSTOP: it is gone all the same when it is closed", async () => {
+  test("because of SIGSTOP is gone when it is closed", async () => {
     const spec = fixture("plain")
     await using opened = openSidecar(spec)
     await opened.sidecar.write(writing("x"), never)
@@ -282,8 +272,8 @@ describe("a sidecar that hangs", () => {
   })
 })
 
-describe("a sidecar that cannot work here", () => {
-  test("of another version is off, with what to do", async () => {
+describe("a sidecar that cannot work", () => {
+  test("because of its protocol version is off, and says what to do", async () => {
     const spec = fixture("wrong-version")
     await using opened = openSidecar(spec)
     const reason = "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hudfold setup` again"
@@ -295,7 +285,7 @@ describe("a sidecar that cannot work here", () => {
   })
 
   test.each(["NO_ENGINE", "MODEL_MISSING", "MODEL_INVALID", "MODEL_TOO_LARGE"])(
-    "refusing with %s is off",
+    "because it refuses with %s is off",
     async (wire) => {
       await using opened = openSidecar(fixture("refuses", wire))
       const error = await errorOf(opened.sidecar.write(writing("x"), never))
@@ -304,32 +294,32 @@ describe("a sidecar that cannot work here", () => {
     },
   )
 
-  test.each(["OUT_OF_MEMORY", "ENGINE_FAILED"])("refusing with %s is tried again", async (wire) => {
+  test.each(["OUT_OF_MEMORY", "ENGINE_FAILED"])("but refuses with %s is retried", async (wire) => {
     await using opened = openSidecar(fixture("refuses", wire))
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
     expect([error.code, error.wire]).toEqual(["REFUSED", wire])
     expect(opened.sidecar.state.kind).toBe("idle")
   })
 
-  test("too slow for this machine is off, with the figures", async () => {
+  test("because it is too slow is off, and says the speeds", async () => {
     const spec = fixture("crawls")
     await using opened = openSidecar(spec)
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("OFF")
     expect(opened.reports).toEqual([
       expect.stringContaining(
-        "the model fixture is too slow here: 20 tokens/s in and 2.0 out on the CPU make 43 s for a digest of 256 tokens",
+        "the model fixture is too slow here: 20 tokens/s in and 2.0 out on the CPU make 42.8 s for a digest of 256 tokens",
       ),
     ])
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("answering in another form than agreed on is started anew", async () => {
+  test("because its replies are malformed is restarted", async () => {
     await using opened = openSidecar(fixture("bad-replies"))
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("BAD_REPLY")
     expect(opened.sidecar.state.kind).toBe("idle")
   })
 
-  test("with an engine that failed in the middle is started anew", async () => {
+  test("because its engine failed is restarted", async () => {
     const spec = fixture("broken-engine")
     await using opened = openSidecar(spec)
     const error = await errorOf(opened.sidecar.write(writing("x"), never))

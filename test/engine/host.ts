@@ -1,18 +1,18 @@
-// What the tests of the sidecar's host side share: sidecars on the fixtures beside this file, ended when the test is,
-// and a look at what is running.
+// Shared by the tests of the sidecar's host side: sidecars that run a fixture and are closed with the test, and a list of
+// running processes.
 
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { type LaunchSpec, launchSpec } from "../../src/engine/launch.ts"
 import type { Lease } from "../../src/engine/lease.ts"
 import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/engine/sidecar.ts"
-import type { Write } from "../../src/engine/wire/messages.ts"
+import type { WriteRequest } from "../../src/engine/wire/messages.ts"
 import { until } from "../store/support.ts"
 
 export const fixtures = join(import.meta.dir, "fixtures")
 export const never = new AbortController().signal
 
-/** How the plugin would start this file. */
+/** The spec with which the plugin would start this file. */
 export function specOf(main: string, ...args: string[]): LaunchSpec {
   const { execPath, env, platform } = process
   const spec = launchSpec({ runtime: "auto", execPath, hostIsBun: true, main, env, platform, find: () => undefined })
@@ -30,7 +30,7 @@ export const LOAD: SidecarConfig["load"] = {
   memoryBytes: 0,
 }
 
-export const writing = (text: string): Write => ({
+export const writing = (text: string): WriteRequest => ({
   kind: "bash",
   instruction: "Sum up.",
   text,
@@ -40,7 +40,7 @@ export const writing = (text: string): Write => ({
 
 export type Opened = { sidecar: Sidecar; reports: string[]; [Symbol.asyncDispose](): Promise<void> }
 
-/** A sidecar on a launch spec, closed when disposed. Rests after failures last no time, unless given. */
+/** A sidecar for a launch spec, closed on disposal. By default it does not rest after failures. */
 export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {}): Opened {
   const reports: string[] = []
   const sidecar = createSidecar({
@@ -56,15 +56,15 @@ export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {})
   return { sidecar, reports, [Symbol.asyncDispose]: () => sidecar.close() }
 }
 
-/** Everybody's and nobody's. */
+/** Always granted. */
 export const NO_LEASE: Lease = { acquire: async () => "held", release: () => {} }
 
-/** The pid of the one process whose command line names the file of this spec and whose parent is this one. */
+/** The pid of this process's child that runs the spec's file. */
 export function childOf(spec: LaunchSpec): number | undefined {
   return children().find(({ state, command }) => !state.startsWith("Z") && command.includes(spec.args[1] ?? ""))?.pid
 }
 
-/** Processes this one started and has not reaped, zombies among them. Unix only. */
+/** This process's children, including zombies. Unix only. */
 export function children(): { pid: number; state: string; command: string }[] {
   const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,state=,args="], { encoding: "utf8" }).split("\n")
   return lines.flatMap((line) => {
@@ -75,13 +75,13 @@ export function children(): { pid: number; state: string; command: string }[] {
 }
 
 export type Host = {
-  /** Resolves when it has printed this line; rejects when it ends without. */
+  /** Resolves when it has printed this line; rejects if it ends without. */
   said(line: string): Promise<void>
   readonly exited: Promise<number>
   [Symbol.dispose](): void
 }
 
-/** A program of its own, killed when disposed. */
+/** A separate process, killed on disposal. */
 export function startHost(command: readonly string[], env: Record<string, string> = {}): Host {
   const host = Bun.spawn([...command], { env: { ...process.env, ...env }, stdin: "pipe", stdout: "pipe" })
   let printed = ""
@@ -111,5 +111,5 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error & { code
   } catch (error) {
     return error as Error
   }
-  throw new Error("expected a rejection, and it resolved")
+  throw new Error("expected a rejection, but the promise resolved")
 }

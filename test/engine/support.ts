@@ -1,5 +1,5 @@
-// What the sidecar's tests share: a folder as setup leaves it, the sidecar started from it as a real process, and the
-// two ends of the wire.
+// Shared by the sidecar's tests: a folder as setup installs it, the sidecar started from there as a real process, and a
+// client for it.
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -14,7 +14,7 @@ import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 const root = join(import.meta.dir, "../..")
 const installed = join(root, "sidecar/node_modules")
 
-/** What can run the sidecar, with what it needs in its environment. */
+/** The programs that can run the sidecar, with their environment. */
 export const RUNTIMES = {
   bun: { command: process.execPath, env: {} },
   opencode: { command: join(root, "node_modules/.bin/opencode"), env: { BUN_BE_BUN: "1" } },
@@ -22,14 +22,14 @@ export const RUNTIMES = {
 } as const
 
 /**
- * The device of the tests that do not choose one themselves: `off`, or `vulkan` where HUDFOLD_TEST_GPU says so.
- * The variables that select the device (GGML_VK_VISIBLE_DEVICES, VK_DRIVER_FILES) then reach the sidecar too.
+ * The default device of the tests: `off`, or `vulkan` if HUDFOLD_TEST_GPU says so. The sidecar inherits the variables that
+ * select a device (GGML_VK_VISIBLE_DEVICES, VK_DRIVER_FILES).
  */
 export const TEST_GPU = (process.env.HUDFOLD_TEST_GPU || "off") as "off" | "vulkan"
 
 /**
- * For `setDefaultTimeout` in every file: the sidecar gives way to whatever else runs here, and a software device
- * compiles for 20 s before its first token.
+ * For `setDefaultTimeout` in every file: the sidecar yields to other programs, and a software device compiles for 20 s
+ * before its first token.
  */
 export const PATIENCE_MS = TEST_GPU === "off" ? 120_000 : 900_000
 
@@ -37,13 +37,13 @@ let work: Promise<string> | undefined
 let folder: Promise<string> | undefined
 const running = new Set<ChildProcess>()
 
-/** A temporary folder of this test file; `cleanUp` removes it. */
+/** This test file's temporary folder; `cleanUp` removes it. */
 export function workFolder(): Promise<string> {
   work ??= mkdtemp(join(tmpdir(), "hud-sidecar-"))
   return work
 }
 
-/** A folder with the bundled `main.js` and the engine beside it, as setup leaves one. Built once per test file. */
+/** A folder with the bundled `main.js` and the engine, as setup installs it. Built once per test file. */
 export function sidecarFolder(): Promise<string> {
   folder ??= buildFolder()
   return folder
@@ -74,7 +74,7 @@ export async function tinyModel(options: TinyModel = {}): Promise<string> {
   return path
 }
 
-/** Slow enough to be caught at work: about 20 s for a full context on one core. */
+/** Slow enough to be interrupted: about 20 s for a full context on one core. */
 export const SLOW: TinyModel = { layers: 24, contextTokens: 16_384 }
 
 export const INSTRUCTION = "You take notes on what a tool printed. Answer in JSON: a gist, and facts copied exactly."
@@ -88,7 +88,7 @@ export const SCHEMA = {
   additionalProperties: false,
 }
 
-/** An answer of more than 9000 characters, for half a minute of a slow model. */
+/** An answer of more than 9000 characters, which takes a slow model half a minute. */
 export const LONG_SCHEMA = {
   type: "object",
   properties: {
@@ -114,13 +114,13 @@ export function writeOf(text: string, over: Partial<Params<"digest/write">> = {}
   return { kind: "read", text, instruction: INSTRUCTION, schema: SCHEMA, maxTokens: 96, ...over }
 }
 
-/** JSON as the engine's grammar has it: on one line, with one space after a colon and a comma. */
+/** JSON in the format of the engine's grammar: on one line, with one space after each colon and comma. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, null, 1)
     .replace(/,\n\s*/g, ", ")
     .replace(/\n\s*/g, "")
 
-/** A document of about so many tokens of a tiny model, which has one for most letters; another seed is another one. */
+/** A document of about this many tokens for a tiny model, which has one per letter; differs by seed. */
 export function documentOf(tokens: number, seed = 1): string {
   let text = ""
   for (let line = seed; text.length < tokens; line++) text += `${line} ${(line * 7919) % 10_007} passed\n`
@@ -143,14 +143,14 @@ export async function startSidecar(
     new LineReader(child.stdout, (line) => noise.push(line)),
     new LineWriter(child.stdin),
   )
-  // Bun 1.4 at rest does not get to what a pipe's reader has put off by setImmediate, as vscode-jsonrpc does, until
-  // something else happens: a reply that is there waits half a second, on a busy machine many
+  // While idle, Bun 1.4 delays callbacks that a pipe's reader defers with setImmediate, as vscode-jsonrpc does, until
+  // another event: replies wait half a second, on a busy machine several.
   const awake = setInterval(() => {}, 20)
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.on("exit", (code, signal) => {
       clearInterval(awake)
       running.delete(child)
-      // else what is pending waits for ever
+      // otherwise pending requests never settle
       connection.dispose()
       resolve({ code, signal })
     })
@@ -169,7 +169,7 @@ export async function startSidecar(
     get stderr() {
       return stderr
     },
-    /** Rejects with a `ResponseError`; a result that is not of the wire's form fails the test. */
+    /** Rejects with a `ResponseError`; a malformed result fails the test. */
     async request<Name extends RequestName>(
       name: Name,
       params: Params<Name>,
@@ -181,7 +181,7 @@ export async function startSidecar(
     },
     /** The next notification of that name. */
     next: (name: keyof typeof NOTIFICATIONS) => nextNotice(connection, name),
-    /** Ends stdin, as a host does that is done with it. */
+    /** Ends stdin, as a host does. */
     async end() {
       child.stdin.end()
       return exited
@@ -198,7 +198,7 @@ function nextNotice(connection: MessageConnection, name: keyof typeof NOTIFICATI
   })
 }
 
-/** The code of the error a request ends in, and its message. */
+/** Code and message of the error that a request rejects with. */
 export async function failureOf(request: Promise<unknown>): Promise<{ code: string; message: string }> {
   const error = await request.then(
     () => {
@@ -209,7 +209,7 @@ export async function failureOf(request: Promise<unknown>): Promise<{ code: stri
   return { code: error.data?.code ?? "", message: error.message }
 }
 
-/** For `afterAll`: no process and no folder is left. */
+/** For `afterAll`: kills all processes and removes the folder. */
 export async function cleanUp(): Promise<void> {
   await Promise.all(
     [...running].map((child) => {
@@ -219,7 +219,7 @@ export async function cleanUp(): Promise<void> {
     }),
   )
   if (work) await rm(await work, { recursive: true, force: true })
-  // bun runs all files in one process: the next one makes its own
+  // bun runs all test files in one process
   work = undefined
   folder = undefined
 }

@@ -1,24 +1,23 @@
 // A session's folds from call to call: what stays, what goes, and what is remembered of a request.
 
 import { describe, expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
-import { addFolds, dropChanged, newFolding } from "../../src/fold/folding.ts"
+import { addFolds, newFolding } from "../../src/fold/folding.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import {
-  type Call,
-  type CallOptions,
   type Circumstances,
-  type Conversation,
-  newConversation,
-  prepareCall,
+  newSessionState,
+  type RequestOptions,
+  type SessionState,
 } from "../../src/request/request.ts"
+import { prepare, type Request, take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../support/session.ts"
 import { TARIFF } from "../support/tariff.ts"
 
 const MODEL = { providerID: "p", modelID: "m" }
-const OPTIONS: CallOptions = {
+const OPTIONS: RequestOptions = {
   hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },
   fold: { enabled: true },
   isProtected: () => false,
@@ -27,14 +26,13 @@ const env = createEnv(ROOT)
 
 /** One call of the session at a time of the clock; the array goes out changed. */
 function call(
-  conversation: Conversation,
+  conversation: SessionState,
   messages: HostMessage[],
   around: Partial<Circumstances> = {},
-  options: CallOptions = OPTIONS,
-): Call {
-  dropChanged(conversation.folding, conversation.ledger.update(messages).fresh)
+  options: RequestOptions = OPTIONS,
+): Request {
   const circumstances = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, ...around }
-  const prepared = prepareCall(messages, conversation, circumstances, options, env)
+  const prepared = prepare(messages, conversation, circumstances, options, env)
   prepared.commit()
   return prepared
 }
@@ -56,7 +54,7 @@ describe("a warm cache is left as it is", () => {
     ["when the next call comes after it has expired", { nowMs: 1_000_000 + TARIFF.lifetimeMs }],
     ["when the next call goes to another model", { model: { ...MODEL, modelID: "other" } }],
   ])("and what is done with is folded %s", (_, changed) => {
-    const conversation = newConversation(env)
+    const conversation = newSessionState(env)
     // the user goes on with what was paused while all of it was sent
     expect(call(conversation, session().fresh(), { foldingPaused: true }).folded).toEqual([])
     expect(call(conversation, session().fresh()).folded).toEqual([])
@@ -67,7 +65,7 @@ describe("a warm cache is left as it is", () => {
 
 describe("a fold", () => {
   const folded = () => {
-    const conversation = newConversation(env)
+    const conversation = newSessionState(env)
     const built = session()
     const messages = built.fresh()
     const { folded } = call(conversation, messages)
@@ -145,7 +143,7 @@ describe("a fold", () => {
     const built = new SessionBuilder().user("go").assistant([failed])
     for (let i = 0; i < 30; i++) built.assistant([edit(`f${i}.ts`)])
     const messages = built.fresh()
-    const [fold] = call(newConversation(env), messages).folded
+    const [fold] = call(newSessionState(env), messages).folded
     expect(fold?.side).toBe("input")
     const { state } = toolPart(messages, 1)
     expect(state?.error).toBe(error)
@@ -159,7 +157,7 @@ describe("a fold", () => {
     const message = built.messages[1] as HostMessage
     message.parts = message.parts.map(({ state, ...part }) => (part.type === "tool" ? { ...part, ...state } : part))
     const messages = built.fresh()
-    call(newConversation(env), messages)
+    call(newSessionState(env), messages)
     expect(toolPart(messages, 1)).toMatchObject({
       status: "completed",
       output: expect.stringContaining("folded r1 · bash · "),
@@ -173,7 +171,7 @@ test("what a fold does not make shorter is passed over from then on, and others 
   const built = new SessionBuilder().user("go").assistant([failedTool("mcp_put", { rows }, "Error: no")])
   for (let i = 0; i < 10; i++) built.assistant([bash(`npm test ${i}`, lines("ok"))])
   for (let i = 0; i < 5; i++) built.assistant([edit(`f${i}.ts`)])
-  const conversation = newConversation(env)
+  const conversation = newSessionState(env)
   // paused: only what must be is folded
   const full = { paused: true, compactsAt: 5_000 }
   call(conversation, built.fresh(), full)
@@ -183,12 +181,12 @@ test("what a fold does not make shorter is passed over from then on, and others 
 })
 
 test("a call that is prepared and not sent is as if it had not been", () => {
-  const conversation = newConversation(env)
+  const conversation = newSessionState(env)
   const messages = session().fresh()
   const before = structuredClone(messages)
-  conversation.ledger.update(messages)
+  take(conversation.ledger, messages)
   const around = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF }
-  const [one, other] = [1, 2].map(() => prepareCall(messages, conversation, around, OPTIONS, env))
+  const [one, other] = [1, 2].map(() => prepare(messages, conversation, around, OPTIONS, env))
   expect(one?.folded).toHaveLength(1)
   expect(other?.folded).toEqual(one?.folded as never)
   expect(messages).toEqual(before)
@@ -196,21 +194,18 @@ test("a call that is prepared and not sent is as if it had not been", () => {
 })
 
 test("after a restart the ids go on where they were, also past those that were dropped", () => {
-  const folding = newFolding()
   const fold = (n: number) => ({ id: `r${n}`, partID: `p${n}` }) as Fold
-  addFolds(folding, [fold(3), fold(12), fold(5)])
+  let folding = addFolds(newFolding(), [fold(3), fold(12), fold(5)])
   expect(folding.lastNumber).toBe(12)
-  folding.lastNumber = 40
-  addFolds(folding, [fold(13)])
+  folding = addFolds({ ...folding, lastNumber: 40 }, [fold(13)])
   expect(folding.lastNumber).toBe(40)
-  const conversation = { ...newConversation(env), folding }
+  const conversation = { ...newSessionState(env), folding }
   expect(call(conversation, session().fresh()).folded.map(({ id }) => id)).toEqual(["r41"])
 })
 
 test("of an id that two processes gave, the first stays and the other's output goes out whole", () => {
-  const folding = newFolding()
   const fold = (id: string, partID: string) => ({ id, partID }) as Fold
-  addFolds(folding, [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
+  const folding = addFolds(newFolding(), [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
   expect([...folding.folds.values()].map(({ id, partID }) => [id, partID])).toEqual([
     ["r7", "here"],
     ["r8", "there"],
@@ -219,7 +214,7 @@ test("of an id that two processes gave, the first stays and the other's output g
 })
 
 test("a fold is put into the message it was made of, not into another that has a part of the same id", () => {
-  const conversation = newConversation(env)
+  const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())
   const { id } = toolPart(built.messages, 1)
@@ -233,10 +228,11 @@ test("a fold is put into the message it was made of, not into another that has a
 })
 
 test("what is known of a provider's cache is forgotten with a switch to another model", () => {
-  const conversation = newConversation(env)
+  const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())
-  conversation.folding.account = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  const account = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  conversation.folding = { ...conversation.folding, account }
   call(conversation, built.fresh())
   expect(conversation.folding.account.stopped).toBe("it read less")
   call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })

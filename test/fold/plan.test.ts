@@ -2,7 +2,7 @@
 // whatever the table of needs says to the digit.
 
 import { describe, expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { Situation } from "../../src/fold/candidates.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { type Decision, planFolds } from "../../src/fold/plan.ts"
@@ -11,6 +11,7 @@ import type { Tariff } from "../../src/fold/tariff.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { nameOf } from "../../src/session/event.ts"
 import { createLedger } from "../../src/session/ledger.ts"
+import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 import { TARIFF } from "../support/tariff.ts"
 
@@ -18,8 +19,8 @@ const NO_CACHE: Tariff = { ...TARIFF, read: 1, write: 1, lifetimeMs: 0 }
 
 /** What is decided for the next call. Warm: all but the newest message is in the provider's cache. */
 function decide(session: SessionBuilder, situation: Partial<Situation> & { isCold?: boolean } = {}): Decision[] {
-  const ledger = createLedger(createEnv(ROOT), () => false)
-  ledger.update(session.messages)
+  const ledger = createLedger(createEnv(ROOT))
+  take(ledger, session.messages)
   const { entries, facts } = ledger
   const { isCold, tariff = TARIFF, folds = new Map() } = situation
   const wire = wireOf(entries, folds, [])

@@ -1,7 +1,7 @@
 // How much of a request the provider still has, with and without marks.
 
 import { describe, expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import {
   cachedPrefix,
@@ -14,8 +14,9 @@ import {
 } from "../../src/fold/prompt-cache.ts"
 import type { Tariff } from "../../src/fold/tariff.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
-import { newConversation, prepareCall } from "../../src/request/request.ts"
+import { newSessionState } from "../../src/request/request.ts"
 import { createLedger } from "../../src/session/ledger.ts"
+import { prepare, take } from "../support/conversation.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool } from "../support/session.ts"
 import { TARIFF } from "../support/tariff.ts"
 
@@ -27,8 +28,8 @@ function wireIn(
   folds: ReadonlyMap<string, Fold> = new Map(),
   anchors: Parameters<typeof wireOf>[2] = [],
 ) {
-  const ledger = createLedger(createEnv(ROOT), () => false)
-  ledger.update(session.messages)
+  const ledger = createLedger(createEnv(ROOT))
+  take(ledger, session.messages)
   return { ledger, wire: wireOf(ledger.entries, folds, anchors) }
 }
 
@@ -170,13 +171,13 @@ describe("a HUD at the tail", () => {
 
   /** The HUD of the last of a session's calls, each of them made. */
   function lastHud(session: SessionBuilder, tariff: Tariff) {
-    const conversation = newConversation(env)
-    let call: ReturnType<typeof prepareCall> | undefined
+    const conversation = newSessionState(env)
+    let call: ReturnType<typeof prepare> | undefined
     session.messages.forEach((_, at) => {
       const messages = session.fresh().slice(0, at + 1)
       if (at < 6 || messages.at(-1)?.info.role !== "assistant") return
-      conversation.ledger.update(messages)
-      call = prepareCall(messages, conversation, { nowMs: session.timeOf(at), model, tariff }, options, env)
+      take(conversation.ledger, messages)
+      call = prepare(messages, conversation, { nowMs: session.timeOf(at), model, tariff }, options, env)
       call.commit()
     })
     return call

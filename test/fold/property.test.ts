@@ -7,10 +7,12 @@ import { originalText } from "../../src/fold/original.ts"
 import { answerRecall, isFile, type Original, readRequest } from "../../src/fold/recall.ts"
 import { originalOf } from "../../src/host/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { isHudID } from "../../src/hud/place.ts"
+import { isOwnMessage } from "../../src/host/v1/own.ts"
+import { toolPart } from "../support/conversation.ts"
+import { sized } from "../support/size.ts"
 import { ANSWERS, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
-const RUNS = 100
+const RUNS = sized(40, 400)
 /** Calls during which what was recalled is surely in use. */
 const IN_USE = 3
 
@@ -20,7 +22,7 @@ type Placed = { part: HostPart; bytes: string }
 function partsOf({ messages, call }: Pick<Sent, "messages" | "call">): Placed[] {
   const hud = call.hud ? JSON.stringify(`\n\n${call.hud.text}`).slice(1, -1) : ""
   return messages
-    .filter(({ info }) => !isHudID(info.id ?? ""))
+    .filter(({ info }) => !isOwnMessage(info.id))
     .flatMap(({ parts }) => parts)
     .filter(({ id }) => id !== "prt_hudfold")
     .map((part) => ({ part, bytes: hud ? JSON.stringify(part).replace(hud, "") : JSON.stringify(part) }))
@@ -28,10 +30,9 @@ function partsOf({ messages, call }: Pick<Sent, "messages" | "call">): Placed[] 
 
 /** What the agent gets who asks for an original until it has all of it. */
 function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, original: HostPart): string {
-  const text = originalText(original, fold.side)
-  const originals = new Map<string, Original>(
-    text === undefined ? [] : [[fold.id, { kind: "found", text, isFile: isFile(original, fold.side) }]],
-  )
+  const part = toolPart(original)
+  const text = originalText(part, fold.side)
+  const originals = new Map<string, Original>([[fold.id, { kind: "found", text, isFile: isFile(part, fold.side) }]])
   // small pages, so that long outputs have several
   const limits = { bytes: 2_000, lines: 30 }
   const texts: string[] = []
@@ -167,4 +168,4 @@ test(`${RUNS} random sessions: every output comes back to the byte, and no byte 
   for (const reason of ["free", "pays", "must"]) expect(reasons.get(reason) ?? 0, reason).toBeGreaterThan(0)
   expect(kept).toBeGreaterThan(RUNS)
   expect(paged).toBeGreaterThan(0)
-}, 60_000)
+}, 600_000)

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { quotedParts } from "../../src/fold/quotes.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { bash, read, SessionBuilder } from "../support/session.ts"
 
@@ -19,7 +20,7 @@ function said(text: HostPart, role: "user" | "assistant" = "assistant"): Session
 
 function quoted({ messages }: SessionBuilder, isOpen: (partID: string) => boolean = () => true): string[] {
   const from = messages.length - 1
-  const ids = new Set(quotedParts(messages, from, isOpen))
+  const ids = new Set(quotedParts(conversationOf(messages), from, isOpen))
   return messages
     .flatMap(({ parts }) => parts)
     .flatMap(({ id, state }) => (ids.has(id ?? "") ? [state?.output ?? ""] : []))
@@ -66,5 +67,5 @@ test("a long answer over many outputs is looked at in part, the newest outputs a
 test("what is no message or part of the host's is passed over", () => {
   const { messages } = said(words(LINE))
   messages.splice(1, 0, { info: {}, parts: [null, 7, { type: "tool" }, { type: "tool", id: "x", state: 3 }] as never })
-  expect(quotedParts(messages, messages.length - 1, () => true)).toHaveLength(1)
+  expect(quotedParts(conversationOf(messages), messages.length - 1, () => true)).toHaveLength(1)
 })

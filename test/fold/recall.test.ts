@@ -6,6 +6,7 @@ import type { Fold } from "../../src/fold/fold.ts"
 import { originalText } from "../../src/fold/original.ts"
 import { byteLength, HOST_LIMITS, type Limits, lineCount } from "../../src/fold/pages.ts"
 import { answerRecall, type Original, readIDs, readRequest } from "../../src/fold/recall.ts"
+import { toolPart } from "../support/conversation.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
   id,
@@ -109,8 +110,8 @@ describe("the original", () => {
       tool: "edit",
       state: { status: "error", input: { filePath: "a.ts", n: 1 }, error: "no" },
     }
-    expect(originalText(part, "input")).toBe('{\n  "filePath": "a.ts",\n  "n": 1\n}')
-    expect(originalText(part, "output")).toBe("no")
+    expect(originalText(toolPart(part), "input")).toBe('{\n  "filePath": "a.ts",\n  "n": 1\n}')
+    expect(originalText(toolPart(part), "output")).toBe("no")
   })
 })
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
-import { addSaving, noSaving, type Saving, type Sent, savedShare, savingOf } from "../../src/fold/saving.ts"
+import { addSaving, noSaving, type Saving, type SentTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
 import { TARIFF } from "../support/tariff.ts"
 
 const tariff = { ...TARIFF, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
 
-function sent(over: Partial<Sent> = {}): Sent {
+function sent(over: Partial<SentTokens> = {}): SentTokens {
   const nothing = { foldedTokens: 0, newlyFolded: false, hudTokens: 0, noticeTokens: 0, ratio: 1 }
   return { ...nothing, nowMs: 1000, model: "a/b", tariff, ...over }
 }

@@ -2,20 +2,15 @@
 // that must hold at any moment of any session.
 
 import fc from "fast-check"
-import { createEnv } from "../../src/digest/env.ts"
-import { addFolds, dropChanged } from "../../src/fold/folding.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { addFolds } from "../../src/fold/folding.ts"
 import type { Tariff } from "../../src/fold/tariff.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import type { Slot } from "../../src/hud/slots.ts"
-import { contextAt } from "../../src/replay/context.ts"
-import {
-  type Call,
-  type CallOptions,
-  type Conversation,
-  newConversation,
-  prepareCall,
-} from "../../src/request/request.ts"
+import { newSessionState, type RequestOptions, type SessionState } from "../../src/request/request.ts"
+import { arrayAt, prepare, type Request } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 export const PROTECTED_TOOL = "mcp_vault"
@@ -71,7 +66,7 @@ export const sessions: fc.Arbitrary<Plan> = fc.record({
 })
 
 /** One request: the array as OpenCode hands it over, the same as it goes out, and what was decided. */
-export type Sent = { given: HostMessage[]; messages: HostMessage[]; call: Call; conversation: Conversation }
+export type Sent = { given: HostMessage[]; messages: HostMessage[]; call: Request; conversation: SessionState }
 
 const env = createEnv(ROOT)
 
@@ -79,22 +74,21 @@ const env = createEnv(ROOT)
 export function play({ steps, slot, tariff, compactsAt, isCached }: Plan, look: (sent: Sent) => void): void {
   const session = new SessionBuilder().user("make the login test of the shop pass on node 22, please")
   const agent = createAgent()
-  let conversation = newConversation(env)
+  let conversation = newSessionState(env)
   let nowMs = session.timeOf(0)
   let model = { providerID: "anthropic", modelID: "claude-sonnet-4-5" }
   let sentTokens = 0
-  const options: CallOptions = {
+  const options: RequestOptions = {
     hud: { enabled: true, slot, budgetTokens: 250, sections: SECTIONS },
     fold: { enabled: true },
     isProtected: ({ tool, files }) => tool === PROTECTED_TOOL || files.some(({ path }) => path === PROTECTED_FILE),
   }
   const request = () => {
-    const messages = contextAt(session.fresh(), session.messages.length)
+    const messages = arrayAt(session.fresh())
     freeze(messages.map(({ info, parts }) => [info, ...parts]))
     const given = messages.map(({ info, parts }) => ({ info, parts: [...parts] }))
-    dropChanged(conversation.folding, conversation.ledger.update(messages).fresh)
     const around = { nowMs, model, tariff, reportedFolded: true, contextLimit: 200_000 }
-    const call = prepareCall(
+    const call = prepare(
       messages,
       conversation,
       compactsAt === undefined ? around : { ...around, compactsAt },
@@ -125,9 +119,9 @@ export function play({ steps, slot, tariff, compactsAt, isCached }: Plan, look: 
     else if (kind === "pruned") prune(session.messages)
     else if (kind === "restart") {
       const { folding } = conversation
-      conversation = newConversation(env)
-      addFolds(conversation.folding, JSON.parse(JSON.stringify([...folding.folds.values()])))
-      conversation.folding.lastNumber = folding.lastNumber
+      conversation = newSessionState(env)
+      const stored: Fold[] = JSON.parse(JSON.stringify([...folding.folds.values()]))
+      conversation.folding = { ...addFolds(conversation.folding, stored), lastNumber: folding.lastNumber }
     }
   }
   request()

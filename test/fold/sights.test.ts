@@ -1,16 +1,17 @@
 // What the agent saw again later.
 
 import { describe, expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import { newSights } from "../../src/fold/sights.ts"
 import type { FileUse } from "../../src/output/tools.ts"
 import type { ToolEvent } from "../../src/session/event.ts"
 import { normalize } from "../../src/session/normalize.ts"
+import { toolPart } from "../support/conversation.ts"
 import { bash, failedTool, ROOT, read, tool } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 const event = (part: ReturnType<typeof tool>) =>
-  normalize(part, { messageID: "m", call: 1, root: ROOT, wantsGist: () => false }, env) as ToolEvent
+  normalize(toolPart(part), { messageID: "m", call: 1, root: ROOT, wantsGist: () => false }, env) as ToolEvent
 const part = (offset: number, limit: number) =>
   tool("read", { filePath: `${ROOT}/a.ts`, offset, limit }, `lines ${offset} and ${limit} more`)
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import { NEEDS, type Standing } from "../../src/fold/need.ts"
 import { foldTokens, inputWords, outputWords } from "../../src/fold/words.ts"
 import type { DigestSource } from "../../src/output/digest.ts"

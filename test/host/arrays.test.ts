@@ -5,11 +5,13 @@ import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { originalOf, putBack } from "../../src/host/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { isHudID, remove } from "../../src/hud/place.ts"
+import { isOwnMessage } from "../../src/host/v1/own.ts"
+import { removeHud } from "../../src/host/v1/place.ts"
 import plugin from "../../src/plugin.ts"
+import { sized } from "../support/size.ts"
 import { messageArrays } from "./arrays.ts"
 
-const RUNS = 100_000
+const RUNS = sized(20_000, 100_000)
 
 type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
@@ -18,7 +20,7 @@ const FOLDED = /folded r\d+( · |: )/
 
 /** A HUD message, or a HUD's part of the user's message; what carries such an id when it comes in is no one else's. */
 function isOurs(thing: { id?: unknown } | null | undefined): boolean {
-  return typeof thing?.id === "string" && (isHudID(thing.id) || thing.id === "prt_hudfold")
+  return typeof thing?.id === "string" && (isOwnMessage(thing.id) || thing.id === "prt_hudfold")
 }
 
 /** The array without what was a HUD before the call or is one after it. */
@@ -78,7 +80,7 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds 
         }
       if (messages.every((message) => Array.isArray(message?.parts))) {
         putBack(messages)
-        if (messages.every((message) => typeof message?.info === "object" && message.info !== null)) remove(messages)
+        if (messages.every((message) => typeof message?.info === "object" && message.info !== null)) removeHud(messages)
       }
       expect(withoutHud(messages)).toEqual(withoutHud(before))
     }),

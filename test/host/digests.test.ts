@@ -1,5 +1,5 @@
-// From an array that OpenCode hands over to a digest in the compactor's context: the hooks, the queue and a backend that
-// asks a real server, which alone is scripted.
+// From the messages that OpenCode passes to the hook to a digest in the compactor's context: hooks, queue and backend are
+// real, only the answers of the server are scripted.
 
 import { describe, expect, test } from "bun:test"
 import plugin from "../../src/plugin.ts"
@@ -13,7 +13,7 @@ const SUMMARY = "Cookies of the Frobnicator expire after a week."
 
 type Call = (input: object, output: object) => Promise<void>
 
-/** A server that writes the same digest of everything, as soon as `answers` lets it. */
+/** A server that writes the same digest for every output, once `answers` resolves. */
 function served(answers: () => Promise<unknown> | undefined = () => undefined): Promise<Served> {
   return serve(async ({ path }) => {
     if (path.endsWith("/models")) return modelList("tiny")
@@ -51,7 +51,7 @@ const session = () => new SessionBuilder().user("Find out about cookies").assist
 const fetched = () => tool("webfetch", { url: "https://example.com/cookies" }, PAGE)
 
 describe("an output that the hook has seen", () => {
-  test("is digested by the model, and the compactor is handed what that wrote", async () => {
+  test("is digested by the model, and the compactor gets the digest", async () => {
     await using server = await served()
     const built = session()
     const hooks = await load(server, () => built.fresh())
@@ -63,7 +63,7 @@ describe("an output that the hook has seen", () => {
     await hooks.dispose()
   })
 
-  test("is asked for once, however often its array comes", async () => {
+  test("is digested once, however often its messages are passed", async () => {
     await using server = await served()
     const built = session()
     const hooks = await load(server)
@@ -76,7 +76,7 @@ describe("an output that the hook has seen", () => {
   })
 })
 
-describe("the digest in work is given up", () => {
+describe("the digest in work is aborted", () => {
   const cases: [string, (hooks: Awaited<ReturnType<typeof load>>, built: SessionBuilder) => Promise<unknown>][] = [
     ["when its session is deleted", (hooks) => hooks.event("session.deleted", { info: { id: "ses_test" } })],
     ["when its message is reverted", (hooks, built) => hooks.transform(built.fresh().slice(0, 1))],
@@ -97,7 +97,7 @@ describe("the digest in work is given up", () => {
     })
 })
 
-test("nothing is begun while a command runs, and what waits is when it has ended", async () => {
+test("nothing starts while a command runs, and what waits starts when it has ended", async () => {
   await using server = await served()
   await using free = await served()
   const hooks = await load(server)
@@ -109,7 +109,7 @@ test("nothing is begun while a command runs, and what waits is when it has ended
   await running("running")
   await hooks.transform(session().fresh())
   await hooks.event("session.idle", { sessionID: "ses_test" })
-  // a queue that nothing holds up, offered the same later, is through by when the other would have begun
+  // by the time an unhindered queue has finished, the other one would have started
   await others.transform(session().fresh())
   await others.event("session.idle", { sessionID: "ses_test" })
   await until(() => writes(free).length === 1)

@@ -5,10 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { stateOf } from "../../src/fields.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { replacePart } from "../../src/host/copies.ts"
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
 import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
 import { bash, SessionBuilder } from "../support/session.ts"
@@ -159,7 +158,7 @@ const server = async ({ client }) => ({
   tool: {
     hud_recall: recallTool({
       foldsOf,
-      isSame: (part, fold) => part.state.output === fold.hash,
+      isSame: (part, fold) => part.output === fold.hash,
       storedMessage: async (id, messageID) => (await client.session.message({ path: { id, messageID } })).data,
       report: () => {},
     }),

@@ -1,16 +1,19 @@
 import { describe, expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import { findingsOf } from "../../src/digest/findings.ts"
 import { putBack } from "../../src/host/copies.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
+import { isOwnMessage } from "../../src/host/v1/own.ts"
+import { placeHud, removeHud } from "../../src/host/v1/place.ts"
 import { brief } from "../../src/hud/brief.ts"
 import { type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
-import { isHudID, remove } from "../../src/hud/place.ts"
 import { SECTIONS, type Surroundings } from "../../src/hud/sections.ts"
 import type { Slot } from "../../src/hud/slots.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { noSignals, type Signals } from "../../src/session/signals.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
+import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)
@@ -25,22 +28,30 @@ function hudOf(
     around = { contextLimit: 200_000 },
   }: { signals?: Signals; options?: typeof OPTIONS; around?: Surroundings } = {},
 ) {
-  const ledger = createLedger(env, isHudID)
-  ledger.update(messages)
-  return nextHud(messages, ledger.facts, signals, around, "tail", options, newHudState()).hud
+  const ledger = createLedger(env)
+  take(ledger, messages)
+  return nextHud(conversationOf(messages), ledger.facts, signals, around, "tail", options, newHudState()).hud
 }
 
 /** Plays a session call by call in one slot, as the host would: fresh objects every time. Gives what was sent. */
 function play(session: SessionBuilder, slot: Slot) {
-  const ledger = createLedger(env, isHudID)
+  const ledger = createLedger(env)
   let state: HudState = newHudState()
   const sent: HostMessage[][] = []
   const ends = [...session.messages.keys()].filter((i) => session.messages[i]!.info.role === "assistant")
   for (const end of [...ends, session.messages.length]) {
     const messages = structuredClone(session.messages.slice(0, end))
-    ledger.update(messages)
-    const call = nextHud(messages, ledger.facts, noSignals(), { contextLimit: 200_000 }, slot, OPTIONS, state)
-    call.commit()
+    take(ledger, messages)
+    const call = nextHud(
+      conversationOf(messages),
+      ledger.facts,
+      noSignals(),
+      { contextLimit: 200_000 },
+      slot,
+      OPTIONS,
+      state,
+    )
+    placeHud(messages, call.placement)
     state = call.state
     sent.push(messages)
   }
@@ -183,11 +194,11 @@ describe("what the HUD says", () => {
   test("once there it stays, as a bare frame when nothing is left to say", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm test", "Tests: 1 failed", 1)])
     const sections = ["failing"] as never
-    const ledger = createLedger(env, isHudID)
+    const ledger = createLedger(env)
     const next = (state: HudState) => {
       const messages = session.fresh()
-      ledger.update(messages)
-      return nextHud(messages, ledger.facts, noSignals(), {}, "tail", { ...OPTIONS, sections }, state)
+      take(ledger, messages)
+      return nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tail", { ...OPTIONS, sections }, state)
     }
     const first = next(newHudState())
     expect(first.hud?.text).toContain("failing")
@@ -269,12 +280,12 @@ describe("hostile text", () => {
 
 describe("slots", () => {
   const bytes = (messages: HostMessage[]) =>
-    JSON.stringify(messages.filter((message) => !isHudID(message.info.id ?? "")))
+    JSON.stringify(messages.filter((message) => !isOwnMessage(message.info.id)))
 
   test("tail: one synthetic user message, last, and nothing else differs", () => {
     const session = typical()
     for (const [i, messages] of play(session, "tail").entries()) {
-      const huds = messages.filter((message) => isHudID(message.info.id!))
+      const huds = messages.filter((message) => isOwnMessage(message.info.id!))
       expect(huds).toHaveLength(i < FAILS ? 0 : 1)
       if (i >= FAILS)
         expect(messages.at(-1)).toMatchObject({
@@ -287,15 +298,15 @@ describe("slots", () => {
 
   test("tail: an array that already carries a HUD ends up with one", () => {
     const messages = typical().fresh()
-    const ledger = createLedger(env, isHudID)
+    const ledger = createLedger(env)
     let state = newHudState()
     for (let i = 0; i < 3; i++) {
-      ledger.update(messages)
-      const call = nextHud(messages, ledger.facts, noSignals(), {}, "tail", OPTIONS, state)
-      call.commit()
+      take(ledger, messages)
+      const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tail", OPTIONS, state)
+      placeHud(messages, call.placement)
       state = call.state
     }
-    expect(messages.filter((message) => isHudID(message.info.id!))).toHaveLength(1)
+    expect(messages.filter((message) => isOwnMessage(message.info.id!))).toHaveLength(1)
     expect(ledger.facts.calls).toBe(4)
   })
 
@@ -322,13 +333,13 @@ describe("slots", () => {
   test("tool: can be taken back out of the array it was put in", () => {
     const messages = typical().fresh()
     const before = JSON.stringify(messages)
-    const ledger = createLedger(env, isHudID)
-    ledger.update(messages)
-    const call = nextHud(messages, ledger.facts, noSignals(), {}, "tool", OPTIONS, newHudState())
-    call.commit()
+    const ledger = createLedger(env)
+    take(ledger, messages)
+    const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tool", OPTIONS, newHudState())
+    placeHud(messages, call.placement)
     expect(JSON.stringify(messages)).not.toBe(before)
     putBack(messages)
-    remove(messages)
+    removeHud(messages)
     expect(JSON.stringify(messages)).toBe(before)
   })
 
@@ -342,7 +353,7 @@ describe("slots", () => {
     for (let i = 1; i < texts.length; i++) {
       expect(texts[i]!.slice(0, texts[i - 1]!.length)).toEqual(texts[i - 1]!)
     }
-    const huds = sent.at(-1)!.filter((message) => isHudID(message.info.id!))
+    const huds = sent.at(-1)!.filter((message) => isOwnMessage(message.info.id!))
     expect(huds.length).toBeGreaterThan(1)
     expect(huds.length).toBeLessThan(8)
     expect(huds.filter((message) => !message.parts[0]!.text!.includes("changes since"))).toHaveLength(1)
@@ -354,7 +365,7 @@ describe("slots", () => {
       .assistant([edit("src/login.ts"), ...[1, 2, 3, 4, 5].map((n) => read(`src/${n}.ts`))], usage(1000, 15_000))
     const texts = play(session, "sticky")
       .at(-1)!
-      .filter((message) => isHudID(message.info.id!))
+      .filter((message) => isOwnMessage(message.info.id!))
       .map((message) => message.parts[0]!.text!)
     const told = texts.findIndex((text) => text.includes("failing `npm test` at call 3"))
     const settled = texts.findIndex((text) => text.includes("no longer failing `npm test`"))
@@ -366,11 +377,11 @@ describe("slots", () => {
 
   test("sticky: after a revert that took the first one away, a whole one is sent", () => {
     const session = typical()
-    const ledger = createLedger(env, isHudID)
+    const ledger = createLedger(env)
     const step = (messages: HostMessage[], state: HudState) => {
-      ledger.update(messages)
-      const call = nextHud(messages, ledger.facts, noSignals(), {}, "sticky", OPTIONS, state)
-      call.commit()
+      take(ledger, messages)
+      const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "sticky", OPTIONS, state)
+      placeHud(messages, call.placement)
       return call
     }
     const first = step(session.fresh(), newHudState())
@@ -383,9 +394,9 @@ describe("slots", () => {
 describe("the brief for the compactor", () => {
   test("holds goal, todo, open failures and files", () => {
     const session = typical().assistant([tool("todowrite", TODO, "[]", TODO)])
-    const ledger = createLedger(env, isHudID)
-    ledger.update(session.messages)
-    const text = brief(ledger.facts, noSignals(), findingsOf(session.messages, env))!
+    const ledger = createLedger(env)
+    take(ledger, session.messages)
+    const text = brief(ledger.facts, noSignals(), findingsOf(conversationOf(session.messages), env))!
     expect(text).toContain('the user asked: "make the login test pass on node 22, please"')
     expect(text).toContain("[in_progress] mend the login")
     expect(text).toContain("`npm test`: ")
@@ -395,7 +406,7 @@ describe("the brief for the compactor", () => {
   })
 
   test("is absent for a session with nothing to hand over", () => {
-    const ledger = createLedger(env, isHudID)
+    const ledger = createLedger(env)
     expect(brief(ledger.facts, noSignals(), [])).toBeUndefined()
   })
 })

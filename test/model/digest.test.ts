@@ -1,5 +1,5 @@
-// A real instruct model, small enough for two processor cores, writes digests of real tool outputs through the real
-// sidecar. What it writes may be poor; that it is well-formed, true to the letter and bounded is what is held here.
+// A real instruct model, small enough for two CPU cores, writes digests of real tool outputs through the real sidecar.
+// Their quality may be poor, but they must be well-formed, bounded, and their facts must be verbatim.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
@@ -20,7 +20,7 @@ import { readCode, readMarkdown, readOld } from "../digest/extract/fixtures/tool
 import { plantSidecar } from "../support/sidecar.ts"
 
 const present = existsSync(TEST_MODEL)
-const why = present ? "" : " (skipped: the model is not there; run: npm run test-model)"
+const why = present ? "" : " (skipped: the model is missing; run: npm run test-model)"
 
 const command = (command: string, output: string, exit: number): DigestSource => ({
   ...{ tool: "bash", kind: "command", input: { command }, output, failed: false, exit },
@@ -42,7 +42,7 @@ const OUTPUTS: readonly [string, DigestSource][] = [
   ["a failing bundle", command("npx vite build", viteFail, 1)],
 ]
 
-test("the model that this tier needs is there, where it must be", () => {
+test("the model is present if this run requires it", () => {
   if (isTestModelWanted) expect(existsSync(TEST_MODEL)).toBe(true)
 })
 
@@ -68,7 +68,7 @@ describe.skipIf(!present)(`a real model${why}`, () => {
   const write = (source: DigestSource) =>
     backend.write(promptFor(source, { budgetTokens: 400 }), new AbortController().signal)
 
-  test.each([...OUTPUTS])("answers %s in the form asked for, in at most 96 tokens", (name) => {
+  test.each([...OUTPUTS])("answers %s in the requested form, in at most 96 tokens", (name) => {
     const answer = written.get(name) as Written
     expect(answer.schemaOk).toBe(true)
     expect(answer.usage.outputTokens).toBeLessThanOrEqual(96)
@@ -76,7 +76,7 @@ describe.skipIf(!present)(`a real model${why}`, () => {
   })
 
   test.each([...OUTPUTS])(
-    "of %s, every fact of the digest stands in the output, and the digest is one line",
+    "every fact of the digest of %s occurs in the output, and the digest is one line",
     (name, source) => {
       const { digest } = ground((written.get(name) as Written).structured, source, extract(source))
       for (const { text } of digest.facts) expect(source.output).toContain(text)
@@ -85,14 +85,14 @@ describe.skipIf(!present)(`a real model${why}`, () => {
     },
   )
 
-  test("some of what it writes of ten outputs is true", () => {
+  test("grounding accepts at least one of ten digests", () => {
     const kept = OUTPUTS.map(([name, source]) =>
       ground((written.get(name) as Written).structured, source, extract(source)),
     )
     expect(kept.filter(({ refused }) => !refused).length).toBeGreaterThan(0)
   })
 
-  test("the same output gives the same bytes again, after others in between", async () => {
+  test("the same output gives the same answer again, after others in between", async () => {
     const [name, source] = OUTPUTS[0] as [string, DigestSource]
     const again = await write(source)
     expect(again.structured).toEqual((written.get(name) as Written).structured)

@@ -1,5 +1,5 @@
-// What an isolated OpenCode is told: its opencode.json and its environment. Every provider in it is the scripted one,
-// under different names and wires, so that one server process can be asked in all the ways that matter.
+// The configuration of an isolated OpenCode: its opencode.json and its environment. Every provider in it is the scripted
+// one, under different names and protocols, so that one server process covers all cases.
 
 import { delimiter, dirname, join } from "node:path"
 
@@ -40,7 +40,7 @@ const MODELS: readonly ModelSpec[] = [
 const LIMIT = { context: 200_000, output: 8_000 }
 const COST = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }
 
-/** Passed on from our own environment; the rest of it is the user's and stays out. */
+/** Passed on from the environment; the rest belongs to the user and is left out. */
 const PASSED = ["PATH", "Path", "LANG", "LC_ALL", "SystemRoot", "SYSTEMROOT", "ComSpec", "PATHEXT", "WINDIR"]
 
 const SWITCHED_OFF = [
@@ -88,14 +88,14 @@ export function configFor(options: HostOptions): { model: string } & Record<stri
   }
 }
 
-/** The environment of everything run under `root`. */
+/** The environment of every process that runs under `root`. */
 export function environmentFor(root: string): Record<string, string> {
   const env: Record<string, string> = {}
   for (const name of PASSED) {
     const value = process.env[name]
     if (value !== undefined) env[name] = value
   }
-  // The scripted agent runs `node`, which need not be on PATH when this program was started by its full path.
+  // The scripted agent runs `node`, which may be missing from PATH when this program was started by its full path.
   if (env.PATH !== undefined) env.PATH = `${env.PATH}${delimiter}${dirname(process.execPath)}`
   for (const name of SWITCHED_OFF) env[name] = "1"
   return {

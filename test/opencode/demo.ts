@@ -1,9 +1,11 @@
-// The demo: the real OpenCode, with the plugin, works through a scripted task, and every HUD is shown as it was received
-// by the model's end. Then the same without the plugin, and what the difference was. No account, key or network.
+// The demo, run by `npm run demo`. The real OpenCode with the plugin works through a scripted task, and every HUD is shown as
+// the model received it. Then the same task runs without the plugin, and the two runs are compared. It needs no account,
+// key or network. `bun test/opencode/demo.ts [PLUGIN]` runs it with another build of the plugin.
 
+import { resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { createHost, type Host, writeFiles } from "./host.ts"
-import { painter, table } from "./print.ts"
+import { fileURLToPath } from "node:url"
+import { createHost, findOpencode, type Host, writeFiles } from "./host.ts"
 import { type Provider, startProvider } from "./provider.ts"
 import { canonical, commonPrefix, hudsOf, type ModelRequest, withoutHud } from "./request.ts"
 import { FILES, type Step, TURNS } from "./script.ts"
@@ -11,7 +13,7 @@ import { differences, outlineOf, type StoredMessage } from "./stored.ts"
 
 const MODEL = { provider: "scripted", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" } as const
 const CHARS_PER_TOKEN = 4
-/** People take their time; and a change right behind the agent's own last look cannot be told from its own by the clock. */
+/** Like a user's pause. Timestamps could not distinguish a change right after the agent's last read from its own writes. */
 const BETWEEN_TURNS_MS = 3_000
 
 export type DemoOptions = {
@@ -20,7 +22,7 @@ export type DemoOptions = {
   /** the plugin's entry file, or its package, with options */
   plugin: string | readonly [string, object]
   write: (text: string) => void
-  /** colour; only where a person is looking */
+  /** print in colour */
   colour?: boolean
   signal?: AbortSignal
 }
@@ -33,12 +35,12 @@ type Outcome = {
   workMs: number
 }
 
-/** Runs the demo and resolves with an exit code: 0, 1 when something was not as it should be, 130 when stopped. */
+/** Runs the demo and resolves with an exit code: 0, 1 when something went wrong, 130 when stopped. */
 export async function runDemo(options: DemoOptions): Promise<number> {
   const { write, signal } = options
   const paint = painter(options.colour ?? false)
-  write(`${paint.bold("hudfold demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
-  write(paint.dim("Bars show the HUD as the model's end received it. Arrows show what the agent did next.\n"))
+  write(`${paint.bold("hudfold's demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
+  write(paint.dim("Bars mark the HUD as the model received it. Arrows show what the agent did next.\n"))
   try {
     const live = await play(
       options,
@@ -49,11 +51,11 @@ export async function runDemo(options: DemoOptions): Promise<number> {
         write(`  ${paint.green("→")} ${step.does}\n`)
       },
       (prompt, changed) => {
-        for (const name of changed) write(`\n${paint.yellow(`somebody else changes ${name}`)}\n`)
+        for (const name of changed) write(`\n${paint.yellow(`another program changes ${name}`)}\n`)
         write(`\n${paint.bold("user")} ${prompt}\n`)
       },
     )
-    write(paint.dim("\nThe same once more without the plugin, to compare ...\n"))
+    write(paint.dim("\nThe same again without the plugin, for comparison ...\n"))
     const plain = await play(options, undefined)
     return report(live, plain, write, paint)
   } catch (cause) {
@@ -111,8 +113,7 @@ async function work(
     const begun = Date.now()
     await client.prompt(session, turn.prompt, signal ? { signal } : {})
     workMs += Date.now() - begun
-    if (steps.length > 0)
-      throw new Error(`the turn ended ${steps.length} steps early; OpenCode's log says:\n${host.log()}`)
+    if (steps.length > 0) throw new Error(`the turn ended ${steps.length} steps early; OpenCode's log:\n${host.log()}`)
   }
   return { requests: provider.from("main"), stored: await client.messages(session), root: host.root, workMs }
 }
@@ -135,8 +136,8 @@ function report(
       ["calls with a HUD", `${shown.length} of ${sizes.length}`, "0"],
       ["HUD tokens per call", `${Math.round(mean)} on average, ${Math.max(0, ...sizes)} at most`, "0"],
       ["input tokens, all calls", String(inputOf(live)), String(inputOf(plain))],
-      ["of these not from the cache", String(freshOf(live)), String(freshOf(plain))],
-      ["share of a request equal to the last one", percent(stableShare(live)), percent(stableShare(plain))],
+      ["not from the cache", String(freshOf(live)), String(freshOf(plain))],
+      ["share of a request equal to the one before", percent(stableShare(live)), percent(stableShare(plain))],
       ["requests that fold something sent before", String(changesIn(live).folds), String(changesIn(plain).folds)],
       ["requests that change anything else", String(changesIn(live).others), String(changesIn(plain).others)],
       ["stored messages changed", changed.length === 0 ? "none" : `${changed.length}`, "-"],
@@ -148,8 +149,8 @@ function report(
 }
 
 /**
- * Requests in which something the one before had said, its HUD aside, is no longer the same, so that the cache is of no
- * use from there on: on purpose, for an output that is folded, or by accident.
+ * Counts the requests that change an earlier message, HUDs aside, which invalidates the cache from there on: because an
+ * output was folded, or for any other reason.
  */
 function changesIn({ requests }: Outcome): { folds: number; others: number } {
   const said = requests.map(withoutHud)
@@ -162,7 +163,7 @@ function changesIn({ requests }: Outcome): { folds: number; others: number } {
 
 const FOLDED = /folded r\d+/
 
-/** Mean share of a request's bytes that is equal to the start of the one before. */
+/** Mean share of a request that equals the beginning of the request before it. */
 function stableShare({ requests }: Outcome): number {
   const shares = requests.slice(1).map((request, at) => {
     const text = canonical(request.body)
@@ -190,4 +191,43 @@ function percent(share: number): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
+}
+
+type Painter = Readonly<Record<"bold" | "dim" | "cyan" | "green" | "yellow", (text: string) => string>>
+
+/** Whether to print in colour: on a terminal, unless the user turned it off (https://no-color.org). */
+function wantsColour(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
+  return stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb"
+}
+
+function painter(colour: boolean): Painter {
+  const code = (open: number, close: number) => (text: string) =>
+    colour ? `\u001b[${open}m${text}\u001b[${close}m` : text
+  return { bold: code(1, 22), dim: code(2, 22), cyan: code(36, 39), green: code(32, 39), yellow: code(33, 39) }
+}
+
+/** Rows as lines, with every column as wide as its longest cell. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows) {
+    row.forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, cell.length)
+    })
+  }
+  const lines = rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd())
+  return `${lines.join("\n")}\n`
+}
+
+if (import.meta.main) {
+  try {
+    process.exitCode = await runDemo({
+      opencode: findOpencode(),
+      plugin: resolve(process.argv[2] ?? fileURLToPath(new URL("../../dist/plugin.js", import.meta.url))),
+      write: (text) => void process.stdout.write(text),
+      colour: wantsColour(process.stdout, process.env),
+    })
+  } catch (cause) {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`)
+    process.exitCode = 2
+  }
 }

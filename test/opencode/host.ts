@@ -1,5 +1,5 @@
-// Runs the real OpenCode where it can touch nothing of the user's: its own HOME and XDG folders, a git repository of its
-// own, a scripted provider, and only those environment variables that are named here. `serve.ts` has the HTTP client.
+// Runs the real OpenCode isolated from the user's files: with its own HOME and XDG folders, its own git repository, a scripted
+// provider, and only the environment variables listed in `config.ts`. `serve.ts` has the HTTP client.
 
 import { execFileSync, spawn } from "node:child_process"
 import {
@@ -34,13 +34,13 @@ export type RunOptions = {
   signal?: AbortSignal
 }
 
-/** What one `opencode run` left: `events` are the lines of stdout that are JSON, in order. */
+/** The result of one `opencode run`; `events` are the lines of stdout that are JSON, in order. */
 export type RunResult = {
   exitCode: number | null
   stdout: string
   stderr: string
   events: RunEvent[]
-  /** the session it ran in, from its events; empty when it never got that far */
+  /** the session it ran in, from its events; empty when it created none */
   session: string
 }
 
@@ -51,21 +51,21 @@ export type Host = {
   readonly root: string
   /** the git repository OpenCode works in */
   readonly project: string
-  /** one `opencode run`; resolves however it ends, rejects only if the program cannot be started */
+  /** one `opencode run`; resolves whatever its exit code, rejects only if the program cannot be started */
   run(prompt: string, options?: RunOptions): Promise<RunResult>
   /** starts `opencode serve`; the client's `close` or the host's stops it */
   serve(): Promise<Client>
   /** another git repository under the same HOME */
   addProject(name: string, files?: Readonly<Record<string, string>>): string
-  /** everything OpenCode has logged so far, by all of its processes */
+  /** everything that OpenCode's processes have logged so far */
   log(): string
   /** the stored messages of a session, by `opencode export` */
   stored(session: string): Promise<StoredMessage[]>
-  /** stops what runs and removes the folder */
+  /** stops all processes and removes the folder */
   close(): Promise<void>
 }
 
-/** An isolated OpenCode; nothing is started yet. Throws when the temporary folder cannot be made. */
+/** An isolated OpenCode, not yet started. Throws when the temporary folder cannot be created. */
 export function createHost(options: HostOptions): Host {
   const root = ownFolder("scripted-opencode-")
   const env = environmentFor(root)
@@ -84,14 +84,14 @@ export function createHost(options: HostOptions): Host {
   }
   const project = addProject("project", options.files)
 
-  // stdout goes to a file: OpenCode loses what a pipe has not taken when it exits.
+  // stdout goes to a file: on exit OpenCode loses what a pipe has not accepted yet.
   const command = async (args: readonly string[], directory: string, signal?: AbortSignal) => {
     const out = join(root, `stdout-${process.hrtime.bigint()}`)
     const fd = openSync(out, "w")
     const child = ownChild(
       spawn(options.opencode, args, {
         cwd: directory,
-        // OpenCode believes PWD before its working directory.
+        // OpenCode trusts PWD over its working directory.
         env: { ...env, ...options.env, PWD: directory },
         stdio: ["ignore", fd, "pipe"],
         detached: process.platform !== "win32",
@@ -151,8 +151,8 @@ export function createHost(options: HostOptions): Host {
 }
 
 /**
- * The OpenCode binary: of the `opencode-ai` package near this file, else the first `opencode` on PATH.
- * Throws when there is neither.
+ * The OpenCode binary of the `opencode-ai` package near this file, else the first `opencode` on PATH. Throws when there is
+ * neither.
  */
 export function findOpencode(): string {
   try {
@@ -161,7 +161,7 @@ export function findOpencode(): string {
     const path = join(dirname(manifest), typeof bin === "string" ? bin : (bin.opencode ?? ""))
     if (existsSync(path)) return path
   } catch {
-    // Not installed here; an OpenCode of the user's own will do.
+    // Not installed here; the user's own OpenCode is used instead.
   }
   const names = process.platform === "win32" ? ["opencode.exe", "opencode.cmd"] : ["opencode"]
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
@@ -190,8 +190,8 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
 }
 
 /**
- * At start OpenCode installs `@opencode-ai/plugin` from npm into every config folder and lets plugins wait for it. It takes
- * a folder whose lock file names the package for up to date, so this spares the network.
+ * At start OpenCode installs `@opencode-ai/plugin` from npm into every config folder, and plugins wait for it. It considers
+ * a folder up to date when the lock file names the package, so this avoids the network.
  */
 export function skipInstall(config: string): void {
   const dependencies = { "@opencode-ai/plugin": "*" }
@@ -203,7 +203,7 @@ export function skipInstall(config: string): void {
   )
 }
 
-/** A repository with one commit: without one OpenCode files every project under the id "global". */
+/** A repository with one commit: without a commit OpenCode stores every project under the id "global". */
 function commitAll(folder: string, env: Record<string, string>): void {
   const identity = ["-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"]
   const git = (...args: string[]) => execFileSync("git", args, { cwd: folder, env, stdio: "ignore" })
@@ -212,7 +212,7 @@ function commitAll(folder: string, env: Record<string, string>): void {
     git("add", "--all")
     git(...identity, "commit", "--quiet", "--message", "Begin")
   } catch {
-    // No git on this machine: OpenCode works without, it only takes no snapshots.
+    // No git on this machine: OpenCode works without it and only skips snapshots.
   }
 }
 

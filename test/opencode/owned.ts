@@ -1,6 +1,5 @@
 // Processes and folders that must not outlive this program. OpenCode leaves its children behind when it is killed, and a
-// temporary HOME holds a database: so both are given an owner here, which ends them on a normal close, on exit and on
-// ctrl-c alike.
+// temporary HOME contains a database. Both are registered here, and removed on a normal close, on exit and on Ctrl-C.
 
 import type { ChildProcess } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -22,7 +21,7 @@ export function ownChild<T extends ChildProcess>(child: T): T {
   return child
 }
 
-/** A fresh folder under the system's temporary directory, removed when this program ends if not before. */
+/** A new temporary folder, removed at the latest when this program ends. */
 export function ownFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix))
   folders.add(folder)
@@ -31,12 +30,12 @@ export function ownFolder(prefix: string): string {
 }
 
 export function removeFolder(folder: string): void {
-  // Windows keeps a file busy for a moment after its process is gone; retries cost nothing elsewhere.
+  // Windows locks a file for a moment after its process has ended; elsewhere the retries cost nothing.
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   folders.delete(folder)
 }
 
-/** Ends a child and its group: SIGTERM, then SIGKILL to what is left after a grace period. Resolves once it is gone. */
+/** Ends a child and its group: SIGTERM, then SIGKILL after a grace period. Resolves once the child has exited. */
 export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
@@ -44,7 +43,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS)
   await gone
   clearTimeout(timer)
-  // The leader is gone; a tool it left running is not, and would keep the folder busy.
+  // The leader has exited, but a tool it started may still run and keep the folder busy.
   signalGroup(child, "SIGKILL")
 }
 
@@ -54,7 +53,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === "win32") child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // ESRCH: already gone, which is what was asked for.
+    // ESRCH: it has already exited.
   }
 }
 
@@ -65,7 +64,7 @@ function endAll(): void {
     try {
       removeFolder(folder)
     } catch {
-      // Exiting: nobody is left to tell, and the system clears its temporary directory.
+      // The process is exiting, and the system clears its temporary directory.
     }
   }
 }

@@ -1,6 +1,6 @@
-// A scripted language model on 127.0.0.1: the only thing faked when OpenCode is run in the demo and in tests.
-// It speaks the OpenAI chat-completions and the Anthropic messages wire, keeps every request it got and answers from a
-// script; title and compaction requests it answers by itself. `node:http` only: it runs under plain Node and Bun.
+// A scripted language model on 127.0.0.1, the only fake part when the demo and the tests run OpenCode. It speaks the OpenAI
+// chat-completions and the Anthropic messages protocol, records every request and answers from a script. Title and
+// compaction requests get a standard answer.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -18,14 +18,14 @@ import {
 import { encodeError, encodeReply, type Reply, sizeOf } from "./wire.ts"
 
 const CHARS_PER_TOKEN = 4
-/** Providers cache in blocks; a prefix shorter than this is not worth a cache entry to them. */
+/** Providers cache in blocks of this size. */
 const CACHE_BLOCK_TOKENS = 64
 const TITLE = "A scripted session"
 const SUMMARY = "## Goal\nWhat the user asked for.\n\n## Progress\nSome of it is done."
 
 /**
- * A list is consumed by the agents of top-level sessions in order, and an empty list answers "Done."; a function is asked
- * for everything but titles, and `undefined` from it means the default answer for that caller.
+ * A list is consumed in order by the agents of top-level sessions, and answers "Done." once it is empty. A function is
+ * called for every request except titles; `undefined` means the standard answer for that caller.
  */
 export type Script = readonly Reply[] | ((request: ModelRequest) => Reply | undefined)
 
@@ -34,13 +34,13 @@ export type Provider = {
   readonly url: string
   /** everything received, oldest first */
   readonly requests: readonly ModelRequest[]
-  /** Replaces the script: of one session when its id is given, else of all sessions that have none of their own. */
+  /** Replaces the script: of one session when its id is given, else of all sessions without their own script. */
   play(script: Script, session?: string): void
-  /** Requests of one kind of caller, of one session when its id is given. */
+  /** The requests of one kind of caller, of one session when its id is given. */
   from(caller: Caller, session?: string): ModelRequest[]
-  /** The first request, past or to come, that matches; rejects past the deadline. */
+  /** The first request, past or future, that matches; rejects after the deadline. */
   received(matches: (request: ModelRequest) => boolean, deadlineMs?: number): Promise<ModelRequest>
-  /** Drops the connections still open too. */
+  /** Drops open connections too. */
   close(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export async function startProvider(script: Script = []): Promise<Provider> {
   const requests: ModelRequest[] = []
   const waiters = new Set<Waiter>()
   const scripts = new Map<string, Script>([["", queue(script)]])
-  /** canonical text of the last request by session and caller, for the cached share */
+  /** canonical text of the last request by session and caller, to compute the cached share */
   const last = new Map<string, string>()
   const cache = newMarkedCache()
 
@@ -96,7 +96,7 @@ export async function startProvider(script: Script = []): Promise<Provider> {
         }
         const timer = setTimeout(() => {
           waiters.delete(waiter)
-          reject(new Error(`no such request within ${deadlineMs} ms; ${requests.length} others came`))
+          reject(new Error(`no such request within ${deadlineMs} ms; got ${requests.length} others`))
         }, deadlineMs)
         waiters.add(waiter)
       })
@@ -155,7 +155,7 @@ function callerOf(body: Body, headers: Record<string, string>): Caller {
   return headers["x-parent-session-id"] ? "child" : "main"
 }
 
-/** Numbers as OpenAI would report them: what equals the start of the last request is cached, by itself and for nothing. */
+/** Usage as OpenAI reports it: what equals the beginning of the last request is cached, without marks or extra cost. */
 function count(text: string, before: string): Usage {
   const shared = Math.floor(commonPrefix(text, before) / CHARS_PER_TOKEN / CACHE_BLOCK_TOKENS) * CACHE_BLOCK_TOKENS
   return { input: tokensIn(text) - shared, output: 0, cacheRead: shared, cacheWrite: 0 }
@@ -174,7 +174,7 @@ function replyTo(request: ModelRequest, scripts: Map<string, Script>): Reply {
   const script = scripts.get(request.session) ?? scripts.get("") ?? []
   if (typeof script === "function") return script(request) ?? standard(request)
   if (request.caller !== "main") return standard(request)
-  // A copy made by `queue`, so that taking from it is nobody else's loss.
+  // `queue` made a copy, so this does not change the caller's list
   return (script as Reply[]).shift() ?? standard(request)
 }
 

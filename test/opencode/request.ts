@@ -1,9 +1,9 @@
-// One request as the scripted provider received it, and what can be read from it whatever wire it came over.
-// Nothing here knows the plugin: a HUD is found by its tags.
+// A request as the scripted provider received it, and functions to read it whatever its protocol. Nothing here depends on
+// the plugin: a HUD is found by its tags.
 
 export type Wire = "openai" | "anthropic"
 
-/** Who asked: the agent of a session, an agent started by the task tool, or one of OpenCode's own helpers. */
+/** Who sent it: the agent of a session, an agent started by the task tool, or one of OpenCode's own helpers. */
 export type Caller = "main" | "child" | "title" | "compaction"
 
 export type ModelRequest = {
@@ -13,16 +13,16 @@ export type ModelRequest = {
   caller: Caller
   /** OpenCode's session id, from its `X-Session-Id` header; empty when it was not sent */
   session: string
-  /** the model id asked for */
+  /** the requested model id */
   model: string
   path: string
   headers: Readonly<Record<string, string>>
   body: Body
   /** the body's bytes as received */
   raw: string
-  /** what the provider will report, unless the reply says otherwise */
+  /** what the provider reports, unless the reply overrides it */
   usage: Usage
-  /** the client went away before the answer was complete */
+  /** the client disconnected before the answer was complete */
   aborted: boolean
 }
 
@@ -40,7 +40,7 @@ export type Body = {
 
 export type Message = { role?: string; content?: unknown; [key: string]: unknown }
 
-/** A HUD, with the empty line that sets it apart from a tool's output it was put behind. */
+/** A HUD, with the empty line that separates it from a tool's output before it. */
 const HUD = /(?:\n\n)?<hud>[\s\S]*?<\/hud>/g
 
 /** The system prompt's text, all blocks of it. */
@@ -49,7 +49,7 @@ export function systemOf(body: Body): string {
   return textsIn(system).join("\n")
 }
 
-/** The conversation without the system prompt and without cache marks, which move from call to call by design. */
+/** The conversation without the system prompt, and without cache marks, which move from call to call. */
 export function messagesOf(request: { body: Body }): Message[] {
   return withoutMarks(messagesIn(request.body).filter((message) => message.role !== "system")) as Message[]
 }
@@ -59,7 +59,7 @@ export function hudsOf(request: { body: Body }): string[] {
   return textsIn(messagesOf(request)).flatMap((text) => [...text.matchAll(HUD)].map((match) => match[0].trim()))
 }
 
-/** The conversation, one serialised message each, as it would have been sent without any HUD. */
+/** The conversation as it would have been sent without any HUD, one serialised message each. */
 export function withoutHud(request: { body: Body }): string[] {
   return messagesOf(request)
     .map((message) => ({ ...message, content: stripped(message.content) }))
@@ -67,14 +67,14 @@ export function withoutHud(request: { body: Body }): string[] {
     .map((message) => JSON.stringify(message))
 }
 
-/** Text of the newest message of the conversation that is the user's own, HUDs left out. */
+/** The text of the user's newest message, without HUDs. */
 export function promptOf(request: { body: Body }): string {
   const users = messagesOf(request).filter((message) => message.role === "user")
   const texts = users.map((message) => ownText(message.content).replace(HUD, "").trim())
   return texts.findLast((text) => text !== "") ?? ""
 }
 
-/** What each tool call got for a result, by the call's id and in the order of the conversation, HUDs left out. */
+/** The result of each tool call by the call's id, in the order of the conversation, without HUDs. */
 export function resultsOf(request: { body: Body }): Map<string, string> {
   const found = new Map<string, string>()
   for (const message of messagesOf(request)) {
@@ -87,7 +87,7 @@ export function resultsOf(request: { body: Body }): Map<string, string> {
   return found
 }
 
-/** What is compared from call to call to tell the cached share: tools, system and conversation, without cache marks. */
+/** What is compared from call to call to compute the cached share: tools, system and messages, without cache marks. */
 export function canonical(body: Body): string {
   const { tools, system, messages } = body
   return JSON.stringify(withoutMarks([tools ?? [], system ?? [], messages ?? []]))
@@ -111,7 +111,7 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === "role" || key === "type" ? [] : textsIn(inner)))
 }
 
-/** Text a user typed, as opposed to a tool's result, which the Anthropic wire sends in the same message. */
+/** Text the user typed, as opposed to tool results, which the Anthropic protocol sends in the same message. */
 function ownText(content: unknown): string {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""
@@ -130,8 +130,8 @@ export function withoutMarks(value: unknown): unknown {
 }
 
 /**
- * Content without HUDs; a block or message that held nothing else disappears. A single text is a single text, whether the
- * wire had it as a string or, for the HUD's sake, as a list of blocks.
+ * Content without HUDs; a block or message with nothing else disappears. A single text is returned as a string even when
+ * the request has it as a list of blocks because of the HUD.
  */
 function stripped(content: unknown): unknown {
   if (typeof content === "string") {

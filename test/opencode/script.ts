@@ -1,6 +1,6 @@
-// The demo's task: a small repository with two faults in it, and what the scripted agent does about them, call by call.
-// It is written to look like real work: a test that fails twice for different reasons, a file read again, a file that
-// somebody else changes between two prompts.
+// The demo's task: a small repository with two bugs, and what the scripted agent does about them, call by call. It resembles
+// real work: a test that fails twice for different reasons, a file that is read again, a file that another program changes
+// between two prompts.
 
 import type { Reply, ToolCall } from "./wire.ts"
 
@@ -12,7 +12,7 @@ export type Step = {
 
 export type Turn = {
   prompt: string
-  /** files changed on disk by somebody else before this prompt, a moment after the turn before it */
+  /** files that another program changes on disk before this prompt, a moment after the turn before it */
   changed?: Readonly<Record<string, string>>
   steps: readonly Step[]
 }
@@ -42,7 +42,7 @@ export function money(cents, currency = "EUR") {
 
 const TEST = `import assert from "node:assert/strict"
 import { test } from "node:test"
-import { discounted, total } from "../../src/src/price.js"
+import { discounted, total } from "../src/price.js"
 
 test("takes the discount off", () => assert.equal(discounted(1000, 25), 750))
 test("rounds to whole cents", () => assert.equal(discounted(999, 15), 849))
@@ -51,7 +51,7 @@ test("adds up a basket", () => assert.equal(total([{ cents: 1000, percent: 25 },
 
 const FORMAT_TEST = `import assert from "node:assert/strict"
 import { test } from "node:test"
-import { receipt } from "../../src/src/receipt.js"
+import { receipt } from "../src/receipt.js"
 
 test("prints the total of a basket", () => assert.equal(receipt([{ cents: 1000, percent: 25 }]), "Total 7.50 EUR"))
 `

@@ -1,4 +1,4 @@
-// `opencode serve` and a small client of its HTTP interface: as much as the demo and the tests ask of it.
+// `opencode serve` and a client for the part of its HTTP interface that the demo and the tests use.
 
 import { type ChildProcess, spawn } from "node:child_process"
 import type { AddressInfo } from "node:net"
@@ -20,18 +20,18 @@ export type HostEvent = { directory: string; type: string; properties: Record<st
 
 export type Call = {
   body?: unknown
-  /** the project to ask about; the one the server was started in when absent */
+  /** the project; by default the one the server was started in */
   directory?: string | undefined
   signal?: AbortSignal | undefined
 }
 
 export type Client = {
   readonly url: string
-  /** every event since the server came up, of all directories, oldest first */
+  /** every event since the start, of all directories, oldest first */
   readonly events: readonly HostEvent[]
-  /** Any endpoint. Rejects on a status of 400 and above, with the answer's text. */
+  /** Any endpoint. Rejects on an HTTP error, with the response's text. */
   call<T = unknown>(method: string, path: string, call?: Call): Promise<T>
-  /** A new session, by id. Every later method finds the session's directory by itself. */
+  /** Creates a session and resolves with its id. The client remembers the session's directory. */
   create(options?: { directory?: string; title?: string }): Promise<string>
   /** Sends a prompt and resolves with the last assistant message when the turn is over. */
   prompt(session: string, text: string, asked?: Asked): Promise<StoredMessage>
@@ -43,19 +43,19 @@ export type Client = {
   /** Compacts a session with a model, and resolves when it is done. */
   summarize(session: string, model: string): Promise<void>
   children(session: string): Promise<string[]>
-  /** Takes back everything from this message on. */
+  /** Reverts everything from this message on. */
   revert(session: string, message: string): Promise<void>
   /** A copy of the session, up to this message when given; resolves with its id. */
   fork(session: string, message?: string): Promise<string>
   remove(session: string): Promise<void>
-  /** The first event from position `from` in `events` on, past or to come, that matches; rejects past the deadline. */
+  /** The first matching event, past or future, from position `from` in `events`; rejects after the deadline. */
   event(matches: (event: HostEvent) => boolean, options?: { from?: number; deadlineMs?: number }): Promise<HostEvent>
   /** Resolves when the session's turn is over, counted from position `from` in `events`. */
   idle(session: string, from?: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a server and waits until it answers. Rejects when it cannot be started, with what it printed. */
+/** Starts a server and waits until it is ready. Rejects with its output when it cannot be started. */
 export async function startServer(opencode: string, directory: string, env: Record<string, string>): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
@@ -171,7 +171,7 @@ function modelOf(model: string): { providerID: string; modelID: string } {
   return { providerID: model.slice(0, slash), modelID: model.slice(slash + 1) }
 }
 
-/** OpenCode takes port 0 for "4096 if free", which two servers on one machine would fight over. */
+/** A free port. OpenCode takes port 0 for "4096 if free", on which two servers would collide. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -182,21 +182,21 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Resolves when `opencode serve` says that it listens; rejects with what it printed when it ends before, or does not. */
+/** Resolves when `opencode serve` says that it listens; rejects with its output when it exits or times out before. */
 export function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = ""
     const fail = (reason: string) => reject(new Error(`opencode serve ${reason}; it printed: ${printed.trim()}`))
     const timer = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS)
-    const hear = (chunk: Buffer) => {
+    const read = (chunk: Buffer) => {
       printed += chunk.toString("utf8")
       if (!printed.includes("listening on")) return
       clearTimeout(timer)
       resolve()
     }
-    // Both are read to the end, or a full pipe would stop the server.
-    child.stdout?.on("data", hear)
-    child.stderr?.on("data", hear)
+    // Both are read to the end: a full pipe would block the server.
+    child.stdout?.on("data", read)
+    child.stderr?.on("data", read)
     child.once("error", reject)
     child.once("exit", (code) => {
       clearTimeout(timer)
@@ -205,8 +205,8 @@ export function ready(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Follows the event stream until aborted; resolves once the server has said that it is connected. */
-async function listen(url: string, signal: AbortSignal, hear: (event: HostEvent) => void): Promise<void> {
+/** Reads the event stream until aborted; resolves with the first event, when the connection is established. */
+async function listen(url: string, signal: AbortSignal, onEvent: (event: HostEvent) => void): Promise<void> {
   const response = await fetch(url, { signal })
   if (!response.body) throw new Error(`GET ${url} answered ${response.status} without a body`)
   const body = response.body
@@ -220,7 +220,7 @@ async function listen(url: string, signal: AbortSignal, hear: (event: HostEvent)
         for (const line of lines) {
           if (!line.startsWith("data:")) continue
           const { directory = "", payload } = JSON.parse(line.slice(5)) as { directory?: string; payload: HostEvent }
-          hear({ directory, type: payload.type, properties: payload.properties ?? {} })
+          onEvent({ directory, type: payload.type, properties: payload.properties ?? {} })
           resolve()
         }
       }

@@ -1,5 +1,5 @@
-// What OpenCode stored of a session, brought to a form in which two runs of the same script are equal: without what a
-// clock, a random id, a path or a counter put there. Whatever still differs is a difference in what was said and done.
+// A normal form of a stored session in which two runs of the same script are equal: without times, random ids, paths and
+// counters. Any remaining difference is one of content.
 
 /** A message as OpenCode exports it. */
 export type StoredMessage = { info: Record<string, unknown>; parts: Record<string, unknown>[] }
@@ -15,11 +15,11 @@ const UNSTABLE = new Set([
   "hash",
   "cost",
   "tokens",
-  // Written by a job of its own after the turn, so it may or may not be there yet.
+  // written by a separate job after the turn, so it may be missing
   "summary",
 ])
 
-/** One line per message and part, in order. `root` is the folder everything ran in. */
+/** One line per message and part, in order. `root` is the folder of the run, which is removed from paths. */
 export function outlineOf(messages: readonly StoredMessage[], root: string): string[] {
   return messages.flatMap(({ info, parts }) => [
     line("message", info, root),
@@ -27,7 +27,7 @@ export function outlineOf(messages: readonly StoredMessage[], root: string): str
   ])
 }
 
-/** The lines in which two outlines differ, in words; empty when they are equal. */
+/** The lines in which two outlines differ; empty when they are equal. */
 export function differences(one: readonly string[], other: readonly string[]): string[] {
   const found: string[] = []
   for (let at = 0; at < Math.max(one.length, other.length); at++) {

@@ -1,31 +1,31 @@
-// How a scripted reply is put on the wire: the server-sent events of the OpenAI chat-completions and the Anthropic
-// messages protocols, as far as OpenCode's providers read them.
+// Encodes a scripted reply as server-sent events of the OpenAI chat-completions or the Anthropic messages protocol. Only the
+// fields that OpenCode's providers read are included.
 
 import type { Usage, Wire } from "./request.ts"
 
 export type ToolCall = { name: string; arguments: Readonly<Record<string, unknown>>; id?: string }
 
-/** What the scripted model answers to one request. An empty reply is an answer that says "Done." */
+/** The scripted model's answer to one request. An empty reply says "Done." */
 export type Reply = {
   thinking?: string
   text?: string
   calls?: readonly ToolCall[]
-  /** what differs from the usage computed from the body */
+  /** overrides parts of the computed usage */
   usage?: Partial<Usage>
   /** wait before the first byte */
   delayMs?: number
   /** answer with this HTTP status and `message` instead of a stream */
   status?: number
   message?: string
-  /** answer with status 200 and this for a stream */
+  /** answer with status 200 and this text instead of a stream of events */
   body?: string
-  /** send what there is of the answer, then nothing more until the client goes away */
+  /** send the beginning of the answer, then nothing until the client disconnects */
   hang?: boolean
 }
 
 export type Numbered = Reply & { id: string; model: string; counted: Usage }
 
-/** The events of a whole answer; with `hang` the events up to where it stops. */
+/** The events of an answer; with `hang`, only those before it stops. */
 export function encodeReply(wire: Wire, reply: Numbered): string[] {
   return wire === "openai" ? encodeOpenai(reply) : encodeAnthropic(reply)
 }
@@ -36,7 +36,7 @@ export function encodeError(wire: Wire, status: number, message: string): string
   return JSON.stringify({ type: "error", error: { type, message } })
 }
 
-/** Characters the reply itself is made of, from which its output tokens are counted. */
+/** Number of characters in the reply, from which its output tokens are estimated. */
 export function sizeOf(reply: Reply): number {
   return textOf(reply).length + (reply.thinking ?? "").length + JSON.stringify(reply.calls ?? []).length
 }
@@ -127,7 +127,7 @@ function callId(reply: Numbered, call: ToolCall, index: number): string {
   return call.id ?? `call_${reply.id}_${index}`
 }
 
-/** A few pieces rather than one, so that the client's joining of deltas is at work too. */
+/** Several pieces rather than one, so that the client has to join deltas. */
 function pieces(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / 3))
   const out: string[] = []

@@ -1,4 +1,4 @@
-// What an output shows, by the tool and, of a command, by the program that says something.
+// What an output shows: decided by the tool and, for a shell command, by the program that printed it.
 
 import { describe, expect, test } from "bun:test"
 import { filesShown, type Shows, showsOf } from "../../src/output/shows.ts"
@@ -32,7 +32,7 @@ describe("a tool shows", () => {
     expect(showsOf("x", kind, files, "")).toBe(shows)
   })
 
-  test("what was asked back, whatever kind that is taken for", () => {
+  test("a recalled output, whatever its kind is taken for", () => {
     expect(showsOf("hud_recall", "other", [], "")).toBe("recalled")
   })
 })

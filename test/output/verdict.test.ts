@@ -97,7 +97,7 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["ExUnit", "mix test", sys.exunitFail, /test\/login_test\.exs:42 expected 200, got 401/],
 ]
 
-test.each(FAILS)("%s: a failing run is told by what failed, whatever the exit code", (_, text, output, failure) => {
+test.each(FAILS)("%s: the failure of a run is reported whatever the exit code", (_, text, output, failure) => {
   for (const judged of [
     command(text, output, 1),
     command(`${text} 2>&1 | tail -80`, output, 0),
@@ -130,7 +130,7 @@ test.each(PASSES)("%s: a passing run passes", (_, text, output) => {
   expect(command(text, output, 0)).toEqual({ verdict: "pass" })
 })
 
-test("a runner's colours do not hide its verdict", () => {
+test("colours do not hide a verdict", () => {
   const output =
     "\x1b[2m Test Files \x1b[22m \x1b[1m\x1b[31m1 failed\x1b[39m\x1b[22m (1)\n\x1b[2m      Tests \x1b[22m \x1b[31m1 failed\x1b[39m\n"
   expect(command("npx vitest | cat", output, 0).verdict).toBe("fail")
@@ -184,11 +184,14 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "grep: Unmatched ( or \\("],
 ]
 
-test.each(PLAIN)("`%s`: a plain failure is told by its most telling line", (text, output, exit, failure) => {
-  expect(command(text, output, exit)).toEqual({ verdict: "fail", failure })
-})
+test.each(PLAIN)(
+  "`%s`: the failure of a command that is no check is its most informative line",
+  (text, output, exit, failure) => {
+    expect(command(text, output, exit)).toEqual({ verdict: "fail", failure })
+  },
+)
 
-const SOMEBODYS_TEXT: [command: string, output: string][] = [
+const VIEWED_TEXT: [command: string, output: string][] = [
   ["cat build.log", js.jestFail],
   ["git log -3", "commit 0123456789012345678901234567890123456789\n\n    fix: error TS2304: Cannot find name\n"],
   ["grep -rn 'error TS' docs", "docs/a.md:3: src/a.ts(1,2): error TS2304: Cannot find name 'x'.\n"],
@@ -197,46 +200,46 @@ const SOMEBODYS_TEXT: [command: string, output: string][] = [
   ["ls", "error.log\nfailed.txt\n"],
 ]
 
-test.each(SOMEBODYS_TEXT)("`%s` only shows text: a report in it is nobody's verdict", (text, output) => {
+test.each(VIEWED_TEXT)("`%s` only shows text: a report in it is no verdict", (text, output) => {
   expect(command(text, output, 0)).toEqual({})
 })
 
-test("what a passing test run logs is not taken for a compiler's errors", () => {
+test("errors logged by a passing test run are not taken for a compiler's", () => {
   expect(command("npm test", `src/a.ts:3:4: error: logged on purpose\n${js.jestPass}`, 0)).toEqual({ verdict: "pass" })
 })
 
-test("a test run that passed before a command that failed does not hide the failure", () => {
+test("a passed test run does not hide the failure of a later command", () => {
   expect(command("npm test && ./deploy.sh", `${js.jestPass}deploy.sh: cannot reach host\n`, 1).failure).toContain(
     "cannot reach host",
   )
 })
 
-test("errors sifted out of a check's output are a pass when there are none", () => {
+test("a check whose output is searched for errors passes when none are found", () => {
   expect(command("npm run check 2>&1 | grep -E 'error' | head -5", "", 0)).toEqual({ verdict: "pass" })
   expect(command("npm run check 2>&1 | tail -3", "", 0)).toEqual({})
 })
 
-test("a command ended by its host failed for the host's reason", () => {
+test("a command ended by its host fails for the reason the host states", () => {
   const note =
     "compiling…\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 120000 ms.\n</shell_metadata>"
   expect(command("make all", note)).toEqual({ verdict: "fail", failure: "timed out after 120000 ms" })
 })
 
-test("an exit code told in the text counts as one", () => {
+test("an exit code stated in the output counts", () => {
   expect(command("ls nope", "ls: nope: No such file or directory\n\nCommand exited with code 2").failure).toBe(
     "ls: nope: No such file or directory",
   )
   expect(command("grep x y", "Command exited with code 1")).toEqual({})
 })
 
-test("only commands and unknown tools are judged, and unknown tools only when a runner is plainly heard", () => {
+test("only commands and unknown tools have a verdict, unknown tools only if their output is unmistakable", () => {
   const source = { tool: "x", input: {}, output: js.jestFail }
   expect(verdictOf({ ...source, kind: "read" })).toEqual({})
   expect(verdictOf({ ...source, kind: "other" }).verdict).toBe("fail")
   expect(verdictOf({ ...source, kind: "other", output: "a.ts:3:4: error: x" })).toEqual({})
 })
 
-test("many failures are counted and the first are named", () => {
+test("many failures are counted, and the first are named", () => {
   const failing = Array.from({ length: 40 }, (_, at) => `FAILED tests/test_a.py::test_${at} - assert ${at} == 0`).join(
     "\n",
   )

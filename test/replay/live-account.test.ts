@@ -2,10 +2,11 @@
 // reports while the session runs, one over the whole of it. They must not tell people different things.
 
 import { expect, test } from "bun:test"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
-import { callsAgain } from "../../src/replay/calls.ts"
+import { replayCalls } from "../../src/replay/calls.ts"
 import { replaySession } from "../../src/replay/replay.ts"
 import { messagesOf } from "../../src/replay/request.ts"
 import { madeUpSession } from "../support/made-up.ts"
@@ -20,11 +21,15 @@ function live(calls: number, tariff = MARKED): number {
   const notice = noticeTokens({ hud: true, folds: true })
   let sum = noSaving()
   let before: Before | undefined
-  for (const again of callsAgain(madeUpSession({ calls }).messages, optionsOf({}, tariff), createEnv(ROOT))) {
+  for (const again of replayCalls(
+    conversationOf(madeUpSession({ calls }).messages),
+    optionsOf({}, tariff),
+    createEnv(ROOT),
+  )) {
     const call = again.wrote && again.send()
     if (!call) break
     const { tokens, cachedTokens } = bill.spent
-    bill.add(messagesOf(again.array), again.price, again.nowMs)
+    bill.add(messagesOf(again.messages, call.change), again.price, again.nowMs)
     const read = bill.spent.cachedTokens - cachedTokens
     const written = bill.spent.tokens - tokens - read
     // what tells of the plugin stands before everything else
@@ -50,7 +55,11 @@ function live(calls: number, tariff = MARKED): number {
 }
 
 test.each([30, 120, 300])("the live account of a session of %d calls is that of its replay", (calls) => {
-  const { without, with: sent } = replaySession(madeUpSession({ calls }).messages, optionsOf(), createEnv(ROOT))
+  const { without, with: sent } = replaySession(
+    conversationOf(madeUpSession({ calls }).messages),
+    optionsOf(),
+    createEnv(ROOT),
+  )
   const replayed = 1 - sent.cost / without.cost
   expect(Math.abs(live(calls) - replayed)).toBeLessThan(CLOSE)
   expect(Math.abs(replayed)).toBeGreaterThan(0.01)

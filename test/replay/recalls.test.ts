@@ -2,28 +2,30 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Fold } from "../../src/fold/fold.ts"
 import { NEEDS } from "../../src/fold/need.ts"
-import type { HostMessage } from "../../src/host/v1/message.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newRecalls, recallCost } from "../../src/replay/recalls.ts"
 import { newSources } from "../../src/replay/sources.ts"
+import type { Message, Part } from "../../src/session/conversation.ts"
 import { SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
 const LINE = 'export const answer = compute("the question")'
 const FILE = `first line of the file, long enough\n  ${LINE}\nlast line of the file, long enough`
 
-function fold(part: { id?: string } | undefined, over: Partial<Fold> = {}): [string, Fold] {
-  const partID = part?.id ?? ""
+function fold(part: Part | undefined, over: Partial<Fold> = {}): [string, Fold] {
+  const partID = part?.type === "tool" ? part.id : ""
   const base = { id: "r1", messageID: "", hash: "", text: "folded r1", what: "read a.ts", because: "", call: 1 }
   return [partID, { ...base, partID, side: "output", reason: "free", tokens: 30, textTokens: 3, ...over }]
 }
 
 /** A file is read, and a later call edits a line of it. */
 function session() {
-  const { messages } = new SessionBuilder()
+  const stored = new SessionBuilder()
     .user("go")
     .assistant([tool("read", { filePath: "a.ts" }, FILE)])
     .assistant([tool("edit", { filePath: "a.ts", oldString: LINE, newString: "const other = somethingNew()" }, "ok")])
-  const [, read, edit] = messages as [HostMessage, HostMessage, HostMessage]
+  const messages = conversationOf(stored.messages)
+  const [, read, edit] = messages as [Message, Message, Message]
   const context = messages.slice(0, 2)
   const part = read.parts.find(({ type }) => type === "tool")
   return {
@@ -55,7 +57,8 @@ describe("a line the agent copies", () => {
 
   test("is not missed when another text of the context has it", () => {
     const { asker, part, context } = session()
-    const said = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }]).messages
+    const other = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }])
+    const said = conversationOf(other.messages)
     const missed = newRecalls().missed({ ...asker, context: [...context, ...said], folds: new Map([fold(part)]) })
     expect(missed).toMatchObject({ copied: 1, lost: 0 })
   })
@@ -65,7 +68,7 @@ describe("a line the agent copies", () => {
     const { asker, part } = session()
     recalls.missed(asker)
     expect(recalls.missed({ ...asker, context: asker.context.slice(0, 1) }).copied).toBe(0)
-    if (part?.state?.time) part.state.time.compacted = 1
+    Object.assign(part ?? {}, { clearedMs: 1 })
     expect(recalls.missed({ ...asker, nowMs: 2 }).copied).toBe(0)
     expect(recalls.missed({ ...asker, nowMs: 0 }).copied).toBe(1)
   })
@@ -92,7 +95,7 @@ test("the index finds a line in exactly the texts a plain search finds it in, ne
     fc.property(fc.array(text, { maxLength: 8 }), text, (texts, line) => {
       fc.pre(line !== "" && !line.includes("\n"))
       const sources = newSources()
-      sources.read([{ info: {}, parts: texts.map((one) => ({ type: "text", text: one })) }])
+      sources.read(conversationOf([{ info: {}, parts: texts.map((one) => ({ type: "text", text: one })) }]))
       const found = [...sources.holding(line)].map(({ body }) => body)
       expect(found).toEqual(texts.filter((one) => one.includes(line)).toReversed())
     }),

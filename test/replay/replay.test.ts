@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/compactions.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
 import { sumOf } from "../../src/replay/sum.ts"
@@ -172,7 +173,7 @@ describe("compactions in the record", () => {
     const session = compacted(50_000)
     const asked = { type: "compaction", auto: false }
     session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
-    const watch = watchCompactions(session.messages)
+    const watch = watchCompactions(conversationOf(session.messages))
     expect(watch.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
     expect(session.messages.flatMap((_, at) => watch.call(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
   })
@@ -180,19 +181,19 @@ describe("compactions in the record", () => {
   test("one was avoidable where the context would have been no larger than one that stood", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
-      const watch = watchCompactions(messages)
+      const watch = watchCompactions(conversationOf(messages))
       const kinds = messages.flatMap((_, at) => watch.call(at, 0, savedTokens) ?? [])
       expect(kinds).toEqual([watch.found.avoided > 0 ? "avoided" : "automatic"])
       return watch.found.avoided
     }
-    expect(watchCompactions(messages).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
+    expect(watchCompactions(conversationOf(messages)).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
     expect([avoided(0), avoided(3999), avoided(4000)]).toEqual([0, 0, 1])
   })
 
   test("what stood with a model of a larger context says nothing of another one's", () => {
     const session = compacted(60_000, 95_000)
     Object.assign(session.messages.at(-1)?.info ?? {}, { modelID: "larger" }, usage(400_000))
-    const watch = watchCompactions(session.messages)
+    const watch = watchCompactions(conversationOf(session.messages))
     watch.call(2, 0, 30_000)
     expect(watch.found.avoided).toBe(0)
     expect(watch.compactsAt("anthropic/larger")).toBeUndefined()

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import type { Price } from "../../src/replay/pricing.ts"
 import { piece, piecesOf } from "../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
-const bodies = ({ messages }: SessionBuilder) => piecesOf(messages).map(({ body }) => body)
+const bodies = ({ messages }: SessionBuilder) => piecesOf(conversationOf(messages)).map(({ body }) => body)
 
 describe("what a provider sees of a message", () => {
   test("texts, thoughts, calls and results in their order, and none of what OpenCode keeps for itself", () => {

@@ -1,8 +1,9 @@
 // What the tests of the replay share: a tariff with round figures, and the options it is run with.
 
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { Tariff } from "../../src/fold/tariff.ts"
-import { callOptionsOf, readOptions } from "../../src/options.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { readOptions, requestOptionsOf } from "../../src/options.ts"
 import type { ReplayOptions } from "../../src/replay/calls.ts"
 import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
 import { ROOT, type SessionBuilder } from "../support/session.ts"
@@ -24,7 +25,7 @@ export function optionsOf(given: unknown = {}, tariff: Tariff | null = MARKED): 
   const { options, problems } = readOptions(given)
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join("\n"))
   return {
-    ...callOptionsOf(options),
+    ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
     prices: {},
     ...(tariff ? { price: { providerID: "anthropic", tariff } } : {}),
@@ -37,7 +38,7 @@ export function replay(
   tariff: Tariff | null = MARKED,
   onCall?: (done: CallReplayed) => void,
 ) {
-  return replaySession(messages, optionsOf(given, tariff), createEnv(ROOT), onCall)
+  return replaySession(conversationOf(messages), optionsOf(given, tariff), createEnv(ROOT), onCall)
 }
 
 /** Text that with the label of its piece comes to `tokens` tokens. */

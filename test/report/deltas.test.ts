@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { deltasOf, textsOf } from "../../src/report/deltas.ts"
 
-/** Texts in which lines come again, changed and unchanged, as those of HUDs do. */
+/** Texts with repeated lines, changed and unchanged, as in HUDs. */
 const line = fc.oneof(
   fc.constantFrom("<hud>", "</hud>", "", "context 12k of 200k", "files src/a.ts read"),
   fc.tuple(fc.constantFrom("context", "files", "task"), fc.string({ unit: "binary" })).map((words) => words.join(" ")),
@@ -14,7 +14,7 @@ const texts = fc.array(
   ),
 )
 
-test("texts come back as they were, through JSON too", () => {
+test("texts survive the round trip, through JSON too", () => {
   fc.assert(
     fc.property(texts, (given) => {
       expect(textsOf(JSON.parse(JSON.stringify(deltasOf(given))))).toEqual(given)
@@ -22,11 +22,11 @@ test("texts come back as they were, through JSON too", () => {
   )
 })
 
-test("a line that stays is a number, one that changes is told by what changed", () => {
+test("an unchanged line is a number, a changed one only its difference", () => {
   const [, second] = deltasOf(["<hud>\ncontext 12k of 200k, 90% cached", "<hud>\ncontext 13k of 200k, 90% cached"])
   expect(second).toEqual([0, [1, 9, 21, "3"]])
 })
 
-test("a text after a gap is told by the one before the gap", () => {
+test("a text after a gap is encoded relative to the one before the gap", () => {
   expect(deltasOf(["a line", undefined, "a line"])).toEqual([["a line"], null, [0]])
 })

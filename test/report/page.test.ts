@@ -7,22 +7,22 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { textsOf } from "../../src/report/deltas.ts"
 import { pageOf } from "../../src/report/page.ts"
-import type { Report } from "../../src/report/report.ts"
+import type { ReportData } from "../../src/report/report.ts"
 import { type Browser, launchBrowser, type Opened, openFile, type Page } from "../support/browser.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
 import { coloured, drawn } from "./pixels.ts"
-import { buildClient, reportOf } from "./support.ts"
+import { buildPageAssets, reportOf } from "./support.ts"
 
 const MOST_BYTES = 300_000
 const folder = mkdtempSync(join(tmpdir(), "hud-report-"))
 let browser: Browser
-const files = new Map<string, { url: string; report: Report; bytes: number }>()
+const files = new Map<string, { url: string; report: ReportData; bytes: number }>()
 
 const EVIL = `</script><script>window.owned = 1</script><!-- <img src=x onerror="window.owned = 2">`
 
-/** A report with the texts of strangers in every place, as if nothing had been neutralised before. */
-function hostile(): Report {
+/** A report with foreign text in every field, as if nothing had been sanitized before. */
+function hostile(): ReportData {
   const report = reportOf([
     // long enough for folds
     { messages: madeUpSession({ calls: 200 }).messages },
@@ -39,8 +39,8 @@ function hostile(): Report {
 }
 
 beforeAll(async () => {
-  const client = await buildClient()
-  const write = (name: string, report: Report) => {
+  const client = await buildPageAssets()
+  const write = (name: string, report: ReportData) => {
     const path = join(folder, `${name}.html`)
     const html = pageOf(report, client)
     writeFileSync(path, html)
@@ -60,11 +60,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Opens a page, and holds it to what holds for all of them. */
+/** Opens a page and checks what must hold for every page. */
 async function opened(
   name: string,
   options: Parameters<typeof openFile>[2],
-  look: (page: Page, of: Opened & { report: Report }) => Promise<void>,
+  look: (page: Page, of: Opened & { report: ReportData }) => Promise<void>,
 ): Promise<void> {
   const file = files.get(name)
   if (!file) throw new Error(`no file ${name}`)
@@ -81,16 +81,16 @@ const hudShown = (page: Page) => page.locator("#hud").textContent()
 const owned = (page: Page) => page.evaluate("window.owned")
 const place = (page: Page) => page.locator("#place").textContent()
 
-test("a session of 500 calls comes to less than 300 kB", () => {
+test("a session of 500 calls takes less than 300 kB", () => {
   expect(files.get("long")?.bytes).toBeLessThan(MOST_BYTES)
 })
 
 describe("a session", () => {
-  test("has every series drawn, folds and compactions with them", () =>
+  test("shows every series, with folds and compactions", () =>
     opened("long", {}, async (page, { report }) => {
       expect(await page.locator("h2").allInnerTexts()).toEqual([
         "Context over calls",
-        "What went out with a call",
+        "What was sent with a call",
         "Cached and fresh",
         "What each tool costs",
         "Folds",
@@ -100,7 +100,7 @@ describe("a session", () => {
       const shares = await drawn(page)
       expect(shares).toHaveLength(4)
       for (const share of shares) expect(share).toBeGreaterThan(0.01)
-      // of a thin dashed line most pixels are blended with the page's colour
+      // most pixels of a thin dashed line are blended with the background
       for (const name of ["without", "with", "reported", "mark"])
         expect(await coloured(page, 0, name)).toBeGreaterThan(20)
       for (const [at, side] of [
@@ -114,13 +114,13 @@ describe("a session", () => {
       expect(report.sum.compactions.automatic).toBeGreaterThan(0)
     }))
 
-  test("says at a glance what was saved", () =>
+  test("shows the savings at the top", () =>
     opened("long", {}, async (page) => {
-      expect(await page.locator(".headline").textContent()).toMatch(/^saved \d+ % \(.+\) over 500 calls$/i)
+      expect(await page.locator(".headline").textContent()).toMatch(/^saved \d+% \(.+\) over 500 calls$/i)
       expect(await page.locator(".tiles dt").allInnerTexts()).toContain("From the cache")
     }))
 
-  test("the slider goes to any call by keyboard, and what is told of the call follows", () =>
+  test("the slider selects any call by keyboard, and the details follow", () =>
     opened("long", {}, async (page, { report }) => {
       const huds = textsOf(report.sessions[0]?.huds ?? [])
       expect(await place(page)).toBe("call 500 of 500")
@@ -133,7 +133,7 @@ describe("a session", () => {
       expect(await place(page)).toBe("call 449 of 500")
       await page.keyboard.press("Home")
       expect(await place(page)).toBe("call 1 of 500")
-      expect(await hudShown(page)).toBe("No HUD goes out with this call.")
+      expect(await hudShown(page)).toBe("No HUD is sent with this call.")
       expect(await page.locator("#call").getAttribute("aria-valuetext")).toMatch(
         /^call 1 of 500, .+ tokens, \d folds?$/,
       )
@@ -144,7 +144,7 @@ describe("a session", () => {
       expect(await page.locator("#folded").textContent()).toContain(fold?.because ?? "")
     }))
 
-  test("a click on a chart goes to the call that is there", () =>
+  test("a click on a chart selects the call at that place", () =>
     opened("long", {}, async (page) => {
       await page
         .locator(".u-over")
@@ -153,7 +153,7 @@ describe("a session", () => {
       expect(await place(page)).toBe("call 1 of 500")
     }))
 
-  test("the legend tells the figures of the call that is looked at", () =>
+  test("the legend shows the figures of the selected call", () =>
     opened("long", {}, async (page, { report }) => {
       const { without } = report.sessions[0]?.calls ?? { without: [] }
       const legend = page.locator(".u-legend").first().locator(".u-value")
@@ -162,7 +162,7 @@ describe("a session", () => {
       expect((await legend.allInnerTexts())[0]).toBe("499")
     }))
 
-  test("the figures of the charts are there as tables", () =>
+  test("the figures of the charts are available as tables", () =>
     opened("long", {}, async (page, { report }) => {
       const tables = page.getByText("These figures as a table")
       await tables.first().click()
@@ -199,14 +199,14 @@ describe("several sessions", () => {
       await page.getByRole("button", { name: "A small one" }).click()
       expect(await place(page)).toBe("call 20 of 20")
       await page.selectOption("#session", { label: "Nothing yet" })
-      expect(await page.locator(".headline").textContent()).toMatch(/^no calls of a model/i)
+      expect(await page.locator(".headline").textContent()).toMatch(/^no model calls/i)
       await page.selectOption("#session", { label: "All 3 sessions" })
       expect(await page.locator("#sessions").count()).toBe(1)
     }))
 })
 
-describe("the text of strangers", () => {
-  test("is shown, and does nothing", () =>
+describe("foreign text", () => {
+  test("is displayed and has no effect", () =>
     opened("hostile", {}, async (page) => {
       await page.selectOption("#session", { index: 1 })
       for (const key of ["Home", "End"]) {
@@ -223,7 +223,7 @@ describe("the text of strangers", () => {
       expect(await page.locator("script").count()).toBe(2)
     }))
 
-  test("could not run a script or load anything even as markup", () =>
+  test("could not run a script or load anything even if it became markup", () =>
     opened("hostile", {}, async (page, { complaints, requests }) => {
       await page.evaluate(() => {
         document.body.insertAdjacentHTML(
@@ -240,12 +240,12 @@ describe("the text of strangers", () => {
       complaints.length = 0
     }))
 
-  test("is inert without scripts too, where it is said what the page would show", () =>
+  test("has no effect without scripts either, where the page describes what it would show", () =>
     opened("hostile", { javaScriptEnabled: false }, async (page) => {
       const [shown] = await page.locator("body").allInnerTexts()
       expect(shown).toContain("All 2 sessions: ")
       expect(shown).toContain("<img src=x onerror=")
-      expect(shown).toContain("With scripts allowed this page draws")
+      expect(shown).toContain("With scripts allowed, this page shows")
       expect(await page.locator("img").count()).toBe(0)
     }))
 })
@@ -253,14 +253,14 @@ describe("the text of strangers", () => {
 describe("for every reader", () => {
   const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 
-  test("it is light or dark as the system is, and the other way round by a button", () =>
+  test("it follows the system's colour scheme, and a button switches it", () =>
     opened("long", { colorScheme: "dark" }, async (page) => {
       const dark = await background(page)
       const blue = await coloured(page, 0, "with")
       await page.getByRole("button", { name: "Light colours" }).click()
       const light = await background(page)
       expect([dark, light]).toEqual(["rgb(20, 23, 28)", "rgb(255, 255, 255)"])
-      // drawn anew in the colours of the other scheme
+      // drawn again in the colours of the other scheme
       expect(await coloured(page, 0, "with")).toBeGreaterThan(blue / 2)
       await page.emulateMedia({ colorScheme: "light" })
       await page.getByRole("button", { name: "Dark colours" }).click()
@@ -283,7 +283,7 @@ describe("for every reader", () => {
       expect(await width()).toBeLessThan(600)
     }))
 
-  test("everything that can be used has a name and can be reached by keyboard", () =>
+  test("every control has a name and can be reached by keyboard", () =>
     opened("several", {}, async (page) => {
       await page.selectOption("#session", { index: 1 })
       await page.locator("body").press("Tab")

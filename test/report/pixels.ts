@@ -1,15 +1,15 @@
-// What is to be seen on the canvases of a page.
+// Reads the pixels of the canvases of a page.
 
 import type { Page } from "../support/browser.ts"
 
-/** To be run in the page before pixels are looked at: of a copy, since reading a canvas again and again is warned of. */
+/** Evaluated in the page before pixels are read. Reads a copy, since the browser warns about repeated reads of a canvas. */
 const PIXELS = `window.pixelsOf = (canvas) => {
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true })
   copy.drawImage(canvas, 0, 0)
   return copy.getImageData(0, 0, canvas.width, canvas.height).data
 }`
 
-/** The pixels of each canvas that are not see-through, as a share of all. */
+/** The share of pixels of each canvas that are not transparent. */
 export function drawn(page: Page): Promise<number[]> {
   return page.evaluate<number[]>(`${PIXELS}
     Array.from(document.querySelectorAll("canvas"), (canvas) => {
@@ -18,7 +18,7 @@ export function drawn(page: Page): Promise<number[]> {
     })`)
 }
 
-/** How many pixels of a canvas have the colour that the style sheet has under this name. */
+/** The number of pixels of a canvas that have this colour of the style sheet. */
 export function coloured(page: Page, canvas: number, name: string): Promise<number> {
   return page.evaluate<number>(`${PIXELS}
     const probe = document.body.appendChild(document.createElement("i"))

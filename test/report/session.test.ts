@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { savedCost } from "../../src/replay/saved.ts"
 import { textsOf } from "../../src/report/deltas.ts"
-import { sumToolCosts } from "../../src/report/tool-costs.ts"
+import { sumToolCosts } from "../../src/report/report.ts"
 import { headline } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
@@ -29,23 +29,23 @@ describe("the columns", () => {
     )
   })
 
-  test("what was reported is taken as it is, and missing where it was not", () => {
+  test("reported figures are copied, and null if there are none", () => {
     expect(calls.reported[0]).toBe(11_004)
     const [none] = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages }).calls.reported
     expect(none).toBeNull()
   })
 
-  test("money is told where the record has costs, and not otherwise", () => {
+  test("amounts of money are present only if the recording has costs", () => {
     const { calls } = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages })
     expect(calls.savedMicroUsd).toBeUndefined()
   })
 })
 
-test("what no clock and no provider can have said is not in the figures", () => {
+test("impossible times and costs are not in the figures", () => {
   const { messages } = new SessionBuilder().user("go").assistant([], { cost: 0.01 }).assistant([]).assistant([])
   const [, first, odd] = messages
   if (!first || !odd) throw new Error("the session is shorter than it was made")
-  // as JSON has them: 1e400 is read as Infinity
+  // possible in JSON, where 1e400 is read as Infinity
   Object.assign(first.info, { time: { created: "yesterday" }, tokens: { input: Number.POSITIVE_INFINITY } })
   Object.assign(odd.info, { time: { created: 1e300 }, cost: Number.POSITIVE_INFINITY })
   const session = sessionOf({ messages })
@@ -55,7 +55,7 @@ test("what no clock and no provider can have said is not in the figures", () => 
   expect(session.replay.recorded).toEqual({ cost: 0, usd: 0.01 })
 })
 
-test("folds and compactions stand at their calls", () => {
+test("folds and compactions have the numbers of their calls", () => {
   expect(long.folds).toHaveLength(long.replay.folds.count)
   expect(sum(long.folds.map(({ tokens }) => tokens))).toBe(Math.round(long.replay.folds.tokens))
   expect(new Set(long.compactions.map(([, kind]) => kind))).toEqual(new Set(["avoided"]))
@@ -64,7 +64,7 @@ test("folds and compactions stand at their calls", () => {
   expect(long.calls.without[call]).toBeLessThan((long.calls.without[call - 1] ?? 0) / 2)
 })
 
-test("the HUD of a call is the one that goes out with it", () => {
+test("the HUD of a call is the one that is sent with it", () => {
   const texts = textsOf(long.huds)
   expect(texts).toHaveLength(150)
   expect(texts[0]).toBeUndefined()
@@ -72,7 +72,7 @@ test("the HUD of a call is the one that goes out with it", () => {
 })
 
 describe("what a tool costs", () => {
-  test("is its arguments and outputs once, and on every request that carries them", () => {
+  test("is its arguments and outputs once, and again for every request that carries them", () => {
     const session = new SessionBuilder().user("go")
     session.assistant([read("src/a.ts", "x".repeat(4000))])
     session.assistant([bash("make")]).assistant([])
@@ -83,13 +83,13 @@ describe("what a tool costs", () => {
       ["bash", 1],
     ])
     expect(first?.outputTokens).toBeGreaterThan(1000)
-    // two requests came after it, none of them with anything folded
+    // two requests follow, neither with folds
     expect(first?.withoutTokens).toBe(2 * ((first?.inputTokens ?? 0) + (first?.outputTokens ?? 0)))
     expect(first?.withTokens).toBe(first?.withoutTokens ?? 0)
     expect(second?.withoutTokens).toBe((second?.inputTokens ?? 0) + (second?.outputTokens ?? 0))
   })
 
-  test("is what came in, though OpenCode pruned it later", () => {
+  test("counts the output as it was new, even if OpenCode pruned it later", () => {
     const part = read("src/a.ts", "x".repeat(4000))
     const session = new SessionBuilder().user("go").assistant([part]).assistant([]).assistant([])
     const state = { ...part.state, time: { start: 0, end: 0, compacted: session.timeOf(3) - 1 } }
@@ -99,7 +99,7 @@ describe("what a tool costs", () => {
     expect(cost?.withoutTokens).toBeLessThan(1.5 * (cost?.outputTokens ?? 0))
   })
 
-  test("is less with the plugin where it is folded", () => {
+  test("is lower with the plugin if outputs are folded", () => {
     const cost = long.tools.find(({ tool }) => tool === "read")
     expect(cost?.withTokens).toBeLessThan((cost?.withoutTokens ?? 0) / 2)
     const [doubled] = sumToolCosts([long.tools, long.tools])
@@ -113,13 +113,13 @@ describe("the tool calls of a call", () => {
   session.assistant([edit("src/a.ts"), bash("npm test", "1 fail", 1)]).assistant([])
   const { used, names } = sessionOf({ messages: session.messages })
 
-  test("are named once, and told to have failed", () => {
+  test("are named once, with failures marked", () => {
     expect(names).toEqual(["edit src/a.ts", "make", "npm test"])
     expect(used).toEqual([[0, ~1], [0, ~2], []])
   })
 })
 
-test("secrets are in no part of it, and outputs neither", () => {
+test("it contains no secrets and no outputs", () => {
   const secret = `sk-ant-${"a1b2c3d4".repeat(4)}`
   const session = new SessionBuilder().user(`use ${secret} please`)
   for (let i = 0; i < 40; i++) {
@@ -138,31 +138,29 @@ test("secrets are in no part of it, and outputs neither", () => {
 })
 
 describe("the headline", () => {
-  test("says what is saved, and what that takes", () => {
+  test("reports the savings, and how they came about", () => {
     const [saved, takes] = headline(long.replay)
-    expect(saved).toMatch(
-      /^saved \d+ % \(\d+k tokens reckoned at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/,
-    )
+    expect(saved).toMatch(/^saved \d+% \(\d+k tokens at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/)
     expect(takes).toMatch(
-      /^cache share \d+ %; \d compactions?, \d avoided; \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
+      /^cache share \d+%; \d compactions?, \d avoided; \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
     )
   })
 
-  test("says when it costs more, and when tokens are not what is billed", () => {
+  test("reports extra cost, and billing that is not by tokens", () => {
     const short = new SessionBuilder()
       .user("go")
       .assistant([bash("make")])
       .assistant([bash("make")])
-    expect(headline(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/^cost [\d.]+ % more /)
+    expect(headline(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/^cost [\d.]+% more /)
     const local = new SessionBuilder("ses_1", { providerID: "ollama", modelID: "qwen" }).user("go").assistant([])
     expect(headline(sessionOf({ messages: local.messages }).replay)[0]).toMatch(
-      / bills nothing; requests [\d.]+ % (larger|smaller) over 1 call$/,
+      / bills nothing; requests [\d.]+% (larger|smaller) over 1 call$/,
     )
   })
 
-  test("of a session without calls says that there are none", () => {
+  test("reports a session without calls", () => {
     expect(headline(sessionOf({ messages: new SessionBuilder().user("hello").messages }).replay)).toEqual([
-      "no calls of a model, so there is nothing to reckon",
+      "no model calls, so there is nothing to compare",
     ])
   })
 })

@@ -1,16 +1,17 @@
-// What the tests of the report share: sessions replayed with the default options, and a page built from the sources.
+// Shared by the tests of the report: sessions replayed with the default options, and a page built from the sources.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { Tariff } from "../../src/fold/tariff.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { callOptionsOf, readOptions, tariffOverride } from "../../src/options.ts"
+import { readOptions, requestOptionsOf, tariffOverride } from "../../src/options.ts"
 import { sumOf } from "../../src/replay/sum.ts"
-import type { Client } from "../../src/report/client.ts"
-import type { Report, SessionReport } from "../../src/report/report.ts"
+import type { PageAssets } from "../../src/report/page.ts"
+import type { ReportData, SessionReport } from "../../src/report/report.ts"
 import { reportSession, withoutNames } from "../../src/report/session.ts"
 import { ROOT } from "../support/session.ts"
 
@@ -19,22 +20,27 @@ export type Given = { id?: string; title?: string; messages: readonly HostMessag
 export function sessionOf({ id = "ses_1", title = "A session", messages }: Given, tariffs = new Map<string, Tariff>()) {
   const { options } = readOptions({})
   const replayed = {
-    ...callOptionsOf(options),
+    ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
     prices: tariffOverride(options),
   }
-  return reportSession({ id, title, skipped: 0, messages }, replayed, createEnv(ROOT), tariffs)
+  return reportSession(
+    { id, title, skipped: 0, messages: conversationOf(messages) },
+    replayed,
+    createEnv(ROOT),
+    tariffs,
+  )
 }
 
-export function reportOf(given: readonly Given[]): Report {
+export function reportOf(given: readonly Given[]): ReportData {
   const tariffs = new Map<string, Tariff>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, tariffs))
   const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
   return { madeBy: "opencode-hudfold test", madeAtMs: 0, sum, tariffs: [...tariffs.values()], sessions, failed: 0 }
 }
 
-/** The page's script and style, from the sources as they are. */
-export async function buildClient(): Promise<Client> {
+/** The page's script and style, built from the current sources. */
+export async function buildPageAssets(): Promise<PageAssets> {
   const folder = mkdtempSync(join(tmpdir(), "hud-page-"))
   try {
     await buildReportPage(folder)

@@ -1,19 +1,20 @@
 import { describe, expect, test } from "bun:test"
 import type { Part } from "@opencode-ai/sdk"
 import fc from "fast-check"
-import { createEnv } from "../../src/digest/env.ts"
+import { createEnv } from "../../src/digest/digests.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isStale } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { isChangedOutside, noSignals } from "../../src/session/signals.ts"
+import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)
-const newLedger = () => createLedger(env, () => false)
+const newLedger = () => createLedger(env)
 
 function factsOf(messages: HostMessage[]) {
   const ledger = newLedger()
-  ledger.update(messages)
+  take(ledger, messages)
   return ledger.facts
 }
 
@@ -60,7 +61,7 @@ describe("task", () => {
     for (const given of [`-H "x-api-key: ${secret}"`, `https://bob:${secret}@git.example.com/a/b.git`]) {
       const command = `curl -s https://api.example.com/v1/models ${given} -o /tmp/out.json --fail`
       const ledger = newLedger()
-      ledger.update(new SessionBuilder().user("go").assistant([bash(command)]).messages)
+      take(ledger, new SessionBuilder().user("go").assistant([bash(command)]).messages)
       const [event] = ledger.entries.flatMap(({ events }) => events)
       expect(event?.input).toContain("curl -s")
       expect(JSON.stringify(event)).not.toContain(secret.slice(0, 8))
@@ -318,27 +319,27 @@ describe("another array than last time", () => {
   test("an update in steps gives the same facts as one from nothing", () => {
     const { messages } = build()
     const ledger = newLedger()
-    for (let n = 0; n <= messages.length; n++) ledger.update(structuredClone(messages.slice(0, n)))
+    for (let n = 0; n <= messages.length; n++) take(ledger, structuredClone(messages.slice(0, n)))
     expect(structuredClone(ledger.facts)).toEqual(plain(messages))
   })
 
   test("an update reads only what is new", () => {
     const { messages } = build()
     const ledger = newLedger()
-    ledger.update(structuredClone(messages.slice(0, 4)))
-    expect(ledger.update(structuredClone(messages))).toMatchObject({
+    take(ledger, structuredClone(messages.slice(0, 4)))
+    expect(take(ledger, structuredClone(messages))).toMatchObject({
       fresh: [{ id: messages.at(-1)?.info.id }],
       gone: [],
       rebuilt: false,
     })
-    expect(ledger.update(structuredClone(messages))).toMatchObject({ fresh: [], gone: [], rebuilt: false })
+    expect(take(ledger, structuredClone(messages))).toMatchObject({ fresh: [], gone: [], rebuilt: false })
   })
 
   test("a revert takes back what the removed messages said", () => {
     const { messages } = build()
     const ledger = newLedger()
-    ledger.update(structuredClone(messages))
-    expect(ledger.update(structuredClone(messages.slice(0, 3)))).toMatchObject({
+    take(ledger, structuredClone(messages))
+    expect(take(ledger, structuredClone(messages.slice(0, 3)))).toMatchObject({
       fresh: [],
       gone: messages.slice(3).map(({ info }) => info.id),
       rebuilt: true,
@@ -349,10 +350,10 @@ describe("another array than last time", () => {
   test("an undone edit of a message is seen though its id stays", () => {
     const { messages } = build()
     const ledger = newLedger()
-    ledger.update(structuredClone(messages))
+    take(ledger, structuredClone(messages))
     const edited = structuredClone(messages)
     edited[4]!.parts = edited[4]!.parts.filter((part) => part.type !== "tool")
-    ledger.update(edited)
+    take(ledger, edited)
     expect([...ledger.facts.files.keys()]).toEqual(["a.ts"])
   })
 
@@ -371,10 +372,10 @@ describe("another array than last time", () => {
         { type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "sleep 9" } } },
       ])
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     expect(ledger.facts.running).toHaveLength(1)
     session.messages[1]!.parts[1] = { ...bash("sleep 9"), callID: "c1" }
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     expect(ledger.facts.running).toHaveLength(0)
   })
 
@@ -387,10 +388,10 @@ describe("another array than last time", () => {
     const session = new SessionBuilder()
     for (let i = 0; i < 150; i++) session.user("go").assistant([read(`f${i}.ts`)])
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     session.messages[1]!.parts[1]!.state!.time!.compacted = 1
     session.user("next")
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     expect(ledger.entries[1]?.events[0]?.cleared).toBe(true)
   })
 })
@@ -405,7 +406,7 @@ describe("compaction", () => {
   test("what it swallowed is still known, what it kept is not counted twice", () => {
     const session = before()
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     session.compaction(session.id(2))
     const [user, first, second, request, summary] = session.fresh() as [
       HostMessage,
@@ -416,7 +417,7 @@ describe("compaction", () => {
     ]
     void user
     void first
-    const update = ledger.update([request, summary, second])
+    const update = take(ledger, [request, summary, second])
     expect(update.carried?.compactionID).toBe(request.info.id!)
     expect(ledger.facts).toMatchObject({ calls: 2, compactions: 1, callsSinceCompaction: 0 })
     expect(ledger.facts.files.get("a.ts")).toMatchObject({ reads: 1 })
@@ -428,10 +429,10 @@ describe("compaction", () => {
   test("the tail's old reports are not the size of the context after it", () => {
     const session = before()
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     session.compaction(session.id(2))
     const all = session.fresh()
-    ledger.update([all[3]!, all[4]!, all[2]!])
+    take(ledger, [all[3]!, all[4]!, all[2]!])
     expect(ledger.facts.usage).toBeUndefined()
     expect(ledger.facts.unreported).toBeLessThan(1000)
   })
@@ -439,13 +440,13 @@ describe("compaction", () => {
   test("a second one carries the first", () => {
     const session = before()
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     session.compaction()
-    ledger.update(session.fresh().slice(3))
+    take(ledger, session.fresh().slice(3))
     session.assistant([read("c.ts")], usage(9000))
-    ledger.update(session.fresh().slice(3))
+    take(ledger, session.fresh().slice(3))
     session.compaction()
-    ledger.update(session.fresh().slice(6))
+    take(ledger, session.fresh().slice(6))
     expect(ledger.facts).toMatchObject({ calls: 3, compactions: 2 })
     expect([...ledger.facts.files.keys()].sort()).toEqual(["a.ts", "b.ts", "c.ts"])
   })
@@ -453,11 +454,11 @@ describe("compaction", () => {
   test("a revert to before it gives the facts of before", () => {
     const session = before()
     const ledger = newLedger()
-    ledger.update(session.fresh())
+    take(ledger, session.fresh())
     const facts = structuredClone(ledger.facts)
     session.compaction()
-    ledger.update(session.fresh().slice(3))
-    ledger.update(session.fresh().slice(0, 3))
+    take(ledger, session.fresh().slice(3))
+    take(ledger, session.fresh().slice(0, 3))
     expect(structuredClone(ledger.facts)).toEqual(facts)
   })
 
@@ -499,8 +500,8 @@ describe("any history", () => {
           if (asks) session.user("go on")
         }
         const ledger = newLedger()
-        for (const cut of cuts) ledger.update(session.fresh().slice(0, cut))
-        ledger.update(session.fresh())
+        for (const cut of cuts) take(ledger, session.fresh().slice(0, cut))
+        take(ledger, session.fresh())
         expect(structuredClone(ledger.facts)).toEqual(plain(session.messages))
       }),
     )
@@ -516,14 +517,14 @@ describe("any history", () => {
             usage(input),
           )
         const ledger = newLedger()
-        ledger.update(session.fresh())
+        take(ledger, session.fresh())
         const before = structuredClone(ledger.facts)
         const size = session.messages.length
         session.compaction()
         const all = session.fresh()
         // the first message is never part of a tail: when everything fits, OpenCode keeps none
         const tail = all.slice(Math.max(1, size - kept), size)
-        ledger.update([...all.slice(size), ...tail])
+        take(ledger, [...all.slice(size), ...tail])
         expect([...ledger.facts.files.keys()].sort()).toEqual([...before.files.keys()].sort())
         expect([...ledger.facts.failures.keys()].sort()).toEqual([...before.failures.keys()].sort())
         expect(ledger.facts).toMatchObject({ calls: before.calls, compactions: 1, requests: before.requests })

@@ -1,4 +1,4 @@
-// Fetching from a real server that behaves as the hub and its storage do, and misbehaves as networks do.
+// Downloads from a local server that behaves like the hub and its storage, and has the faults of networks.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path"
 import { type DownloadOptions, download } from "../../src/setup/download.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { locate } from "../../src/setup/hub.ts"
-import { readReference } from "../../src/setup/reference.ts"
+import { readReference } from "../../src/setup/models.ts"
 import { temporaryFolder } from "../store/support.ts"
 import { type Hub, modelBytes, sha256, startHub } from "./hub.ts"
 
@@ -47,11 +47,11 @@ async function failure(work: () => Promise<unknown>): Promise<SetupError> {
   throw new Error(`expected a SetupError, got ${error}`)
 }
 
-/** What lies in the folder of the target. */
+/** The files in the target's folder. */
 const files = () => (existsSync(dirname(target)) ? readdirSync(dirname(target)) : []).sort()
 const part = `model.gguf.${sha256(bytes).slice(0, 12)}.part`
 
-test("a file arrives whole, over a redirect to another host, and only it is left", async () => {
+test("a file is downloaded over a redirect to another host, and no other files are left", async () => {
   const told: number[] = []
   expect(await fetchIt({ onProgress: (done, total) => told.push(done, total ?? 0) })).toBe(sha256(bytes))
   expect(readFileSync(target).equals(bytes)).toBe(true)
@@ -59,16 +59,16 @@ test("a file arrives whole, over a redirect to another host, and only it is left
   expect(told.slice(-2)).toEqual([bytes.length, bytes.length])
 })
 
-test("what is there already is not fetched again", async () => {
+test("an existing file is not downloaded again", async () => {
   await fetchIt()
   const before = hub.asked.filter(({ server }) => server === "storage").length
   expect(await fetchIt()).toBe(sha256(bytes))
   expect(hub.asked.filter(({ server }) => server === "storage")).toHaveLength(before)
 })
 
-test("a connection cut again and again is taken up where it was cut", async () => {
+test("a connection that breaks repeatedly is resumed each time", async () => {
   hub.faults.halfway = new Promise(() => {})
-  // halves of what is left: each time the storage stops there, and is cut when that much has come
+  // the storage sends half of the rest each time, and the connection is cut there
   const stops = [500_000, 750_000, 875_000]
   const retries: string[] = []
   const onProgress = (done: number) => {
@@ -82,9 +82,9 @@ test("a connection cut again and again is taken up where it was cut", async () =
   expect(retries).toHaveLength(3)
   const ranges = hub.asked.flatMap(({ server, range }) => (server === "storage" && range ? [range] : []))
   expect(ranges).toEqual(["bytes=500000-", "bytes=750000-", "bytes=875000-"])
-}, 20_000)
+}, 120_000)
 
-test("a download that was stopped goes on in the next run", async () => {
+test("an aborted download is resumed by the next run", async () => {
   const stop = new AbortController()
   hub.faults.halfway = new Promise(() => {})
   const stopped = fetchIt({ signal: stop.signal, onProgress: (done) => done >= 400_000 && stop.abort() })
@@ -98,7 +98,7 @@ test("a download that was stopped goes on in the next run", async () => {
   expect(files()).toEqual(["model.gguf"])
 })
 
-test("a part that was spoilt meanwhile is found out and deleted, and the run after that succeeds", async () => {
+test("a corrupt part is detected and deleted, and the next run succeeds", async () => {
   await fetchIt()
   writeFileSync(join(dirname(target), part), Buffer.concat([Buffer.from("GGUFxxxx"), bytes.subarray(8, 500_000)]))
   writeFileSync(target, "another file")
@@ -107,7 +107,7 @@ test("a part that was spoilt meanwhile is found out and deleted, and the run aft
   expect(await fetchIt()).toBe(sha256(bytes))
 })
 
-test("a storage that knows no ranges is asked for everything again", async () => {
+test("a storage without ranges sends the whole file again", async () => {
   hub.faults = { ignoresRanges: true, halfway: new Promise(() => {}) }
   const onProgress = (done: number) => {
     if (!hub.faults.halfway || done < 500_000) return
@@ -119,7 +119,7 @@ test("a storage that knows no ranges is asked for everything again", async () =>
   expect(readFileSync(target).equals(bytes)).toBe(true)
 })
 
-test("two at the same time fetch once and both have it", async () => {
+test("two concurrent downloads of a file download it once", async () => {
   let goOn = () => {}
   hub.faults.halfway = new Promise((resolve) => {
     goOn = resolve
@@ -132,7 +132,7 @@ test("two at the same time fetch once and both have it", async () => {
   expect(hub.asked.filter(({ server }) => server === "storage")).toHaveLength(1)
 })
 
-describe("what is wrong is said and nothing of it is kept:", () => {
+describe("a wrong file is reported and not kept:", () => {
   const rows: { what: string; faults: Hub["faults"]; code: string; says: RegExp }[] = [
     {
       what: "other bytes of the same length",
@@ -153,7 +153,7 @@ describe("what is wrong is said and nothing of it is kept:", () => {
       says: /a web page. A proxy or a login page/,
     },
     {
-      what: "bytes that are no model",
+      what: "bytes that are not a model",
       faults: { sendsInstead: Buffer.alloc(bytes.length, "<html>") },
       code: "NOT_A_MODEL",
       says: /begins with GGUF, got "<html>/,
@@ -171,7 +171,7 @@ describe("what is wrong is said and nothing of it is kept:", () => {
   }
 })
 
-describe("what the hub refuses is put in words:", () => {
+describe("refusals of the hub are explained:", () => {
   const rows: { faults: Hub["faults"]; env?: Record<string, string>; code: string; says: RegExp }[] = [
     { faults: { refuses: { status: 404 } }, code: "NOT_FOUND", says: /owner\/repo has no such file \(status 404\)/ },
     {
@@ -182,7 +182,7 @@ describe("what the hub refuses is put in words:", () => {
     {
       faults: { refuses: { status: 401, reason: "GatedRepo" } },
       code: "GATED",
-      says: /accepted its licence: do so there, and set HF_TOKEN/,
+      says: /accept its licence: do so there, and set HF_TOKEN/,
     },
     { faults: { refuses: { status: 403 } }, env: { HF_TOKEN: "t" }, code: "GATED", says: /HF_TOKEN was refused/ },
     { faults: { refuses: { status: 500 } }, code: "HUB_FAILED", says: /status 500.*hudfold model use/ },
@@ -197,7 +197,7 @@ describe("what the hub refuses is put in words:", () => {
   }
 })
 
-test("without a network it says what could not be reached and how to do without", async () => {
+test("without a network it says what could not be reached and how to fetch the file by other means", async () => {
   const file = await find()
   await hub.close()
   const error = await failure(() => download(file, target, { env: env() }))
@@ -207,9 +207,9 @@ test("without a network it says what could not be reached and how to do without"
     `fetch ${file.url} by other means and run: hudfold model use /path/to/model-Q8_0.gguf`,
   )
   expect(files()).toEqual([])
-}, 20_000)
+}, 120_000)
 
-test("without a checksum the file is taken as it comes, and not continued", async () => {
+test("without a checksum the file is accepted as it is, and never resumed", async () => {
   hub.faults.saysNothing = true
   const file = await find()
   expect([file.sha256, file.sizeBytes]).toEqual([undefined, undefined])
@@ -219,7 +219,7 @@ test("without a checksum the file is taken as it comes, and not continued", asyn
   expect(hub.asked.some(({ range }) => range !== undefined)).toBe(false)
 })
 
-test("more than the disk has is refused before anything is fetched", async () => {
+test("a file larger than the free disk space is refused before the download", async () => {
   const file = { ...(await find()), sizeBytes: 1e15 }
   const error = await failure(() => download(file, target, { env: env() }))
   expect(error.code).toBe("DISK_FULL")
@@ -236,11 +236,11 @@ test("the token goes to the hub and not to its storage", async () => {
 })
 
 describe("a quantisation", () => {
-  test("names the one file that ends in it", async () => {
+  test("selects the only file that ends in it", async () => {
     expect(basename((await find("hf:owner/repo:q8_0")).url)).toBe("model-Q8_0.gguf")
   })
 
-  test("that no file has is answered with those there are", async () => {
+  test("that no file has is refused with a list of the files", async () => {
     const error = await failure(() => find("hf:owner/repo:Q5_K_M"))
     expect(error.code).toBe("NOT_FOUND")
     expect(error.message).toContain("it has model-Q8_0.gguf, model-Q4_0.gguf")

@@ -1,4 +1,4 @@
-// The engine put there by the real installers from the real registry, into folders of its own and with an empty home.
+// Installs the engine with the real installers from the real registry, into separate folders and with an empty home.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -7,15 +7,14 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
-import { findCommand } from "../../src/engine/find.ts"
 import { type Places, placesIn, readInstalled } from "../../src/engine/installed.ts"
-import { PROTOCOL } from "../../src/engine/wire/version.ts"
+import { findCommand } from "../../src/engine/launch.ts"
+import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 import { installEngine, installPackages } from "../../src/setup/engine.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { findInstallers, type Installer } from "../../src/setup/installers.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
-import { engineVersion, packageName, pin } from "../../src/setup/pinned.ts"
-import { chooseVariants } from "../../src/setup/variants.ts"
+import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
 import { linkCommands } from "../cli/support.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 
@@ -39,7 +38,7 @@ beforeAll(() => {
 // some twenty thousand files
 afterAll(() => folder[Symbol.dispose](), 60_000)
 
-/** An environment in which nothing of this machine's settings is left. */
+/** An environment without this machine's settings. */
 const env = (more: Record<string, string> = {}) => ({ PATH: `${bin}:/usr/bin:/bin`, HOME: home, ...more })
 
 const only = (name: Installer["name"]) => {
@@ -69,7 +68,7 @@ const sizeOf = (path: string): number =>
     return total + (found.isFile() ? found.size : 0)
   }, 0)
 
-/** What the lock says has to be there for these variants, and nothing besides. */
+/** Exactly the packages that the lock requires for these variants. */
 function lockedPackages(): Set<string> {
   const { packages } = JSON.parse(pin(variants).lock) as {
     packages: Record<string, { version?: string; optional?: boolean }>
@@ -80,7 +79,7 @@ function lockedPackages(): Set<string> {
 
 describe("installed", () => {
   for (const name of ["npm", "bun", "opencode"] as const) {
-    test(`by ${name} it holds what the lock names and no other variant, and a second time nothing is done`, async () => {
+    test(`by ${name} it has exactly the locked packages, and a second run does nothing`, async () => {
       const places = placesOf(`by-${name}`)
       const asked: string[] = []
       const options = { env: env(), installers: only(name), onInstall: (one: Installer) => asked.push(one.name) }
@@ -88,7 +87,7 @@ describe("installed", () => {
       expect(packagesIn(join(places.sidecar, "node_modules"))).toEqual(lockedPackages())
       expect(sizeOf(places.sidecar)).toBeLessThan(60e6)
       const { engine } = await readInstalled(places)
-      expect(engine).toEqual({ engine: engineVersion, protocol: PROTOCOL, variants: variants.map(packageName) })
+      expect(engine).toEqual({ engine: engineVersion, protocol: PROTOCOL, variants: variants.map(variantPackage) })
       expect(readFileSync(places.main, "utf8")).toBe("// the sidecar\n")
       expect(readdirSync(join(places.sidecar, ".."))).toEqual(["sidecar"])
 
@@ -97,15 +96,15 @@ describe("installed", () => {
     }, 120_000)
   }
 
-  test("OpenCode's Bun leaves no cache in the home of somebody who has no Bun", () => {
-    // made by the bun of the test before it, which is the user's own
+  test("OpenCode's Bun leaves no cache in the home folder of a user without Bun", () => {
+    // created by the user's own bun in the test before
     rmSync(join(home, ".bun"), { recursive: true, force: true })
     expect(readdirSync(home).filter((name) => name !== ".npm")).toEqual([])
   })
 })
 
-describe("what is there", () => {
-  test("gets only a new program when that alone is old", async () => {
+describe("an installation", () => {
+  test("gets only a new main.js if nothing else is old", async () => {
     const places = placesOf("by-bun")
     const newer = join(folder.path, "newer.js")
     writeFileSync(newer, "// a newer sidecar\n")
@@ -114,7 +113,7 @@ describe("what is there", () => {
     expect(await installEngine(variants, places, newer, { installers: [] })).toBe("present")
   })
 
-  test("is installed anew when its record is missing, and no leftover of a killed run stays", async () => {
+  test("is replaced if its record is missing, and leftovers of killed runs are removed", async () => {
     const places = placesOf("by-bun")
     rmSync(places.engineRecord)
     mkdirSync(`${places.sidecar}.new-killed/node_modules`, { recursive: true })
@@ -124,7 +123,7 @@ describe("what is there", () => {
     expect(readdirSync(join(places.sidecar, ".."))).toEqual(["sidecar"])
   }, 60_000)
 
-  test("stays when the new one cannot be had", async () => {
+  test("stays if the new one cannot be installed", async () => {
     const places = placesOf("by-npm")
     const before = readFileSync(places.engineRecord, "utf8")
     writeFileSync(join(places.sidecar, "node_modules/.lock-sha256"), "of another version")
@@ -136,7 +135,7 @@ describe("what is there", () => {
   }, 60_000)
 })
 
-describe("a package that is not the one of the lock is refused", () => {
+describe("a package with another checksum than the lock's is refused", () => {
   const key = "node_modules/@huggingface/jinja"
   const wrong = { ...shippedLock.packages[key], integrity: `sha512-${"A".repeat(86)}==` }
   const packages = { ...shippedLock.packages, [key]: wrong }
@@ -144,7 +143,7 @@ describe("a package that is not the one of the lock is refused", () => {
   for (const name of ["npm", "bun", "opencode"] as const) {
     test(`by ${name}`, async () => {
       const target = join(folder.path, `wrong-${name}`, "node_modules")
-      // Bun checks what it fetches, and takes what its cache has for checked.
+      // Bun verifies downloads, but not its cache
       const options = {
         env: { ...env(), BUN_INSTALL_CACHE_DIR: join(target, "../../no-cache") },
         installers: only(name),
@@ -157,7 +156,7 @@ describe("a package that is not the one of the lock is refused", () => {
   }
 })
 
-describe("the user's registry is the one that is asked", () => {
+describe("the user's registry is used", () => {
   const rows: [name: Installer["name"], how: string][] = [
     ["npm", "environment"],
     ["bun", "environment"],
@@ -194,7 +193,7 @@ describe("the user's registry is the one that is asked", () => {
   }
 })
 
-test("an installer that is broken here is passed over for the next one", async () => {
+test("after a broken installer the next one is tried", async () => {
   const places = placesOf("second")
   const broken: Installer = { name: "npm", command: join(folder.path, "no-such-npm"), args: [], env: {} }
   const tried: string[] = []
@@ -207,20 +206,20 @@ test("an installer that is broken here is passed over for the next one", async (
   expect(tried).toEqual(["npm", "bun"])
 }, 60_000)
 
-test("an installer that claims success and installs nothing is found out", async () => {
+test("an installer that succeeds without installing anything is an error", async () => {
   const places = placesOf("nothing")
   const idle: Installer = { name: "npm", command: process.execPath, args: ["--version"], env: {} }
   const installed = installEngine(variants, places, main, { env: env(), installers: [idle] })
-  await expect(installed).rejects.toThrow(/npm was to install node-llama-cpp [\d.]+, and nothing is there/)
+  await expect(installed).rejects.toThrow(/npm should have installed node-llama-cpp [\d.]+, but installed nothing/)
   expect(existsSync(places.sidecar)).toBe(false)
 })
 
-test("without any installer it says what is needed", async () => {
+test("without an installer it says what is needed", async () => {
   const installed = installEngine(variants, placesOf("none"), main, { installers: [] })
   await expect(installed).rejects.toThrow(/expected npm, bun or opencode on PATH, found none/)
 })
 
-test("stopped in the middle it ends the installer and leaves nothing", async () => {
+test("on abort it ends the installer and leaves nothing behind", async () => {
   const places = placesOf("stopped")
   const stop = new AbortController()
   const started = Promise.withResolvers<void>()
@@ -242,9 +241,9 @@ test("stopped in the middle it ends the installer and leaves nothing", async () 
   expect(await installed.catch((error: Error) => error.name)).toBe("AbortError")
   expect(() => process.kill(fresh, 0)).toThrow()
   expect(readdirSync(join(places.sidecar, ".."))).toEqual([])
-}, 20_000)
+}, 120_000)
 
-/** The pid that the idle installer writes where it is to install. */
+/** The pid that the idle installer writes into the staging folder. */
 async function pidFile(parent: string): Promise<number> {
   for (const end = performance.now() + 10_000; performance.now() < end; ) {
     const [name] = existsSync(parent) ? readdirSync(parent).filter((one) => one.includes(".new-")) : []

@@ -1,22 +1,22 @@
-// A model hub as setup knows it: a server that answers for files and sends downloads on to a storage at another host, each
-// with the faults a test asks for. Records what it was asked.
+// A fake model hub: a server that describes files and redirects downloads to a storage on another host. Tests can inject
+// faults. Records all requests.
 
 import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
 export type Faults = {
-  /** the storage sends everything, whatever range is asked for */
+  /** the storage ignores range headers */
   ignoresRanges?: boolean
-  /** status of every answer of the hub, with what it says of the reason */
+  /** status and reason of every answer of the hub */
   refuses?: { status: number; reason?: string }
-  /** the hub sends a page, with status 200, in place of a file */
+  /** the hub sends a web page, with status 200, instead of a file */
   sendsPage?: boolean
-  /** the storage sends these bytes in place of the file's */
+  /** the storage sends these bytes instead of the file's */
   sendsInstead?: Buffer
-  /** the hub says nothing of size and checksum */
+  /** the hub does not report size and checksum */
   saysNothing?: boolean
-  /** the storage waits for this before it goes on after the first half */
+  /** the storage waits for this after the first half */
   halfway?: Promise<void>
 }
 
@@ -31,7 +31,7 @@ export type Hub = {
   close(): Promise<void>
 }
 
-/** `files` by `owner/repository/file`. */
+/** The keys of `files` are `owner/repository/file`. */
 export async function startHub(files: Readonly<Record<string, Buffer>>, faults: Faults = {}): Promise<Hub> {
   const asked: Asked[] = []
   const hub: Hub = { url: "", faults, asked, cut: () => storage.closeAllConnections(), close: async () => {} }
@@ -45,7 +45,7 @@ export async function startHub(files: Readonly<Record<string, Buffer>>, faults: 
     if (!file) return void response.writeHead(404).end()
     void send(file, request, response, hub.faults)
   })
-  // another host than the hub's, as the real one's storage is
+  // on another host than the hub, as in reality
   const storageUrl = `http://localhost:${await listen(storage, "localhost")}`
   const front = createServer((request, response) => {
     note("hub", request)
@@ -116,7 +116,7 @@ export function sha256(content: Buffer): string {
   return createHash("sha256").update(content).digest("hex")
 }
 
-/** Bytes that begin as a model does and are no other's. */
+/** Bytes that begin like a model; unique for each seed. */
 export function modelBytes(sizeBytes: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(sizeBytes)
   let state = seed

@@ -1,12 +1,11 @@
-// What is pinned, and what people may write for a model.
+// The pinned packages and models, and the ways to name a model.
 
 import { describe, expect, test } from "bun:test"
 import manifest from "../../sidecar/package.json" with { type: "json" }
 import lock from "../../sidecar/package-lock.json" with { type: "json" }
 import { SetupError } from "../../src/setup/errors.ts"
-import { MODELS } from "../../src/setup/models.ts"
-import { ENGINE, engineVersion, packageName, pin } from "../../src/setup/pinned.ts"
-import { readReference } from "../../src/setup/reference.ts"
+import { MODELS, readReference } from "../../src/setup/models.ts"
+import { ENGINE, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
 
 type Entry = { version?: string; integrity?: string; optional?: boolean; dependencies?: Record<string, string> }
 const entriesOf = (text: string) => (JSON.parse(text) as { packages: Record<string, Entry> }).packages
@@ -18,8 +17,8 @@ describe("the lock pins, with a checksum and in the engine's own version,", () =
     ...["mac-arm64-metal", "mac-x64", "win-x64", "win-x64-vulkan", "win-x64-cuda", "win-arm64"],
   ]
   for (const variant of variants) {
-    test(packageName(variant), () => {
-      const entry = shipped[`node_modules/${packageName(variant)}`]
+    test(variantPackage(variant), () => {
+      const entry = shipped[`node_modules/${variantPackage(variant)}`]
       expect(entry?.version).toBe(engineVersion)
       expect(entry?.integrity).toMatch(/^sha512-/)
     })
@@ -33,7 +32,7 @@ test("every package that is installed has a checksum", () => {
   expect(without).toEqual([])
 })
 
-test("a variant becomes a dependency like any other, and the others stay optional", () => {
+test("a chosen variant becomes a direct dependency, and the others stay optional", () => {
   const pinned = pin(["linux-x64"])
   const packages = entriesOf(pinned.lock)
   const direct = { [ENGINE]: engineVersion, "@node-llama-cpp/linux-x64": engineVersion }
@@ -58,7 +57,7 @@ test("a variant without a checksum is refused", () => {
   expect(() => pin(["amiga-m68k"])).toThrow("the lock has no @node-llama-cpp/amiga-m68k")
 })
 
-test("every model of the list is pinned to a revision and a checksum, and says its licence", () => {
+test("every model of the list is pinned to a revision and a checksum, and has a licence", () => {
   for (const model of MODELS) {
     expect(model.revision).toMatch(/^[0-9a-f]{40}$/)
     expect(model.sha256).toMatch(/^[0-9a-f]{64}$/)
@@ -92,12 +91,12 @@ describe("and not as", () => {
   const rows: [text: string, says: string][] = [
     ["smollm3", 'no model is called "smollm3"; expected a name of `hudfold model list`'],
     ["", "no model is called"],
-    ["hf:owner", '"hf:owner" is no model; expected'],
-    ["hf:../../etc:Q8_0", "is no model"],
+    ["hf:owner", '"hf:owner" is not a model; expected'],
+    ["hf:../../etc:Q8_0", "is not a model"],
     ["hf:owner/repo/../../a.gguf", "a model is a .gguf file"],
     ["hf:owner/repo/README.md", 'a model is a .gguf file; got "README.md" in owner/repo'],
     ["https://huggingface.co/owner/repo/resolve/main/..%2f..%2fa.gguf", "a model is a .gguf file"],
-    ["ftp://host/a.gguf", "is no model"],
+    ["ftp://host/a.gguf", "is not a model"],
   ]
   for (const [text, says] of rows) {
     test(JSON.stringify(text), () => {

@@ -1,11 +1,11 @@
-// Every kind of machine as a row: what was found, what is installed for it.
+// Which packages are installed on each kind of machine, and how a machine is probed.
 
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { GpuChoice } from "../../src/engine/wire/messages.ts"
 import { availableOf, type Gpu, type Machine, probeLinux, probeMachine } from "../../src/setup/machine.ts"
-import { chooseVariants, sizesOf } from "../../src/setup/variants.ts"
+import { chooseVariants, sizesOf } from "../../src/setup/packages.ts"
 import { temporaryFolder } from "../store/support.ts"
 
 const NONE: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
@@ -39,7 +39,7 @@ describe("the packages for", () => {
       variants: ["linux-arm64"],
       why: /no engine for GPUs/,
     },
-    { what: "a Raspberry Pi of 32 bits", machine: { arch: "arm" }, variants: ["linux-armv7l"] },
+    { what: "a 32-bit Raspberry Pi", machine: { arch: "arm" }, variants: ["linux-armv7l"] },
     { what: "Linux on RISC-V", machine: { arch: "riscv64" }, variants: ["linux-riscv64"] },
     {
       what: "NVIDIA with CUDA's libraries",
@@ -53,7 +53,7 @@ describe("the packages for", () => {
       variants: ["linux-x64", "linux-x64-vulkan"],
     },
     {
-      what: "NVIDIA's driver without anything to reach it by",
+      what: "NVIDIA's driver without CUDA or Vulkan",
       machine: { gpu: GEFORCE },
       variants: ["linux-x64"],
       why: /RTX 3060, but neither/,
@@ -76,29 +76,29 @@ describe("the packages for", () => {
       variants: ["linux-x64"],
       why: /only a software driver/,
     },
-    { what: "a Radeon, when none is wanted", machine: { gpu: RADEON }, gpu: "off", variants: ["linux-x64"] },
+    { what: "a Radeon, if no GPU is requested", machine: { gpu: RADEON }, gpu: "off", variants: ["linux-x64"] },
     {
-      what: "a software driver, when Vulkan is asked for",
+      what: "a software driver, if Vulkan is requested",
       machine: { gpu: { ...NONE, vulkan: true, drivers: ["lvp"] } },
       gpu: "vulkan",
       variants: ["linux-x64", "linux-x64-vulkan"],
-      why: /^asked for$/,
+      why: /^requested$/,
     },
     {
-      what: "no driver, when CUDA is asked for",
+      what: "no driver, if CUDA is requested",
       gpu: "cuda",
       variants: ["linux-x64", "linux-x64-cuda"],
-      why: /are not all here: it will not be used/,
+      why: /are missing: it will not be used/,
     },
-    { what: "Apple's own processor", machine: { platform: "darwin", arch: "arm64" }, variants: ["mac-arm64-metal"] },
+    { what: "Apple silicon", machine: { platform: "darwin", arch: "arm64" }, variants: ["mac-arm64-metal"] },
     {
-      what: "Apple's own processor without its GPU",
+      what: "Apple silicon without its GPU",
       machine: { platform: "darwin", arch: "arm64" },
       gpu: "off",
       variants: ["mac-arm64-metal"],
     },
     {
-      what: "a program for Intel on Apple's own processor",
+      what: "an emulated Intel program on Apple silicon",
       machine: { platform: "darwin", arch: "x64", translated: true },
       variants: ["mac-x64", "mac-arm64-metal"],
       why: /Metal/,
@@ -122,7 +122,7 @@ describe("the packages for", () => {
       const choice = chooseVariants(machineOf(machine), gpu)
       expect(choice.variants).toEqual(variants)
       expect(choice.why).toMatch(why ?? /./)
-      // each of them has a size that a dry run can name
+      // a dry run needs the size of each
       for (const variant of variants) {
         expect(sizesOf([variant]).fetchedBytes).toBeGreaterThan(sizesOf([]).fetchedBytes)
       }
@@ -130,7 +130,7 @@ describe("the packages for", () => {
   }
 })
 
-describe("there is none, and it says so, for", () => {
+describe("there is no engine for", () => {
   const rows: { what: string; machine: Over; gpu?: GpuChoice; says: RegExp }[] = [
     {
       what: "musl",
@@ -163,7 +163,7 @@ describe("there is none, and it says so, for", () => {
   }
 })
 
-describe("a GPU on Linux is found by its files:", () => {
+describe("a GPU on Linux is detected by files:", () => {
   const CUDA = ["usr/lib/x86_64-linux-gnu/libcuda.so.1", "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"]
   const RUNTIME = "usr/local/cuda-12.4/targets/x86_64-linux/lib"
   const VULKAN = ["usr/lib/x86_64-linux-gnu/libvulkan.so.1", "usr/share/vulkan/icd.d/radeon_icd.x86_64.json"]
@@ -193,7 +193,7 @@ describe("a GPU on Linux is found by its files:", () => {
       files: [...VULKAN, "usr/share/vulkan/icd.d/lvp_icd.x86_64.json", "dev/dri/renderD128", "dev/dri/card0"],
       finds: { vulkan: true, drivers: ["lvp", "radeon"], devices: ["renderD128"] },
     },
-    { what: "the subsystem of Windows", files: ["dev/dxg"], finds: { devices: ["dxg"] } },
+    { what: "WSL", files: ["dev/dxg"], finds: { devices: ["dxg"] } },
   ]
   for (const { what, files, finds } of rows) {
     test(what, async () => {
@@ -213,7 +213,7 @@ describe("a GPU on Linux is found by its files:", () => {
   })
 })
 
-test("what macOS can give is more than what nobody has touched", () => {
+test("available memory on macOS includes reclaimable memory", () => {
   const said = `Mach Virtual Memory Statistics: (page size of 16384 bytes)
 Pages free:                               10000.
 Pages active:                            300000.
@@ -225,7 +225,7 @@ Pages purgeable:                           2000.
   expect(availableOf("")).toBeUndefined()
 })
 
-test("this machine is one that something can be chosen for", async () => {
+test("this machine can be probed and is supported", async () => {
   const machine = await probeMachine()
   expect(machine.cores).toBeGreaterThan(0)
   expect(machine.availableBytes).toBeGreaterThan(0)

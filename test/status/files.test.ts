@@ -19,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 let folders = 0
 const newFolder = () => join(root, `sessions-${++folders}`)
 
-test("a status is read as it was written, and none is left half written", async () => {
+test("a status is read back as written, and no partial file remains", async () => {
   const folder = newFolder()
   await Promise.all([1, 2, 3].map((calls) => writeStatus(folder, statusOf({ sessionID: "ses_1", calls }))))
   expect((await readStatus(folder, "ses_1"))?.sessionID).toBe("ses_1")
@@ -28,7 +28,7 @@ test("a status is read as it was written, and none is left half written", async 
   expect(sessionOf("ses_1.switches.json")).toBeUndefined()
 })
 
-test("what is no status, or one of another version, is none", async () => {
+test("a file that is not a status, or of another version, is ignored", async () => {
   const folder = newFolder()
   mkdirSync(folder)
   writeFileSync(join(folder, "ses_1.status.json"), "{")
@@ -38,7 +38,7 @@ test("what is no status, or one of another version, is none", async () => {
   expect(await readStatus(folder, "ses_3")).toBeUndefined()
 })
 
-test("a file that is far too large is none, and of its text a terminal gets nothing to act on", async () => {
+test("a file that is far too large is ignored, and control characters are removed", async () => {
   const folder = newFolder()
   const failures = [{ what: "npm\u001b[31m test\u202e", detail: "\u0000a\u009b1mb", since: 1, times: 1 }]
   await writeStatus(folder, statusOf({ failures }))
@@ -50,7 +50,7 @@ test("a file that is far too large is none, and of its text a terminal gets noth
   expect(await readStatus(folder, "ses_1")).toBeUndefined()
 })
 
-test("a session's id is no way out of the folder", async () => {
+test("a session id cannot lead out of the folder", async () => {
   const folder = newFolder()
   for (const sessionID of ["../ses_1", "a/b", "", "x".repeat(101)]) {
     await expect(writeStatus(folder, statusOf({ sessionID }))).rejects.toThrow("not a session id")
@@ -60,7 +60,7 @@ test("a session's id is no way out of the folder", async () => {
   }
 })
 
-test("switches are on until one is off, and a file that cannot be read switches nothing off", async () => {
+test("switches are on by default, and an unreadable file switches nothing off", async () => {
   const folder = newFolder()
   expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "on" })
   await writeSwitches(folder, "ses_1", { hud: "on", folding: "paused" })
@@ -71,7 +71,7 @@ test("switches are on until one is off, and a file that cannot be read switches 
   expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "on" })
 })
 
-test("the newest sessions come first; old ones and the rests of writes that were cut off are removed", async () => {
+test("the newest sessions come first; old ones and leftovers of interrupted writes are removed", async () => {
   const folder = newFolder()
   const nowMs = Date.now()
   const at = (name: string, daysAgo: number) => {
@@ -92,7 +92,7 @@ test("the newest sessions come first; old ones and the rests of writes that were
   expect(readdirSync(folder)).toEqual(["ses_old.status.json"])
 })
 
-test("a stranger's file in the folder does not end the writing of all others", async () => {
+test("a foreign file in the folder does not break pruning", async () => {
   const folder = newFolder()
   await writeStatus(folder, statusOf({ sessionID: "ses_1" }))
   const stray = join(folder, "copy of ses_1.status.json")

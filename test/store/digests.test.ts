@@ -17,7 +17,7 @@ const digestOf = (gist: string): Digest => ({
   verdict: "fail",
 })
 
-function rowsOf(path: string): unknown[][] {
+function digestRows(path: string): unknown[][] {
   const db = new Database(path, { readonly: true })
   try {
     return db.query("SELECT key, writer FROM digest ORDER BY key, writer").values()
@@ -26,7 +26,7 @@ function rowsOf(path: string): unknown[][] {
   }
 }
 
-/** Runs some SQL on a store file that nobody has open. */
+/** Changes a store file that is not open. */
 function edit(path: string, change: (db: Database) => void): void {
   const db = new Database(path)
   change(db)
@@ -38,7 +38,7 @@ async function seed(path: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) opened.store.saveDigest(writer, key, digestOf(key))
 }
 
-test("a digest is found again in a later process, and only for the writer that wrote it", async () => {
+test("a digest is found in a later process, and only for its writer", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, ["k1", "k2"])
@@ -80,7 +80,7 @@ test("many keys are read at once", async () => {
   expect([...(await second.store.loadDigests(writer, asked)).keys()].sort()).toEqual(keys.sort())
 })
 
-test("what a digest quotes survives to the byte", async () => {
+test("the text of a digest survives byte for byte", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   const digest: Digest = { kind: "log", gist: "a\0b\ud800c\u2028d\u{1f600}", facts: [] }
@@ -92,7 +92,7 @@ test("what a digest quotes survives to the byte", async () => {
   expect((await second.store.loadDigests("openai/m\ud800", ["k1"])).get("k1")).toEqual(digest)
 })
 
-test("a row that is no digest is skipped and counted, and can be written again", async () => {
+test("an invalid row is skipped and counted, and can be overwritten", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, ["k1", "k2", "k3", "k4"])
@@ -106,10 +106,10 @@ test("a row that is no digest is skipped and counted, and can be written again",
   await using opened = await openAt(path)
   expect([...(await opened.store.loadDigests(writer, ["k1", "k2", "k3", "k4"])).keys()]).toEqual(["k4"])
   expect(opened.store.counters.skipped).toBe(3)
-  opened.store.saveDigest(writer, "k1", digestOf("anew"))
+  opened.store.saveDigest(writer, "k1", digestOf("again"))
   await opened.store.flush()
   await using other = await openAt(path)
-  expect((await other.store.loadDigests(writer, ["k1"])).get("k1")).toEqual(digestOf("anew"))
+  expect((await other.store.loadDigests(writer, ["k1"])).get("k1")).toEqual(digestOf("again"))
 })
 
 test("deleting a session deletes no digest", async () => {
@@ -121,10 +121,10 @@ test("deleting a session deletes no digest", async () => {
     opened.store.saveDigest(writer, "k1", digestOf("k1"))
     opened.store.deleteSession("ses_1")
   }
-  expect(rowsOf(path)).toEqual([["k1", writer]])
+  expect(digestRows(path)).toEqual([["k1", writer]])
 })
 
-test("opening drops digests unused for 90 days before the newest, and one that is of use again stays", async () => {
+test("opening drops digests unused for 90 days before the newest; reading one keeps it", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, ["old", "used", "young"])
@@ -142,10 +142,10 @@ test("opening drops digests unused for 90 days before the newest, and one that i
   {
     await using _ = await openAt(path)
   }
-  expect(rowsOf(path).map(([key]) => key)).toEqual(["used", "young"])
+  expect(digestRows(path).map(([key]) => key)).toEqual(["used", "young"])
 })
 
-test("opening keeps the 20,000 digests that were of use last", async () => {
+test("opening keeps the 20,000 most recently used digests", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, [])
@@ -159,6 +159,6 @@ test("opening keeps the 20,000 digests that were of use last", async () => {
   {
     await using _ = await openAt(path)
   }
-  const keys = rowsOf(path).map(([key]) => key)
+  const keys = digestRows(path).map(([key]) => key)
   expect([keys.length, keys[0], keys.at(-1)]).toEqual([20_000, "k00010", "k20009"])
 })

@@ -46,7 +46,7 @@ describe("what is read", () => {
     expect((await readExport(path)).messages.length).toBe(2)
   })
 
-  test("messages and parts of a broken shape are skipped and counted", () => {
+  test("malformed messages and parts are skipped and counted", () => {
     const messages = [
       { info: { id: "msg_1", role: "user" }, parts: [{ type: "text" }, null, 7, { text: "no type" }] },
       { info: null, parts: [] },
@@ -65,10 +65,10 @@ describe("what is refused, and how", () => {
     { name: "an array", content: "[]", code: "NOT_AN_EXPORT", says: "expected {info, messages} (it is another value)" },
     { name: "other JSON", content: '{"name":"x"}', code: "NOT_AN_EXPORT", says: "(info is missing" },
     {
-      name: "messages that are no list",
+      name: "messages that are not a list",
       content: '{"info":{"id":"a"},"messages":{}}',
       code: "NOT_AN_EXPORT",
-      says: "(messages is missing or of another type)",
+      says: "(messages is missing or of the wrong type)",
     },
     {
       name: "no messages",
@@ -76,7 +76,7 @@ describe("what is refused, and how", () => {
       code: "NO_MESSAGES",
       says: "without messages",
     },
-    { name: "a comma too many", content: '{"info":{},}', code: "NOT_AN_EXPORT", says: "is not JSON" },
+    { name: "an extra comma", content: '{"info":{},}', code: "NOT_AN_EXPORT", says: "is not JSON" },
   ]
   for (const { name, content, code, says } of rows) {
     test(`${name}: ${code}`, () => {
@@ -87,7 +87,7 @@ describe("what is refused, and how", () => {
     })
   }
 
-  test("an export cut off anywhere is called cut off, with the way around it", () => {
+  test("an export truncated anywhere is reported as such, with the remedy", () => {
     for (let length = 1; length < text.length; length += 7) {
       const found = failure(text.slice(0, length))
       expect(found.code).toBe("EXPORT_TRUNCATED")

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { schemaVersion } from "../../src/store/migrations/index.ts"
+import { schemaVersion } from "../../src/store/migrations.ts"
 import {
   anchors,
   countTurns,
@@ -20,7 +20,7 @@ import {
 /** Overwrites the table's first page, which an open store has not read yet. */
 function breakTable(path: string, table: string): void {
   const db = new Database(path)
-  // what is read has to come from the page that is broken here
+  // so that reads come from the page that is broken here, not from the log
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)")
   const row = db.query<{ rootpage: number }, [string]>("SELECT rootpage FROM sqlite_master WHERE name = ?").get(table)
   db.close()
@@ -82,7 +82,7 @@ describe("locked by another process", () => {
     await holder.printed("locked")
     opened.store.saveTurn(turnOf())
     await opened.store.close()
-    expect(opened.warnings).toEqual(["the store gave up a write: database is locked"])
+    expect(opened.warnings).toEqual(["the store lost a write: database is locked"])
     expect(opened.store.counters.dropped).toBe(1)
     await holder.finish()
   })
@@ -103,12 +103,12 @@ describe("locked by another process", () => {
 
 describe("corrupt", () => {
   const damages: { name: string; damage(bytes: Buffer): Buffer }[] = [
-    { name: "bytes that are no database", damage: () => Buffer.from("not a database at all, ".repeat(400)) },
+    { name: "bytes that are not a database", damage: () => Buffer.from("not a database at all, ".repeat(400)) },
     { name: "a good header over broken pages", damage: (bytes) => bytes.fill(0xa5, 100) },
-    { name: "a file cut off in the middle", damage: (bytes) => bytes.subarray(0, 4096 + 100) },
+    { name: "a truncated file", damage: (bytes) => bytes.subarray(0, 4096 + 100) },
   ]
   for (const { name, damage } of damages) {
-    test(`${name}: set aside, one warning, a fresh store that works`, async () => {
+    test(`${name}: set aside, one warning, a new store that works`, async () => {
       using folder = temporaryFolder()
       const path = join(folder.path, "hud.db")
       await seed(path)
@@ -119,7 +119,7 @@ describe("corrupt", () => {
         expect(opened.store.state.kind).toBe("sqlite")
         expect(opened.warnings.length).toBe(1)
         expect(opened.warnings[0]).toMatch(
-          /^the store was corrupt \(.+\); set aside as .+\.corrupt-.+, started a fresh one$/,
+          /^the store was corrupt \(.+\); set aside as .+\.corrupt-.+, started a new one$/,
         )
         opened.store.saveTurn(turnOf())
       }
@@ -130,7 +130,7 @@ describe("corrupt", () => {
     })
   }
 
-  test("corrupted while open: set aside, and what this process knows is written to the fresh file", async () => {
+  test("corrupted while open: set aside, and everything in memory is written to the new file", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await seed(path)
@@ -177,7 +177,7 @@ describe("corrupt", () => {
 })
 
 describe("not ours to write", () => {
-  test("a store of a newer version is left alone to the byte", async () => {
+  test("a store of a newer version is left unchanged, byte for byte", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await seed(path)
@@ -229,7 +229,7 @@ describe("not ours to write", () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test("a folder that cannot be made means memory, with one warning", async () => {
+  test("a folder that cannot be created means memory, with one warning", async () => {
     using folder = temporaryFolder()
     writeFileSync(join(folder.path, "file"), "")
     await using opened = await openAt(join(folder.path, "file", "data", "hud.db"))

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { applicationID, migrations } from "../../src/store/migrations/index.ts"
+import { applicationID, migrations } from "../../src/store/migrations.ts"
 import { foldOf, openAt, runFixture, temporaryFolder, turnOf, until } from "./support.ts"
 
 const foldsOf = (first: number, last: number) =>
@@ -19,7 +19,7 @@ function query(path: string, sql: string, ...values: (string | number)[]): unkno
 const countRows = (path: string) => query(path, "SELECT count(*) FROM fold")[0]?.[0]
 
 describe("after a restart", () => {
-  test("a session's folds are as they were saved, in the order of folding, and no other session's", async () => {
+  test("a session has its own folds as saved, in the order of folding", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -39,7 +39,7 @@ describe("after a restart", () => {
     expect(second.store.counters.skipped).toBe(0)
   })
 
-  test("what goes out instead is the same to the byte", async () => {
+  test("the text sent instead is the same, byte for byte", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     const fold = foldOf(1, { partID: "prt_\ud800x", text: "a\0b\ud800c\udfffd\u2028e\u{1f600}\r\n" })
@@ -54,20 +54,23 @@ describe("after a restart", () => {
     expect(await second.store.loadFolds("ses_\ud800x")).toEqual([])
   })
 
-  test("of a part folded twice the later fold counts", async () => {
+  test("the later fold of a part replaces the earlier one", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
       await using first = await openAt(path)
       first.store.saveFolds("ses_1", [foldOf(1), foldOf(2)])
       await first.store.flush()
-      first.store.saveFolds("ses_1", [foldOf(3, { partID: "prt_1" }), foldOf(2, { text: "anew" })])
+      first.store.saveFolds("ses_1", [foldOf(3, { partID: "prt_1" }), foldOf(2, { text: "again" })])
     }
     await using second = await openAt(path)
-    expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(2, { text: "anew" }), foldOf(3, { partID: "prt_1" })])
+    expect(await second.store.loadFolds("ses_1")).toEqual([
+      foldOf(2, { text: "again" }),
+      foldOf(3, { partID: "prt_1" }),
+    ])
   })
 
-  test("a dropped fold is gone, and its number is not free again", async () => {
+  test("a dropped fold is gone, and its number is not reused", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -96,7 +99,7 @@ describe("after a restart", () => {
     expect(await fourth.store.lastFold("ses_1")).toBe(5)
   })
 
-  test("a row that is no fold is skipped and counted, its number is not free, and it can be written again", async () => {
+  test("an invalid row is skipped and counted, its number is not reused, and it can be overwritten", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -128,7 +131,7 @@ describe("before the disk", () => {
     expect(await opened.store.loadFolds("ses_1")).toEqual([foldOf(1)])
   })
 
-  test("many saves of one session wait as one write, and all of their folds arrive", async () => {
+  test("many saves of one session wait as one write, and all folds are written", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     const folds = foldsOf(1, 40)
@@ -142,7 +145,7 @@ describe("before the disk", () => {
     expect(await second.store.loadFolds("ses_1")).toEqual(folds)
   })
 
-  test("under another process's lock a load answers what is known, and the folds are written once it is gone", async () => {
+  test("while another process holds the lock, a load returns what is known, and the folds are written afterwards", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using opened = await openAt(path, { delayMs: 20 })
@@ -174,7 +177,7 @@ describe("before the disk", () => {
 })
 
 describe("bounds", () => {
-  test("of one session the newest 5,000 folds are kept on disk", async () => {
+  test("the newest 5,000 folds of a session are kept on disk", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -245,7 +248,7 @@ describe("with their session", () => {
   })
 })
 
-test("a file of the version before folds is taken over with its turns, which have folded and saved nothing", async () => {
+test("a file from before folds is migrated with its turns, which have zero folds and savings", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   const db = new Database(path)

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { applicationID, migrations, schemaVersion } from "../../src/store/migrations/index.ts"
+import { applicationID, migrations, schemaVersion } from "../../src/store/migrations.ts"
 import { anchors, countTurns, openAt, runFixture, seed, temporaryFolder } from "./support.ts"
 
 describe("more than one process", () => {
-  test("three that open a new store at once and write at once lose nothing", async () => {
+  test("three that open and write a new store at the same time lose nothing", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "data", "hud.db")
     using a = runFixture("write-turns.ts", path, "ses_a", "60")
@@ -21,7 +21,7 @@ describe("more than one process", () => {
   })
 })
 
-describe("growing older", () => {
+describe("aging", () => {
   for (let version = 0; version < schemaVersion; version++) {
     test(`a store at schema ${version} is migrated and keeps its rows`, async () => {
       using folder = temporaryFolder()
@@ -46,7 +46,7 @@ describe("growing older", () => {
     })
   }
 
-  test("opening deletes sessions untouched for 90 days before the newest, with all that is theirs", async () => {
+  test("opening deletes sessions untouched for 90 days before the newest, with all their rows", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await seed(path)

@@ -3,8 +3,8 @@ import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fixtures, openAt, opencode, root, spawnChild, temporaryFolder, turnOf } from "./support.ts"
 
-describe("what is saved comes back", () => {
-  test("after a restart anchors, carried facts and turns are as they were saved", async () => {
+describe("saved data", () => {
+  test("anchors, carried facts and turns survive a restart", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "data", "hud.db")
     const anchors = [
@@ -48,7 +48,7 @@ describe("what is saved comes back", () => {
     expect(await other.store.turns("ses_1")).toEqual([turnOf({ calls: 7 })])
   })
 
-  test("turns come in their order and only of the session asked for", async () => {
+  test("turns are in order, and only those of the requested session", async () => {
     using folder = temporaryFolder()
     await using opened = await openAt(join(folder.path, "hud.db"))
     for (const turn of [10, 2, 1]) opened.store.saveTurn(turnOf({ turn }))
@@ -57,7 +57,7 @@ describe("what is saved comes back", () => {
     expect((await opened.store.turns("ses_1")).map((turn) => turn.turn)).toEqual([1, 2, 10])
   })
 
-  test("NUL bytes and lone surrogates in a HUD text survive to the byte", async () => {
+  test("NUL bytes and lone surrogates in a HUD text survive byte for byte", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     const text = "a\0b\ud800c\udfffd\u2028e\u{1f600}"
@@ -73,7 +73,7 @@ describe("what is saved comes back", () => {
     expect((await second.store.turns("ses_1"))[0]?.modelID).toBe("m\ufffdx\0y")
   })
 
-  test("fractions and NaN in a turn's figures do not cost the turn", async () => {
+  test("fractions and NaN in a turn's figures do not lose the turn", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -118,7 +118,7 @@ describe("what is saved comes back", () => {
     expect(second.store.loadAnchors().size).toBe(0)
   })
 
-  test("the 50 sessions saved to last are loaded, newest last", async () => {
+  test("the 50 most recently saved sessions are loaded, newest last", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
@@ -165,7 +165,7 @@ describe("the file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  test("closing twice is closing once, and a save after it is ignored", async () => {
+  test("closing is idempotent, and a later save is ignored", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     const opened = await openAt(path)
@@ -195,7 +195,7 @@ describe("hosts", () => {
   const module = join(root, "src/store/open.ts")
   const script = join(fixtures, "round-trip.mjs")
 
-  test("works inside the Bun that OpenCode brings", async () => {
+  test("works inside OpenCode's embedded Bun", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     using child = spawnChild([opencode, script, module, path], { BUN_BE_BUN: "1" })
@@ -212,8 +212,8 @@ describe("hosts", () => {
     })
   })
 
-  // Node reads no TypeScript in its older versions, and users run the bundle: so does this.
-  test("loads under plain Node from a single-file bundle and says that it is memory", async () => {
+  // The bundle, since older Node versions do not run TypeScript, and it is what users run.
+  test("loads under plain Node from a single-file bundle and reports that it is memory only", async () => {
     using folder = temporaryFolder()
     const built = await Bun.build({
       entrypoints: [module],
@@ -227,6 +227,6 @@ describe("hosts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ state: { kind: "memory" }, warnings: [], anchors: [], turns: [], folds: [] })
-    expect(report.state.reason).toContain("needs Bun's SQLite, and runs on Node")
+    expect(report.state.reason).toContain("needs Bun's SQLite, but runs on Node")
   })
 })

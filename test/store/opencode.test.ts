@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { StoreError } from "../../src/store/errors.ts"
 import { findDatabase, openOpencode } from "../../src/store/opencode.ts"
-import { standing } from "../../src/store/recording.ts"
+import { visibleMessages } from "../../src/store/recording.ts"
 import { opencodeFolder } from "../../src/system/data-folder.ts"
 import { createHost, findOpencode, type Host } from "../opencode/host.ts"
 import { type Provider, startProvider } from "../opencode/provider.ts"
@@ -38,7 +38,7 @@ afterAll(async () => {
   await provider?.close()
 })
 
-/** The error's code, and a check that its message is one line a person can act on. */
+/** The error's code. Also checks that the message is a single useful line. */
 function codeOf(read: () => unknown): string {
   try {
     read()
@@ -104,17 +104,17 @@ describe("a database of the real OpenCode", () => {
     writer.close()
   })
 
-  test("a session nobody has, says so", async () => {
+  test("a session that does not exist is reported", async () => {
     const database = await openOpencode({ path })
     expect(codeOf(() => database.readSession("ses_nope"))).toBe("SESSION_NOT_FOUND")
-    // `_` and `%` are letters here, not patterns.
+    // `_` and `%` are literal here, not wildcards.
     expect(codeOf(() => database.readSession("ses%"))).toBe("SESSION_NOT_FOUND")
     expect(codeOf(() => database.readSession(""))).toBe("SESSION_NOT_FOUND")
     database.close()
   })
 })
 
-/** The same tables with made-up rows, for what the real one does not hold. */
+/** The same tables with made-up rows, for cases the real database does not contain. */
 function madeUp(path: string): Database {
   const db = new Database(path)
   db.exec(`
@@ -134,11 +134,11 @@ function madeUp(path: string): Database {
 }
 
 describe("odd databases", () => {
-  test("an ambiguous beginning names what it could be", async () => {
+  test("an ambiguous prefix lists the candidates", async () => {
     using folder = temporaryFolder()
     madeUp(join(folder.path, "o.db")).close()
     const database = await openOpencode({ path: join(folder.path, "o.db") })
-    expect(() => database.readSession("ses_aa")).toThrow(/\(ses_aa2, ses_aa1\); give more of it/)
+    expect(() => database.readSession("ses_aa")).toThrow(/\(ses_aa2, ses_aa1\); give more characters/)
     expect(codeOf(() => database.readSession("ses_aa"))).toBe("SESSION_AMBIGUOUS")
     database.close()
   })
@@ -152,7 +152,7 @@ describe("odd databases", () => {
     database.close()
   })
 
-  test("messages come by time and then id, parts by id, ids put back, broken rows skipped and counted", async () => {
+  test("messages are sorted by time and id, parts by id, ids are restored, broken rows skipped and counted", async () => {
     using folder = temporaryFolder()
     const db = madeUp(join(folder.path, "o.db"))
     db.exec(`
@@ -181,7 +181,7 @@ describe("odd databases", () => {
     expect(skipped).toBe(3)
   })
 
-  test("no database, a file that is none, and another program's are told apart from a missing session", async () => {
+  test("a missing database, a file that is not one, and another program's differ from a missing session", async () => {
     using folder = temporaryFolder()
     const env = { XDG_DATA_HOME: folder.path }
     expect(await codeOfOpening({ env })).toBe("DATABASE_NOT_FOUND")
@@ -198,7 +198,7 @@ describe("odd databases", () => {
     }
   })
 
-  test("of the databases of other channels the one in use is read, when the usual one is not there", () => {
+  test("without the usual database, the most recently used one of another channel is read", () => {
     using folder = temporaryFolder()
     const env = { XDG_DATA_HOME: folder.path }
     mkdirSync(opencodeFolder(env))
@@ -238,7 +238,7 @@ test("a pending revert hides what OpenCode will delete at the next prompt", asyn
   try {
     const recording = database.readSession(session)
     expect(recording.messages).toHaveLength(exported.length + 2)
-    expect(standing(recording).map((message) => message.info.id)).toEqual(
+    expect(visibleMessages(recording).map((message) => message.info.id)).toEqual(
       exported.map((message) => message.info.id as string),
     )
   } finally {

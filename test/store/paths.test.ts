@@ -4,14 +4,14 @@ import { dataFolder, opencodeFolder, storePath } from "../../src/system/data-fol
 
 const home = resolve("/home/u")
 
-test("the data folder is the one named, else beside OpenCode's in the XDG data folder, else below home", () => {
+test("the data folder is HUDFOLD_DATA, else next to OpenCode's in the XDG data folder, else below home", () => {
   expect(dataFolder({ HUDFOLD_DATA: resolve("/x"), XDG_DATA_HOME: resolve("/d") }, home)).toBe(resolve("/x"))
   expect(dataFolder({ XDG_DATA_HOME: resolve("/d") }, home)).toBe(resolve("/d/opencode-hudfold"))
   expect(dataFolder({}, home)).toBe(resolve("/home/u/.local/share/opencode-hudfold"))
   expect(storePath({}, home)).toBe(resolve("/home/u/.local/share/opencode-hudfold/hud.db"))
 })
 
-test("an empty variable is no variable", () => {
+test("an empty variable counts as unset", () => {
   expect(dataFolder({ HUDFOLD_DATA: "", XDG_DATA_HOME: "" }, home)).toBe(
     resolve("/home/u/.local/share/opencode-hudfold"),
   )

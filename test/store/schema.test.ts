@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { getTableConfig } from "drizzle-orm/sqlite-core"
-import { migrations } from "../../src/store/migrations/index.ts"
+import { migrations } from "../../src/store/migrations.ts"
 import * as schema from "../../src/store/schema.ts"
 
 type Column = { name: string; type: string; notnull: number; pk: number }
@@ -12,7 +12,7 @@ function migrated(): Database {
   return db
 }
 
-test("the migrations make the tables the schema describes, and no others", () => {
+test("the migrations create exactly the tables of the schema", () => {
   const db = migrated()
   const made = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   expect(made.map(({ name }) => name).sort()).toEqual(
@@ -35,7 +35,7 @@ test("the migrations make the tables the schema describes, and no others", () =>
   }
 })
 
-test("every table is strict, so that what is read has the type it was declared with", () => {
+test("every table is strict, so that values have the declared type", () => {
   const tables = migrated().query<{ name: string; strict: number }, []>("PRAGMA table_list").all()
   const loose = tables.filter(({ name, strict }) => strict === 0 && !name.startsWith("sqlite_"))
   expect(loose).toEqual([])

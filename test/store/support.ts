@@ -1,15 +1,15 @@
-// What the store's tests share: temporary folders, records, and child processes that are waited for by what they print.
+// Shared by the tests of the store: temporary folders, records, and child processes whose output can be awaited.
 import { Database } from "bun:sqlite"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Fold } from "../../src/fold/fold.ts"
-import type { Store, Turn } from "../../src/store/open.ts"
 import { openStore } from "../../src/store/open.ts"
+import type { Store, Turn } from "../../src/store/record.ts"
 
 export const root = join(import.meta.dir, "../..")
 export const fixtures = join(import.meta.dir, "fixtures")
-/** OpenCode's own binary, which runs scripts on the Bun it was built with. */
+/** OpenCode's binary, which can run scripts on its embedded Bun. */
 export const opencode = join(root, "node_modules/.bin/opencode")
 
 /** A new folder, removed when disposed: `using folder = temporaryFolder()`. */
@@ -85,7 +85,7 @@ export function countTurns(path: string): number {
   }
 }
 
-export async function until(claim: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+export async function until(claim: () => boolean | Promise<boolean>, deadlineMs = 60_000): Promise<void> {
   const end = performance.now() + deadlineMs
   while (!(await claim())) {
     if (performance.now() > end) throw new Error(`not so within ${deadlineMs} ms: ${claim}`)
@@ -94,9 +94,9 @@ export async function until(claim: () => boolean | Promise<boolean>, deadlineMs 
 }
 
 export type Child = {
-  /** resolves when the child has printed this line; rejects when it ends without */
+  /** resolves when the child has printed this line; rejects if it ends before */
   printed(line: string): Promise<void>
-  /** ends the child's stdin, which tells a fixture to finish, and answers its exit code and what it printed */
+  /** closes stdin, which tells a fixture to finish, and returns the exit code and the output */
   finish(): Promise<{ code: number; stdout: string; stderr: string }>
   [Symbol.dispose](): void
 }

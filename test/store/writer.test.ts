@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
-import { rowsOf } from "../../src/store/fold.ts"
-import type { Write } from "../../src/store/record.ts"
+import { storedFolds } from "../../src/store/fold-rows.ts"
+import type { StoreWrite } from "../../src/store/record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "../../src/store/writer.ts"
 import { foldOf, until } from "./support.ts"
 
-const carried = (sessionID: string, data = "{}"): Write => ({
+const carried = (sessionID: string, data = "{}"): StoreWrite => ({
   kind: "carried",
   sessionID,
   carried: { compactionID: "msg_1", data },
   at: 1,
 })
 
-/** A disk that fails as told, and remembers what it was given in which batches. */
+/** A disk that fails as instructed and records the batches it was given. */
 function diskOf(failures: (Recovery | undefined)[] = [], over: Partial<WriterOptions> = {}) {
-  const batches: Write[][] = []
+  const batches: StoreWrite[][] = []
   const lost: string[] = []
   let attempts = 0
   const writer = createWriter({
@@ -49,20 +49,20 @@ test("writes by itself after a while", async () => {
   await writer.close()
 })
 
-test("of writes with one key only the last is written", async () => {
+test("only the last of several writes with the same key is written", async () => {
   const { writer, batches } = diskOf()
   for (const data of ["1", "2", "3"]) writer.add(carried("a", data))
   await writer.flush()
   expect(batches).toEqual([[carried("a", "3")]])
 })
 
-test("folds of one session that wait are written as one, each part as it was saved last", async () => {
-  const folds = (...folds: Fold[]): Write => ({ kind: "folds", sessionID: "a", rows: rowsOf(folds), at: 1 })
+test("waiting folds of one session are written together, each part as last saved", async () => {
+  const folds = (...folds: Fold[]): StoreWrite => ({ kind: "folds", sessionID: "a", rows: storedFolds(folds), at: 1 })
   const { writer, batches } = diskOf()
   const first = folds(foldOf(1), foldOf(2))
-  for (const write of [first, folds(foldOf(3)), folds(foldOf(2, { text: "anew" }))]) writer.add(write)
+  for (const write of [first, folds(foldOf(3)), folds(foldOf(2, { text: "again" }))]) writer.add(write)
   await writer.flush()
-  expect(batches).toEqual([[folds(foldOf(1), foldOf(3), foldOf(2, { text: "anew" }))]])
+  expect(batches).toEqual([[folds(foldOf(1), foldOf(3), foldOf(2, { text: "again" }))]])
   expect(first).toEqual(folds(foldOf(1), foldOf(2)))
 })
 
@@ -75,10 +75,10 @@ test("deleting a session drops its waiting writes", async () => {
   expect(batches).toEqual([[carried("b"), { kind: "delete", sessionID: "a" }]])
 })
 
-test("past its bound the oldest write goes and is counted", async () => {
+test("beyond the limit the oldest write is dropped and counted", async () => {
   const { writer, batches, lost } = diskOf([], { maxWrites: 2, delayMs: 1000 })
   for (const id of ["a", "b", "c"]) writer.add(carried(id))
-  expect([writer.pending, writer.lost, lost]).toEqual([2, 1, ["more than 2 writes wait"]])
+  expect([writer.pending, writer.lost, lost]).toEqual([2, 1, ["more than 2 writes are waiting"]])
   await writer.flush()
   expect(batches).toEqual([[carried("b"), carried("c")]])
 })
@@ -90,7 +90,7 @@ test("many writes go in several batches", async () => {
   expect(batches.map((batch) => batch.length)).toEqual([200, 200, 50])
 })
 
-test("while locked the writes are kept and tried again by themselves", async () => {
+test("while the file is locked, writes are kept and retried automatically", async () => {
   const { writer, batches, attempts } = diskOf(["retry", "retry", "retry"])
   writer.add(carried("a"))
   await writer.flush()
@@ -100,7 +100,7 @@ test("while locked the writes are kept and tried again by themselves", async () 
   await writer.close()
 })
 
-test("a value saved while its older one is locked out replaces it", async () => {
+test("a newer value replaces one that waits for the lock", async () => {
   const { writer, batches } = diskOf(["retry"])
   writer.add(carried("a", "old"))
   await writer.flush()
@@ -109,7 +109,7 @@ test("a value saved while its older one is locked out replaces it", async () => 
   expect(batches).toEqual([[carried("a", "new")]])
 })
 
-test("a write that cannot be written is given up without the others", async () => {
+test("a write that fails permanently is dropped without the others", async () => {
   const refused: Recovery = "skip"
   const { writer, batches, lost } = diskOf([refused, undefined, refused])
   for (const id of ["a", "b", "c"]) writer.add(carried(id))
@@ -118,14 +118,14 @@ test("a write that cannot be written is given up without the others", async () =
   expect([writer.pending, writer.lost, lost]).toEqual([0, 1, ["skip"]])
 })
 
-test("with a fresh file in place it writes again at once", async () => {
+test("after the file was replaced it writes again at once", async () => {
   const { writer, batches } = diskOf(["again"])
   writer.add(carried("a"))
   await writer.flush()
   expect(batches).toEqual([[carried("a")]])
 })
 
-test("once stopped it takes and writes nothing more", async () => {
+test("once stopped it accepts and writes nothing more", async () => {
   const { writer, batches } = diskOf(["stop"])
   writer.add(carried("a"))
   await writer.flush()

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Places, placesIn } from "../../src/engine/installed.ts"
-import { PROTOCOL } from "../../src/engine/wire/version.ts"
+import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 

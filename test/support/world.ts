@@ -10,7 +10,10 @@ import type { Client } from "../opencode/serve.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 
 /** Generous: a slow machine under load still starts OpenCode and works through a script within it. */
-export const PATIENCE_MS = 60_000
+export const PATIENCE_MS = 120_000
+
+/** A hook that a busy machine holds up sends its request without a HUD; only the tests of the deadline want that. */
+const HOOK_PATIENCE_MS = 5_000
 
 /** The sources unless told otherwise, so that the built package can be put through the same tests. */
 export const PLUGIN = process.env.HUD_PLUGIN ?? fileURLToPath(new URL("../../src/plugin.ts", import.meta.url))
@@ -48,7 +51,7 @@ export const FILES: Readonly<Record<string, string>> = {
 }
 
 export type WorldOptions = {
-  /** null runs OpenCode without any plugin; `PLUGIN` when absent */
+  /** null runs OpenCode without any plugin; `PLUGIN` when absent. Its option `deadlineMs` is `HOOK_PATIENCE_MS` unless given */
   plugin?: string | readonly [string, object] | null
   files?: Readonly<Record<string, string>>
 }
@@ -66,13 +69,18 @@ export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions
     url: provider.url,
     models: MODELS,
     files,
-    ...(plugin === null ? {} : { plugin }),
+    ...(plugin === null ? {} : { plugin: patient(plugin) }),
   })
   const close = async () => {
     await host.close()
     await provider.close()
   }
   return { provider, host, close }
+}
+
+function patient(plugin: NonNullable<WorldOptions["plugin"]>): readonly [string, object] {
+  const [path, options] = typeof plugin === "string" ? [plugin, {}] : plugin
+  return [path, { deadlineMs: HOOK_PATIENCE_MS, ...options }]
 }
 
 /** The same with `opencode serve` running in the project. */
@@ -104,7 +112,7 @@ export async function converse(
 }
 
 /** Looks until it sees what it wants; for what is written behind, such as a log. Rejects past the deadline. */
-export async function eventually<T>(what: string, look: () => T | undefined, deadlineMs = 10_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => T | undefined, deadlineMs = 60_000): Promise<T> {
   const until = Date.now() + deadlineMs
   for (;;) {
     const seen = look()

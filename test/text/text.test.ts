@@ -1,10 +1,10 @@
+// Lines that are safe to quote, cuts, paths, and how numbers are written.
+
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { commandKey, covers, isCheck } from "../../src/output/commands.ts"
-import { kindOf } from "../../src/output/tools.ts"
+import { ago, amount, byteSize, dollars, finePercent, percent, plural, seconds } from "../../src/text/format.ts"
 import { normalizePath, relativeTo } from "../../src/text/paths.ts"
-import { redact } from "../../src/text/redact/redact.ts"
-import { cut, cutMiddle, line, wellFormed } from "../../src/text/text.ts"
+import { cut, cutMiddle, line, wellFormed } from "../../src/text/sanitize.ts"
 
 describe("line", () => {
   test("is one well-formed printable line without tags, whatever comes in", () => {
@@ -47,79 +47,6 @@ test("wellFormed replaces NULs and lone surrogates and nothing else", () => {
   expect(wellFormed("a\u0000b\ud800c👍")).toBe("a\ufffdb\ufffdc👍")
 })
 
-describe("redact", () => {
-  // put together here, so that no scanner takes this file for a leak
-  const SECRET = "q7Zx9Lm2Kp4Rt8Wv1Yb6Nc3Hd5Jf0Gs"
-  test.each([
-    `sk-ant-api03-${SECRET}`,
-    `sk-proj-${SECRET}`,
-    `ghp_${SECRET}`,
-    `AKIA${"Q7ZX9LM2KP4RT8WV"}`,
-    `npm_${SECRET}`,
-    `export OPENAI_API_KEY=${SECRET}`,
-    `DB_PASSWORD='${SECRET}'`,
-    `"apiKey": "${SECRET}"`,
-    `postgres://shop:${SECRET}@localhost:5432/shop`,
-    `curl -H 'Authorization: Bearer ${SECRET}' localhost`,
-    `mysql --password=${SECRET} -u root`,
-    `-----BEGIN RSA PRIVATE KEY----- ${SECRET}`,
-    `token eyJhbGciOiJI.${SECRET}.abc`,
-  ])("takes the secret out of %s", (text) => {
-    const out = redact(text)
-    expect(out).toContain("[redacted]")
-    expect(out.toLowerCase()).not.toContain("q7zx9lm2")
-  })
-
-  test.each([
-    ["const token = getToken()"],
-    ["password: string"],
-    ["src/token-counter.ts edited, secrets.md read"],
-    ["npm test -- --grep tokenizer"],
-    ["the API key should come from process.env.API_KEY"],
-    ["git log --oneline -5 abcdef0"],
-  ])("leaves %s alone", (text) => expect(redact(text)).toBe(text))
-})
-
-describe("commands", () => {
-  test.each([
-    ["cd app && npm test 2>&1 | tail -20", "npm test"],
-    ["CI=1 FOO='a b' npm test", "npm test"],
-    ["export CI=1 && npm test", "npm test"],
-    ["timeout 60 npm test > out.log 2>&1", "npm test"],
-    ["npm test; echo done", "npm test"],
-    ['npm run check 2>&1 | grep -E "(error|success)"', "npm run check"],
-    ["npm run format && npm run check", "npm run check"],
-    ["npm run build; node dist/cli.js", "npm run build"],
-    ["git add -A && git commit -m 'fix && test; more'", "git add -A && git commit -m fix && test; more"],
-    ["python - <<'EOF'\nimport test\nEOF", "python -"],
-    ["npx tsc --noEmit", "tsc --noEmit"],
-    ["git log --oneline", "git log --oneline"],
-    ["", ""],
-    ["cd", "cd"],
-  ])("%p is the same attempt as %p", (command, key) => expect(commandKey(command)).toBe(key))
-
-  test("a run covers the same run with restrictions", () => {
-    expect(covers("npm test", "npm test login")).toBe(true)
-    expect(covers("npm test login", "npm test")).toBe(false)
-    expect(covers("npm test", "npm tester")).toBe(false)
-  })
-
-  test.each([
-    "npm test",
-    "npx tsc --noEmit",
-    "cargo build",
-    "./gradlew check",
-    "python -m pytest -q",
-    "make",
-    "sh test.sh",
-    "./run_tests.sh",
-    "node --test",
-  ])("%s checks the project", (command) => expect(isCheck(command)).toBe(true))
-  test.each(["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"])("%s does not", (command) =>
-    expect(isCheck(command)).toBe(false),
-  )
-})
-
 describe("paths", () => {
   test.each([
     ["/r", "/r/a/./b/../c.ts", "a/c.ts"],
@@ -132,7 +59,7 @@ describe("paths", () => {
     ["/r", "/rest/a", "/rest/a"],
   ])("in %p, %p is %p", (root, path, short) => expect(relativeTo(root, path)).toBe(short))
 
-  test("normalising twice changes nothing", () => {
+  test("normalising is idempotent", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("a", "..", ".", "", "b c")).map((names) => names.join("/")),
@@ -142,10 +69,35 @@ describe("paths", () => {
   })
 })
 
-test("tools nobody knows are judged by their words", () => {
-  expect(
-    ["bash", "websearch_web_search_exa", "github_search_issues", "context7_resolve-library-id", "constructor"].map(
-      kindOf,
-    ),
-  ).toEqual(["command", "web", "search", "other", "other"])
+describe("format", () => {
+  test.each([
+    [plural(1, "call"), "1 call"],
+    [plural(0, "call"), "0 calls"],
+    [plural(2, "match"), "2 matches"],
+    [plural(3, "entry"), "3 entries"],
+    [plural(2, "key"), "2 keys"],
+    [plural(1, "line", true), "1+ lines"],
+    [amount(949.6), "950"],
+    [amount(8_740), "8.7k"],
+    [amount(9_960), "10k"],
+    [amount(999_499), "999k"],
+    [amount(999_500), "1.0M"],
+    [percent(0.376), "38%"],
+    [percent(-0.25), "-25%"],
+    [percent(0 / 0), "0%"],
+    [finePercent(0.004), "0.4%"],
+    [finePercent(0.05), "5%"],
+    [finePercent(0.0996), "10%"],
+    [finePercent(0 / 0), "0%"],
+    [dollars(0.0421), "$0.0421"],
+    [dollars(1.2), "$1.20"],
+    [byteSize(1), "1 kB"],
+    [byteSize(380_400_000), "380 MB"],
+    [byteSize(1_240_000_000), "1.2 GB"],
+    [seconds(440), "0.4 s"],
+    [seconds(20_000), "20 s"],
+    [ago(-1), "0 seconds ago"],
+    [ago(90_000), "1 minute ago"],
+    [ago(3 * 86_400_000), "3 days ago"],
+  ])("%s, expected %s", (written, expected) => expect(written).toBe(expected))
 })

@@ -1,4 +1,4 @@
-// The built half for OpenCode's terminal: what its loader asks of it.
+// The built terminal plugin meets the requirements of OpenCode's loader.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -11,14 +11,14 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const builder = join(root, "scripts/build-tui.ts")
+const builder = join(root, "scripts/bundle.ts")
 
 let folder: string
 let code: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tui-bundle-"))
-  // in a process of its own: what Babel does to Error's stack traces breaks other packages on Bun 1.4
+  // in a separate process: Babel changes Error's stack traces, which breaks other packages on Bun 1.4
   const script = `await (await import(${JSON.stringify(builder)})).buildTui(${JSON.stringify(root)}, ${JSON.stringify(folder)})`
   await run(process.execPath, ["-e", script], { cwd: root })
   code = readFileSync(join(folder, "tui.js"), "utf8")
@@ -27,25 +27,25 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const isBuiltin = (path: string) => builtinModules.includes(path.replace(/^node:/, ""))
 
-test("imports nothing that OpenCode does not put in its place", () => {
+test("imports only what OpenCode replaces with its own copies", () => {
   const targets = new Bun.Transpiler({ loader: "js" }).scanImports(code).map(({ path }) => path)
   expect([...new Set(targets.filter((path) => !isBuiltin(path)))].sort()).toEqual(["@opentui/solid", "solid-js"])
 })
 
-test("is written so that OpenCode finds each of these imports, and does not take the file as it is", () => {
+test("is formatted so that OpenCode finds each of these imports, and has no mark that makes it skip the file", () => {
   const all = code.match(/["'](?:@opentui\/solid|solid-js)["']/g) ?? []
-  // as @opentui/core looks for them
+  // the pattern that @opentui/core searches for
   const found = code.match(/from\s+["'](?:@opentui\/solid|solid-js)["']/g) ?? []
   expect(all.length).toBeGreaterThan(5)
   expect(found).toHaveLength(all.length)
   expect(code).not.toMatch(/^\/\/ @bun/)
 })
 
-test("exports its default and nothing else", () => {
+test("exports only its default", () => {
   expect(new Bun.Transpiler({ loader: "js" }).scan(code).exports).toEqual(["default"])
 })
 
-test("has no JSX left, which nobody would translate in a user's node_modules", () => {
+test("has no JSX left, which OpenCode does not transform in node_modules", () => {
   expect(code).not.toMatch(/jsx(?:DEV|s)?\(|<(?:box|text|span)\b/)
 })
 

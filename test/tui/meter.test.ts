@@ -1,4 +1,4 @@
-// The context as a picture.
+// The context bar and the sparkline.
 
 import { expect, test } from "bun:test"
 import { bar, sparkline } from "../../src/tui/meter.ts"
@@ -22,7 +22,7 @@ test.each([
   expect(drawn(share, width)).toBe(expected)
 })
 
-test("the threshold is one cell, on the free track or within what is used", () => {
+test("the threshold is one cell, on the free part or on the used part", () => {
   expect(bar(0.25, 8, 0.75)).toEqual([
     { text: "██", part: "fill" },
     { text: "    ", part: "track" },
@@ -36,11 +36,11 @@ test("the threshold is one cell, on the free track or within what is used", () =
   ])
 })
 
-test("a threshold at the very end stands in the last cell", () => {
+test("a threshold at the end is in the last cell", () => {
   expect(drawn(0, 6, 1)).toBe("     │")
 })
 
-test("a row of bars shows the newest sizes, scaled to the most there can be", () => {
+test("a sparkline shows the newest sizes, scaled to the maximum", () => {
   expect(sparkline([0, 25, 50, 75, 100], 5, 100)).toBe("▁▃▅▇█")
   expect(sparkline([0, 25, 50, 75, 100], 2, 100)).toBe("▇█")
   expect(sparkline([10, 20], 5)).toBe("▅█")

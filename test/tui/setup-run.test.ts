@@ -1,4 +1,4 @@
-// The CLI as a child of the panel: its lines as they come, its end, and its being stopped in order.
+// The CLI as a child process of the panel: its output, its result, and stopping it cleanly.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -18,26 +18,26 @@ function program(name: string, code: string): string {
   return path
 }
 
-test("tells the lines of a program that does well, and that it did", async () => {
+test("reports the lines and the success of a program", async () => {
   const lines: string[] = []
   const cli = program(
     "well",
     'console.log(process.argv.slice(2).join(" "), process.env.BUN_BE_BUN)\nconsole.log("done")',
   )
-  const { ended } = runCli(["setup", "--dry-run"], (line) => lines.push(line), cli)
-  expect(await ended).toEqual({ ok: true })
+  const { result } = runCli(["setup", "--dry-run"], (line) => lines.push(line), cli)
+  expect(await result).toEqual({ ok: true })
   expect(lines).toEqual(["setup --dry-run 1", "done"])
 })
 
-test("gives a failure in the program's own words", async () => {
+test("reports a failure with the program's own message", async () => {
   const lines: string[] = []
   const cli = program("ill", 'console.log("model: 10 %")\nconsole.error("hudfold: no room")\nprocess.exitCode = 1')
-  const { ended } = runCli(["setup"], (line) => lines.push(line), cli)
-  expect(await ended).toEqual({ ok: false, interrupted: false, reason: "hudfold: no room" })
+  const { result } = runCli(["setup"], (line) => lines.push(line), cli)
+  expect(await result).toEqual({ ok: false, interrupted: false, reason: "hudfold: no room" })
   expect(lines.sort()).toEqual(["hudfold: no room", "model: 10 %"])
 })
 
-test("stopped, it gets to put its things in order, and its end is waited for", async () => {
+test("a stopped program can clean up, and its exit is awaited", async () => {
   const left = join(folder, "in-order")
   const cli = program(
     "long",
@@ -47,17 +47,17 @@ test("stopped, it gets to put its things in order, and its end is waited for", a
      console.log("at work")`,
   )
   const run = runCli(["setup"], (line) => line === "at work" && run.stop(), cli)
-  expect(await run.ended).toEqual({ ok: false, interrupted: true, reason: "interrupted" })
+  expect(await run.result).toEqual({ ok: false, interrupted: true, reason: "interrupted" })
   expect(existsSync(left)).toBe(true)
 })
 
-test("told to stop once more, it is not cut off from putting its things in order", async () => {
-  const told = join(folder, "told-twice")
+test("stopping twice does not interrupt the cleanup", async () => {
+  const marker = join(folder, "stopped-twice")
   const cli = program(
     "slow",
     `import { existsSync } from "node:fs"
      process.on("SIGINT", () => console.log("ending"))
-     setInterval(() => existsSync(${JSON.stringify(told)}) && process.exit(130), 10)
+     setInterval(() => existsSync(${JSON.stringify(marker)}) && process.exit(130), 10)
      console.log("at work")`,
   )
   const lines: string[] = []
@@ -66,17 +66,17 @@ test("told to stop once more, it is not cut off from putting its things in order
     (line) => {
       lines.push(line)
       run.stop()
-      if (line === "ending") writeFileSync(told, "")
+      if (line === "ending") writeFileSync(marker, "")
     },
     cli,
   )
-  expect(await run.ended).toEqual({ ok: false, interrupted: true, reason: "setup ended with 130" })
+  expect(await run.result).toEqual({ ok: false, interrupted: true, reason: "setup ended with 130" })
   expect(lines).toEqual(["at work", "ending"])
 })
 
-test("the real one says what it would do, from the sources", async () => {
+test("the real CLI describes its plan, from the sources", async () => {
   const lines: string[] = []
-  const { ended } = runCli(["setup", "--dry-run", "--no-model"], (line) => lines.push(line))
-  expect(await ended).toEqual({ ok: true })
+  const { result } = runCli(["setup", "--dry-run", "--no-model"], (line) => lines.push(line))
+  expect(await result).toEqual({ ok: true })
   expect(lines.join("\n")).toContain("nothing was changed (--dry-run)")
 })

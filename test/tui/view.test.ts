@@ -1,11 +1,10 @@
-// What is said of a session in the sidebar and beside the prompt.
+// What the sidebar and the line beside the prompt say about a session.
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Status } from "../../src/status/status.ts"
-import { ALL_ON, type Switches } from "../../src/status/switches.ts"
-import { type Line, panelLines, summaryOf, titleOf } from "../../src/tui/view.ts"
-import { widthOf } from "../../src/tui/width.ts"
+import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
+import { widthOf } from "../../src/tui/text.ts"
+import { panelLines, type StyledLine, summaryOf, titleOf } from "../../src/tui/view.ts"
 import { fold, statusOf } from "../support/status.ts"
 
 const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })
@@ -16,12 +15,12 @@ const QUIET: Partial<Status> = {
   folding: { activity: "on", outputs: 0, savedTokens: 0, recalls: 0, newest: [] },
   writer: { backend: "extract", state: "idle", waiting: 0, working: false, written: 0 },
 }
-const textOf = (line: Line) => line.map(({ text }) => text).join("")
+const textOf = (line: StyledLine) => line.map(({ text }) => text).join("")
 const panel = (...args: Parameters<typeof panelLines>) => panelLines(...args).map(textOf)
-const inksOf = (lines: readonly Line[]) => new Set(lines.flat().map(({ ink }) => ink))
+const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink }) => ink))
 
 describe("the panel", () => {
-  test("says all there is in lines that fit", () => {
+  test("shows everything in lines that fit", () => {
     expect(panel(seen(), 37)).toEqual([
       "██████████████▍            │      44%",
       "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
@@ -39,7 +38,7 @@ describe("the panel", () => {
     ])
   })
 
-  test("is a few quiet lines while nothing is wrong", () => {
+  test("is a few muted lines while nothing is wrong", () => {
     const lines = panelLines(seen(QUIET), 37)
     expect(lines.map(textOf)).toEqual([
       "██████████████▍            │      44%",
@@ -51,11 +50,11 @@ describe("the panel", () => {
     expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
   })
 
-  test("says where there is no status who knows why, and does not say that one will come", () => {
+  test("without a status, points to /hud-status", () => {
     expect(panel(NOTHING, 37)).toEqual(["nothing known yet, see /hud-status"])
   })
 
-  test("the meter asks for attention near the threshold, not near the window's end", () => {
+  test("the meter warns near the compaction threshold, not near the end of the window", () => {
     const { context } = statusOf()
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
     expect(inksOf(panelLines(near, 37))).toContain("warn")
@@ -63,18 +62,18 @@ describe("the panel", () => {
     expect(inksOf(panelLines(far, 37))).not.toContain("warn")
   })
 
-  test("says no size before the provider has reported one", () => {
+  test("shows no size before the provider has reported one", () => {
     const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("context known after the first call")
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("saved 31%")
   })
 
-  test("without a known window there is the size alone", () => {
+  test("without a known window, shows the size alone", () => {
     const context: Status["context"] = { tokens: 900, estimated: true, trend: [900], compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("about 900 tokens")
   })
 
-  test("of several failures two are named, a line each; a single one has two lines", () => {
+  test("names two of several failures, one line each; a single failure gets two lines", () => {
     const failures = ["npm test", "npm run lint", "npm run build"].map((what) => ({
       ...{ what, detail: "it is a long story that needs more than one line", since: 3, times: 1 },
     }))
@@ -103,14 +102,14 @@ describe("the panel", () => {
       { state: "off", why: "the model is too slow", working: false, waiting: 0 },
       ["• qwen3-0.6b off", "  the model is too slow"],
     ],
-  ])("says of a local model that is %s what it is about", (_, changes, expected) => {
+  ])("shows the state of a local model that is %s", (_, changes, expected) => {
     const writer = Object.fromEntries(
       Object.entries({ ...statusOf().writer, ...changes }).filter(([, value]) => value !== undefined),
     ) as Status["writer"]
     expect(panel(seen({ ...QUIET, writer }), 37).slice(4)).toEqual(expected)
   })
 
-  test("never has a line wider than it is, whatever the texts and the width", () => {
+  test("never has a line wider than the panel, for any text and width", () => {
     const word = fc.string({ unit: "grapheme", maxLength: 60 })
     fc.assert(
       fc.property(word, word, word, fc.integer({ min: 12, max: 60 }), (what, detail, model, width) => {
@@ -143,27 +142,27 @@ describe("the panel's title", () => {
 })
 
 describe("the prompt's line", () => {
-  test("says in short what the panel says", () => {
+  test("summarizes the panel", () => {
     expect(textOf(summaryOf(seen(), 120))).toBe("44% · saved 31% · 12 folds · 1 stale · 1 failing")
   })
 
-  test("on a narrow terminal it says only what asks for attention", () => {
+  test("on a narrow terminal, shows only what needs attention", () => {
     expect(textOf(summaryOf(seen(), 80))).toBe("1 stale · 1 failing")
     expect(summaryOf(seen(QUIET), 80)).toEqual([])
   })
 
-  test("where OpenCode's own words have hardly room it says nothing", () => {
+  test("on a very narrow terminal, shows nothing", () => {
     expect(textOf(summaryOf(seen(), 60))).toBe("1 stale · 1 failing")
     expect(summaryOf(seen(), 59)).toEqual([])
   })
 
-  test("is not there before the first call, nor while there is nothing to say", () => {
+  test("is empty before the first call and while there is nothing to say", () => {
     expect(summaryOf(NOTHING, 120)).toEqual([])
     const context: Status["context"] = { tokens: 12, estimated: true, limit: 200_000, trend: [], compactions: 0 }
     expect(summaryOf(seen({ ...QUIET, context, saved: { tokens: 0, share: 0, calls: 0 } }), 120)).toEqual([])
   })
 
-  test("says what is paused", () => {
+  test("shows what is paused", () => {
     const line = textOf(summaryOf(seen(QUIET, { hud: "paused", folding: "paused" }), 80))
     expect(line).toBe("HUD paused · folding paused")
   })

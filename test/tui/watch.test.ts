@@ -1,4 +1,4 @@
-// The status files as the panel sees them change: a real folder, real writes.
+// How the panel sees the status files change: a real folder, real writes.
 
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeStatus, writeSwitches } from "../../src/status/files.ts"
-import { ALL_ON } from "../../src/status/switches.ts"
-import { look, type Seen, type Watch, watchSessions } from "../../src/tui/watch.ts"
+import { ALL_ON } from "../../src/status/status.ts"
+import { readSessionSnapshot, type SessionSnapshot, type SessionWatch, watchSessions } from "../../src/tui/watch.ts"
 import { statusOf } from "../support/status.ts"
 
 let home: string
 let folder: string
-let watch: Watch
+let watch: SessionWatch
 let faults: unknown[]
 
 beforeEach(() => {
@@ -26,16 +26,16 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Everything heard of a session, and the first of it, past or to come, that one waits for. */
+/** All states a listener got, and the first one, past or future, that matches. */
 function listen(sessionID = "ses_1") {
-  const heard: Seen[] = []
+  const heard: SessionSnapshot[] = []
   const waiting = new Set<() => void>()
   const stop = watch.follow(sessionID, (seen) => {
     heard.push(seen)
     for (const look of waiting) look()
   })
-  const first = (matches: (seen: Seen) => boolean) =>
-    new Promise<Seen>((resolve) => {
+  const first = (matches: (seen: SessionSnapshot) => boolean) =>
+    new Promise<SessionSnapshot>((resolve) => {
       const look = () => {
         const found = heard.find(matches)
         if (!found) return
@@ -48,9 +48,9 @@ function listen(sessionID = "ses_1") {
   return { heard, first, stop }
 }
 
-const calls = (count: number) => (seen: Seen) => seen.status?.calls === count
+const calls = (count: number) => (seen: SessionSnapshot) => seen.status?.calls === count
 
-test("who follows a session hears what is known, and what changes", async () => {
+test("a listener gets the current state and every change", async () => {
   await writeStatus(folder, statusOf({ calls: 1 }))
   const { heard, first } = listen()
   await first(calls(1))
@@ -62,7 +62,7 @@ test("who follows a session hears what is known, and what changes", async () => 
   expect(watch.peek("ses_1")).toEqual(heard[2])
 })
 
-test("a folder that is not there yet is made, for the user alone", async () => {
+test("a missing folder is created, readable by the user alone", async () => {
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
   expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -70,7 +70,7 @@ test("a folder that is not there yet is made, for the user alone", async () => {
   await first(calls(1))
 })
 
-test("writing the same again is no change", async () => {
+test("writing the same content again is no change", async () => {
   await writeStatus(folder, statusOf({ calls: 1 }))
   const { heard, first } = listen()
   await first(calls(1))
@@ -80,7 +80,7 @@ test("writing the same again is no change", async () => {
   expect(heard.map(({ status }) => status?.calls)).toEqual([1, 2])
 })
 
-test("no last word is lost when several sessions are written at the same moment", async () => {
+test("no final state is lost when several sessions are written at the same moment", async () => {
   const sessions = Array.from({ length: 8 }, (_, at) => `ses_${at}`)
   const listeners = sessions.map((id) => listen(id))
   for (let round = 1; round <= 10; round++)
@@ -88,7 +88,7 @@ test("no last word is lost when several sessions are written at the same moment"
   await Promise.all(listeners.map(({ first }) => first(calls(10))))
 })
 
-test("who has stopped following hears no more", async () => {
+test("a listener gets nothing after it has stopped following", async () => {
   const gone = listen()
   const stays = listen()
   await gone.first(() => true)
@@ -98,7 +98,7 @@ test("who has stopped following hears no more", async () => {
   expect(gone.heard).toHaveLength(1)
 })
 
-test("one that throws is told of, and the others hear all the same", async () => {
+test("a listener that throws is reported, and the others are still called", async () => {
   const fault = new Error("cannot draw")
   watch.follow("ses_1", () => {
     throw fault
@@ -110,7 +110,7 @@ test("one that throws is told of, and the others hear all the same", async () =>
   expect(faults).toEqual([fault, fault])
 })
 
-test("where the folder cannot be watched nothing breaks, and a look is a word away", async () => {
+test("a folder that cannot be watched breaks nothing, and refresh still works", async () => {
   writeFileSync(folder, "a file where the folder should be")
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
@@ -121,15 +121,23 @@ test("where the folder cannot be watched nothing breaks, and a look is a word aw
   await first(calls(1))
 })
 
-test("of a process that has ended, the local model is not said to be at work", async () => {
+test("the local model of a process that has ended is not shown as working", async () => {
   const { pid } = spawnSync(process.execPath, ["--version"])
   await writeStatus(folder, statusOf({ pid }))
-  expect((await look(folder, "ses_1")).status?.writer).toMatchObject({ state: "idle", waiting: 0, working: false })
+  expect((await readSessionSnapshot(folder, "ses_1")).status?.writer).toMatchObject({
+    state: "idle",
+    waiting: 0,
+    working: false,
+  })
   await writeStatus(folder, statusOf())
-  expect((await look(folder, "ses_1")).status?.writer).toMatchObject({ state: "ready", waiting: 2, working: true })
+  expect((await readSessionSnapshot(folder, "ses_1")).status?.writer).toMatchObject({
+    state: "ready",
+    waiting: 2,
+    working: true,
+  })
 })
 
-test("a folder that is deleted and made again is watched again", async () => {
+test("a folder that is deleted and created again is watched again", async () => {
   await writeStatus(folder, statusOf({ calls: 1 }))
   const { first } = listen()
   await first(calls(1))
@@ -143,7 +151,7 @@ test("a folder that is deleted and made again is watched again", async () => {
   await first(calls(3))
 })
 
-test("closed, it opens nothing more", async () => {
+test("a closed watch opens nothing", async () => {
   watch.close()
   watch.follow("ses_1", () => {})()
   watch.follow("ses_1", () => {})

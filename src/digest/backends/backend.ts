@@ -1,64 +1,92 @@
-// The seam every writer of digests by a model stands behind. A backend turns a prompt into a draft and knows nothing of
-// ledgers, queues or grounding; one conformance suite runs over all of them.
+// The interface of everything that writes digests with a model, and its options. A backend turns a prompt into a draft. It
+// knows nothing of ledgers, queues or grounding. One conformance suite runs over all backends.
 
+import type { RuntimeChoice } from "../../engine/launch.ts"
+import type { Load } from "../../engine/wire/messages.ts"
 import type { Prompt } from "../prompt.ts"
 
 export type { Prompt }
 
-/** A model's answer, parsed but not believed: nothing in it is grounded yet. */
+/** `auto`: `llama` if it is set up, else `extract`; `extract`: no model. */
+export const BACKENDS = ["auto", "llama", "openai", "extract"] as const
+
+/** The options under `digest`. */
+export type BackendOptions = LlamaOptions & { backend: (typeof BACKENDS)[number]; openai: OpenaiOptions }
+
+export type LlamaOptions = {
+  /** absolute path of a model; default: the one in use */
+  model?: string | undefined
+  gpu: Load["gpu"]
+  /** 0: fewer than there are free cores */
+  threads: number
+  /** 0: three quarters of what is free */
+  memoryMB: number
+  idleMinutes: number
+  runtime: RuntimeChoice
+}
+
+export type OpenaiOptions = {
+  /** base URL of the server */
+  url: string
+  /** default: the first model that the server lists */
+  model?: string | undefined
+  apiKey?: string | undefined
+  timeoutMs: number
+  allowRemote: boolean
+}
+
+/** A model's answer, parsed but not grounded yet. */
 export type Written = {
-  /** the parsed answer, `null` when it is not of the form asked for, after repair */
+  /** the parsed answer; `null` if it does not match the schema even after repair */
   structured: unknown
   schemaOk: boolean
   usage: { promptTokens: number; outputTokens: number }
   elapsedMs: number
 }
 
-/** Speeds as measured, in tokens per second. */
+/** Measured speeds, in tokens per second. */
 export type Speed = { prefill: number; decode: number }
 
 export type BackendState =
-  /** nothing has been asked of it yet, or it was unloaded */
+  /** not asked for anything yet, or without work for so long that its process was ended */
   | { kind: "idle" }
   | { kind: "starting" }
   | { kind: "ready" }
-  /** it failed and will be tried again */
+  /** failed, will be tried again */
   | { kind: "degraded"; reason: string }
-  /** it will not be tried again in this process; `absent`: it was never set up, which is no fault */
+  /** will not be tried again in this process; `absent`: it was never set up, which is not a fault */
   | { kind: "off"; reason: string; absent?: boolean }
 
 export type Backend = {
-  /** what wrote a digest, as the store names it: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
+  /** backend and model, as the store records them: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
   readonly id: string
   readonly state: BackendState
-  /** where the model runs, `CPU` or the GPU's kind; undefined until it was loaded, or where that is not known */
+  /** where the model runs, `CPU` or the kind of GPU; undefined until it is loaded, or if unknown */
   readonly device?: string | undefined
   /** undefined until measured */
   readonly speed: Speed | undefined
   /** whether it works on the processor that local tools run on */
   readonly sharesProcessor: boolean
-  /** longest document it takes, in tokens */
-  readonly mostTokens: number
-  /** Learns what it is, where that takes a look at a file. Starts nothing, never rejects. */
+  /** longest document it accepts */
+  readonly maxDocumentTokens: number
+  /** Finds out which model it has, if that means reading files. Starts nothing, never rejects. */
   prepare?(): Promise<void>
   /**
-   * Writes one draft; one at a time. Starts or loads what it needs first. Rejects with a `BackendError`, or with the
-   * signal's reason when it was aborted; never leaves work behind then.
+   * Writes one draft at a time, after starting or loading what it needs. Rejects with a `BackendError`, or with the
+   * signal's reason if aborted, and then leaves no work running.
    */
   write(prompt: Prompt, signal: AbortSignal): Promise<Written>
-  /** Stops working at the next possible place, or goes on. Without effect where it cannot. */
+  /** Stops working at the next possible point, or resumes. Does nothing if the backend cannot be paused. */
   pause(paused: boolean): void
-  /** Gives memory back; the next write loads again. */
-  unload(): Promise<void>
-  /** Ends it for good; idempotent. A write that runs is rejected. */
+  /** Ends it for good and rejects a running write. Idempotent. */
   close(): Promise<void>
 }
 
 /**
- * - `UNAVAILABLE`: it could not be reached or started; may be tried again later
- * - `OFF`: it cannot work here, and why is in the message; not to be tried again
+ * - `UNAVAILABLE`: it could not be reached or started; try again later
+ * - `OFF`: it cannot work here, the message says why; do not try again
  * - `TIMEOUT`: no answer in time
- * - `BAD_ANSWER`: it answered something that is no answer
+ * - `BAD_ANSWER`: the answer is unusable
  */
 export type BackendErrorCode = "UNAVAILABLE" | "OFF" | "TIMEOUT" | "BAD_ANSWER"
 

@@ -1,37 +1,36 @@
-// The backend that the options name. Neither its code is loaded nor its files are read before it is first prepared:
-// most of a plugin's starts never get that far.
+// Creates the backend that the options name. Its code is loaded and its files are read only when it is first prepared,
+// which most runs of the plugin never get to.
 
-import type { Report } from "../../engine/sidecar.ts"
-import type { Options } from "../../options.ts"
-import { type Backend, BackendError, type BackendState } from "./backend.ts"
+import type { Logger } from "../../engine/sidecar.ts"
+import { type Backend, BackendError, type BackendOptions, type BackendState } from "./backend.ts"
 
 export type BackendConfig = {
-  options: Options["digest"]
-  /** where setup put the engine and the models */
+  options: BackendOptions
+  /** where setup puts the engine and the models */
   dataFolder(): string
-  /** what happens to the backend, a line each */
-  report: Report
-  /** told when the backend's state has changed */
+  /** logs what happens to the backend */
+  report: Logger
+  /** called when the backend's state has changed */
   onChange?: () => void
 }
 
-/** Undefined when no model is to write digests. Never throws. */
+/** Undefined if digests are to be made without a model. Never throws. */
 export function createBackend({ options, dataFolder, report, onChange }: BackendConfig): Backend | undefined {
   switch (options.backend) {
     case "extract":
       return undefined
     case "openai":
-      return openLater("openai", async () => {
+      return lazyBackend("openai", async () => {
         const { createOpenai } = await import("./openai.ts")
         const backend = createOpenai(options.openai)
-        // the option may be a project's: whoever works there is told where their outputs go
+        // the option may come from a project's configuration: tell whoever works there where their outputs go
         if (!backend.sharesProcessor && backend.state.kind !== "off")
           report("warn", `digest.openai.allowRemote: tool outputs are sent to ${new URL(options.openai.url).origin}`)
         return backend
       })
     case "auto":
     case "llama":
-      return openLater("llama", async () => {
+      return lazyBackend("llama", async () => {
         const { openLlama } = await import("./llama.ts")
         return openLlama({ dataFolder: dataFolder(), options, report, ...(onChange ? { onChange } : {}) })
       })
@@ -40,13 +39,13 @@ export function createBackend({ options, dataFolder, report, onChange }: Backend
   }
 }
 
-/** Documents are sized before a backend can say what it takes; each counts and cuts for itself. */
-const UNOPENED_TOKENS = 2000
+/** Documents are sized before the backend is loaded and knows its limit. The backend cuts those that turn out too long. */
+const UNOPENED_DOCUMENT_TOKENS = 2000
 
 /** Why there is no backend; `absent`: it was never set up. */
-export type Unopened = { off: string; absent?: boolean }
+export type NoBackend = { off: string; absent?: boolean }
 
-function openLater(name: string, open: () => Promise<Backend | Unopened>): Backend {
+function lazyBackend(name: string, open: () => Promise<Backend | NoBackend>): Backend {
   let opened: Backend | undefined
   let opening: Promise<void> | undefined
   let unopened: BackendState = { kind: "idle" }
@@ -90,8 +89,8 @@ function openLater(name: string, open: () => Promise<Backend | Unopened>): Backe
     get sharesProcessor() {
       return opened?.sharesProcessor ?? true
     },
-    get mostTokens() {
-      return opened?.mostTokens ?? UNOPENED_TOKENS
+    get maxDocumentTokens() {
+      return opened?.maxDocumentTokens ?? UNOPENED_DOCUMENT_TOKENS
     },
     prepare,
     async write(prompt, signal) {
@@ -104,9 +103,6 @@ function openLater(name: string, open: () => Promise<Backend | Unopened>): Backe
     pause(now) {
       paused = now
       opened?.pause(now)
-    },
-    async unload() {
-      await opened?.unload()
     },
     async close() {
       closed = true

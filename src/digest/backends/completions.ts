@@ -1,17 +1,16 @@
-// What is said to a server that speaks OpenAI's chat completions, and what its replies mean. No I/O.
+// OpenAI's chat completions: the request bodies, the meaning of the replies, and the speed they reveal. No I/O.
 
 import * as z from "zod/mini"
-import { line } from "../../text/text.ts"
-import { BackendError, type Prompt } from "./backend.ts"
-import type { Reply } from "./exchange.ts"
-import type { Timings } from "./speed.ts"
+import { line } from "../../text/sanitize.ts"
+import { BackendError, type Prompt, type Speed } from "./backend.ts"
+import type { HttpReply } from "./http.ts"
 
-/** What no server may be left to guess: the same prompt gives the same digest. */
-const FIXED = { temperature: 0, seed: 1, stream: false }
+/** Set explicitly, so that the same prompt gives the same digest on every server. */
+const FIXED_FIELDS = { temperature: 0, seed: 1, stream: false }
 
 /**
- * Ways to ask for an answer of the schema's form, best first. Ollama turns thinking off at `reasoning_effort: "none"`; LM
- * Studio refuses `json_object`; what knows none of them is told in the prompt.
+ * Ways to ask for an answer that matches the schema, best first. `reasoning_effort: "none"` turns thinking off in Ollama.
+ * LM Studio refuses `json_object`. For a server that supports none of them, the schema goes into the prompt.
  */
 const FORMS: readonly Form[] = [
   (schema) => ({ fields: { ...schemaFormat(schema), reasoning_effort: "none" }, inPrompt: false }),
@@ -27,7 +26,7 @@ function plainly() {
   return { fields: {}, inPrompt: true }
 }
 
-/** The body of a request in the given form, 0 to `LAST_FORM`. */
+/** The body of a request. `form` is 0 to `LAST_FORM`. */
 export function completionBody(model: string, prompt: Prompt, form: number): string {
   const { fields, inPrompt } = (FORMS[form] ?? plainly)(prompt.schema)
   const system = inPrompt
@@ -37,11 +36,11 @@ export function completionBody(model: string, prompt: Prompt, form: number): str
     { role: "system", content: system },
     { role: "user", content: prompt.text },
   ]
-  return JSON.stringify({ model, messages, max_tokens: prompt.maxTokens, ...FIXED, ...fields })
+  return JSON.stringify({ model, messages, max_tokens: prompt.maxTokens, ...FIXED_FIELDS, ...fields })
 }
 
-/** Whether the next form is worth a try. 500 is what older llama-servers say to a schema they make no grammar of. */
-export function isRefusalOfForm({ status, text }: Reply): boolean {
+/** Whether to try the next form. Older llama-servers answer 500 to a schema they cannot turn into a grammar. */
+export function isRefusalOfForm({ status, text }: HttpReply): boolean {
   return status === 400 || status === 422 || (status === 500 && /schema|grammar|response_format/i.test(text))
 }
 
@@ -56,20 +55,20 @@ const completionShape = z.object({
     )
     .check(z.minLength(1)),
   usage: z.catch(z.optional(z.object({ prompt_tokens: figure, completion_tokens: figure })), undefined),
-  /** llama-server's own */
+  /** only llama-server has these */
   timings: z.catch(z.optional(z.object({ prompt_per_second: figure, predicted_per_second: figure })), undefined),
 })
 
-/** The text of an answer, without thoughts, and what it took. Throws a `BackendError` BAD_ANSWER. */
+/** The text of an answer, without thoughts, and its timings. Throws a `BackendError` BAD_ANSWER. */
 export function readCompletion(json: string, elapsedMs: number): { text: string; timings: Timings } {
   const { data } = completionShape.safeParse(parse(json))
   const choice = data?.choices[0]
-  if (!data || !choice) throw new BackendError("BAD_ANSWER", `no chat completion came back${saidIn(json)}`)
+  if (!data || !choice) throw new BackendError("BAD_ANSWER", `the answer is not a chat completion${errorDetail(json)}`)
   const text = withoutThoughts(choice.message.content ?? "")
   if (text.trim() === "" && choice.finish_reason === "length")
     throw new BackendError(
       "BAD_ANSWER",
-      "the model thought until its answer had to end; choose one that does not think in digest.openai.model",
+      "the model reached its token limit while thinking; choose one that does not think in digest.openai.model",
     )
   const timings: Timings = {
     promptTokens: data.usage?.prompt_tokens ?? 0,
@@ -82,18 +81,18 @@ export function readCompletion(json: string, elapsedMs: number): { text: string;
 }
 
 const modelsShape = z.object({ data: z.array(z.object({ id: z.string() })) })
-/** Models that a server lists and that write nothing. */
-const NO_WRITER = /embed|rerank|whisper|tts|clip/i
+/** Models that servers list but that do not generate text. */
+const NOT_GENERATIVE = /embed|rerank|whisper|tts|clip/i
 
-/** The first model listed that writes; undefined when none is listed, null when it is no list. */
+/** The first generative model in the list; undefined if the list is empty, null if it is not a list of models. */
 export function readFirstModel(json: string): string | undefined | null {
   const { data } = modelsShape.safeParse(parse(json))
   if (!data) return null
-  return (data.data.find(({ id }) => !NO_WRITER.test(id)) ?? data.data[0])?.id
+  return (data.data.find(({ id }) => !NOT_GENERATIVE.test(id)) ?? data.data[0])?.id
 }
 
-/** The server's own words about an error in brackets, "" when it says none. */
-export function saidIn(text: string): string {
+/** The server's own error message in parentheses, or "" if there is none. */
+export function errorDetail(text: string): string {
   const words = /"(?:message|error)"\s*:\s*"((?:[^"\\]|\\.){1,200})/.exec(text)?.[1]
   return words === undefined ? "" : ` (${line(words.replace(/\\./g, " "))})`
 }
@@ -102,7 +101,7 @@ const schemaFormat = (schema: Prompt["schema"]) => ({
   response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } },
 })
 
-/** Thoughts come first where the server does not take them out; some templates open them in the prompt. */
+/** Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is there. */
 function withoutThoughts(text: string): string {
   if (/^\s*[{[]/.test(text)) return text
   const end = text.indexOf("</think>")
@@ -114,5 +113,38 @@ function parse(json: string): unknown {
     return JSON.parse(json)
   } catch {
     return undefined
+  }
+}
+
+export type Timings = {
+  promptTokens: number
+  outputTokens: number
+  elapsedMs: number
+  /** tokens per second, if the server reports them */
+  prefill?: number | undefined
+  decode?: number | undefined
+}
+
+/**
+ * How much faster a prompt is read than an answer is written, for servers that report only the total time. Measured: 6 to
+ * 10 on 2 CPU cores; 20 and more on GPUs, which are fast enough for it not to matter.
+ */
+const PREFILL_TO_DECODE = 8
+/** Weight of the newest answer in the moving average. */
+const NEWEST_WEIGHT = 0.3
+/** With fewer tokens, the latency of the connection dominates. */
+const MIN_TOKENS = 20
+
+/** The moving average including these timings, or unchanged if they are not meaningful. */
+export function updateSpeed(speed: Speed | undefined, timings: Timings): Speed | undefined {
+  const { promptTokens, outputTokens, elapsedMs } = timings
+  if (promptTokens + outputTokens < MIN_TOKENS || !(elapsedMs > 0)) return speed
+  const decode = (promptTokens / PREFILL_TO_DECODE + outputTokens) / (elapsedMs / 1000)
+  const now = { prefill: timings.prefill ?? decode * PREFILL_TO_DECODE, decode: timings.decode ?? decode }
+  if (!(now.prefill > 0 && now.decode > 0)) return speed
+  if (!speed) return now
+  return {
+    prefill: speed.prefill + NEWEST_WEIGHT * (now.prefill - speed.prefill),
+    decode: speed.decode + NEWEST_WEIGHT * (now.decode - speed.decode),
   }
 }

@@ -1,63 +1,51 @@
-// The backend that writes digests with a local model, through the sidecar that `hudfold setup` installed. Nothing is
-// read before it is opened, and nothing is started before the first write.
+// Digests from a local model in the sidecar that `hudfold setup` installed. Files are read when the backend is opened; the
+// sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
 import manifest from "../../../package.json" with { type: "json" }
 import { SidecarError, type SidecarErrorCode } from "../../engine/errors.ts"
-import { findCommand } from "../../engine/find.ts"
-import { chooseModel, placesIn, readInstalled, sharedIn } from "../../engine/installed.ts"
-import { launchSpec } from "../../engine/launch.ts"
+import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
+import { launchSpecHere } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
-import { wrongProtocol } from "../../engine/life.ts"
-import { changedSince } from "../../engine/model-file.ts"
+import { wrongProtocol } from "../../engine/run.ts"
 import { shareSidecar } from "../../engine/share.ts"
-import type { Report, SidecarTimes } from "../../engine/sidecar.ts"
-import type { Capabilities } from "../../engine/wire/messages.ts"
-import { PROTOCOL } from "../../engine/wire/version.ts"
-import type { Options } from "../../options.ts"
-import { type Backend, BackendError, type BackendErrorCode } from "./backend.ts"
+import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
+import { type Capabilities, PROTOCOL } from "../../engine/wire/messages.ts"
+import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions } from "./backend.ts"
 
 /**
- * Context of one request. 2,048 tokens of document are what a CPU gets done between two tool calls; instruction, answer
- * and a reserve come on top. The next 4,096 would cost another 470 MB with Qwen3-0.6B.
+ * Context of one request: 2,048 tokens of document, which is what a CPU can process between two tool calls, plus
+ * instruction, answer and a reserve. The next size, 8,192, would take another 470 MB with Qwen3-0.6B.
  */
 export const CONTEXT_TOKENS = 4096
-/** Of the context, what is left for the instruction and the answer, and as a share for what is counted wrong. */
+/** Reserved in the context: tokens for instruction and answer, and a share for estimates that are too low. */
 const RESERVED = { tokens: 700, share: 0.1 }
 
 export type LlamaConfig = {
   dataFolder: string
-  options: Pick<Options["digest"], "gpu" | "idleMinutes" | "memoryMB" | "model" | "runtime" | "threads">
-  report: Report
-  /** told when the sidecar's state has changed */
+  options: LlamaOptions
+  report: Logger
+  /** called when the sidecar's state has changed */
   onChange?: () => void
-  /** a command that waits for its answers needs it; a plugin must not hold its host */
+  /** keeps the process alive while the sidecar runs: for commands, not for the plugin */
   holdsHost?: boolean
   /** for tests */
   times?: Partial<SidecarTimes>
 }
 
-/** The backend, or why there can be none: it is not set up, or there is nothing to run it with. Never rejects. */
+/** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
 export async function openLlama(config: LlamaConfig): Promise<Backend | { off: string; absent?: boolean }> {
   const { options, dataFolder } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
   if (!installed.engine) return missingEngine(places.engineRecord)
   if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
-  const shared = sharedIn(places)
+  const shared = sharedReason(places)
   if (shared !== undefined) return { off: shared }
   const model = await chooseModel(options.model, installed.model, places)
   if ("reason" in model) return { off: model.reason }
   const { sha256 } = model
-  const spec = launchSpec({
-    runtime: options.runtime,
-    execPath: process.execPath,
-    hostIsBun: process.versions.bun !== undefined,
-    main: places.main,
-    env: process.env,
-    platform: process.platform,
-    find: (name) => findCommand(name, process.env),
-  })
+  const spec = launchSpecHere(options.runtime, places.main)
   if ("reason" in spec) return { off: spec.reason }
   const sidecar = shareSidecar({
     spec,
@@ -68,7 +56,9 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
       threads: options.threads,
       memoryBytes: options.memoryMB * 1_000_000,
     },
-    ...(sha256 === undefined ? {} : { check: (signal: AbortSignal) => changedSince({ ...model, sha256 }, signal) }),
+    ...(sha256 === undefined
+      ? {}
+      : { check: (signal: AbortSignal) => changedModelReason({ ...model, sha256 }, signal) }),
     version: manifest.version,
     lease: createLease(dataFolder),
     idleMs: options.idleMinutes * 60_000,
@@ -92,7 +82,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
     get sharesProcessor() {
       return (sidecar.capabilities?.gpu ?? "off") === "off"
     },
-    get mostTokens() {
+    get maxDocumentTokens() {
       const contextTokens = sidecar.capabilities?.contextTokens ?? CONTEXT_TOKENS
       return Math.max(0, Math.floor(contextTokens * (1 - RESERVED.share)) - RESERVED.tokens)
     },
@@ -102,17 +92,17 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
         const { promptTokens, outputTokens } = usage
         return { structured, schemaOk, usage: { promptTokens, outputTokens }, elapsedMs }
       } catch (error) {
-        if (error instanceof SidecarError) throw new BackendError(CODES[error.code], error.message, { cause: error })
+        if (error instanceof SidecarError)
+          throw new BackendError(BACKEND_CODES[error.code], error.message, { cause: error })
         throw error
       }
     },
     pause: sidecar.pause,
-    unload: sidecar.unload,
     close: sidecar.close,
   }
 }
 
-/** An engine that nobody installed is no fault; a record that says nothing is. */
+/** An engine that was never installed is not a fault; an unreadable record is. */
 function missingEngine(record: string): { off: string; absent?: boolean } {
   if (!existsSync(record))
     return { off: "the local model is not set up; run `npx opencode-hudfold setup`", absent: true }
@@ -124,7 +114,7 @@ function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {
   return { prefill: capabilities.prefillTokensPerSecond, decode: capabilities.decodeTokensPerSecond }
 }
 
-const CODES: Record<SidecarErrorCode, BackendErrorCode> = {
+const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
   START_FAILED: "UNAVAILABLE",
   ENDED: "UNAVAILABLE",
   CLOSED: "UNAVAILABLE",

@@ -1,36 +1,41 @@
-// Digests from a server that speaks OpenAI's chat completions: Ollama, LM Studio, llama-server. A server that is not
-// there is a degraded state and asked again; one that says no is off, with what to do about it.
+// Digests from a server with OpenAI's chat completions: Ollama, LM Studio, llama-server. An unreachable server is degraded
+// and tried again; one that refuses is off, with a message that says what to do.
 
 import { readAnswer } from "../../engine/wire/answer.ts"
-import { type Address, readAddress } from "./address.ts"
-import { type Backend, BackendError, type BackendState, type Prompt, type Speed, type Written } from "./backend.ts"
-import { completionBody, isRefusalOfForm, LAST_FORM, readCompletion, readFirstModel, saidIn } from "./completions.ts"
-import { exchange, type Reply } from "./exchange.ts"
-import { withTimings } from "./speed.ts"
+import {
+  type Backend,
+  BackendError,
+  type BackendState,
+  type OpenaiOptions,
+  type Prompt,
+  type Speed,
+  type Written,
+} from "./backend.ts"
+import {
+  completionBody,
+  errorDetail,
+  isRefusalOfForm,
+  LAST_FORM,
+  readCompletion,
+  readFirstModel,
+  updateSpeed,
+} from "./completions.ts"
+import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 
-/** As `digest.openai` of the options. */
-export type OpenaiOptions = {
-  url: string
-  model?: string | undefined
-  apiKey?: string | undefined
-  timeoutMs: number
-  allowRemote: boolean
-}
-
-/** With the instruction and the answer it fits the 4,096 tokens that Ollama gives a model, which cuts without a word. */
-const MOST_TOKENS = 2000
+/** With the instruction and the answer this fits Ollama's default context of 4,096 tokens, which it cuts to silently. */
+const MAX_DOCUMENT_TOKENS = 2000
 const MODELS_TIMEOUT_MS = 5000
 
-/** Never throws: a URL that cannot be used is the state `off`. */
+/** Never throws: an unusable URL leads to the state `off`. */
 export function createOpenai(options: OpenaiOptions): Backend {
   let state: BackendState = { kind: "idle" }
   let address: Address | undefined
   let model = options.model
   let speed: Speed | undefined
-  /** the way of asking for JSON that the server takes */
+  /** how to ask this server for JSON, see `completionBody` */
   let form = 0
   let answers = 0
-  /** the server answered, and has not failed since */
+  /** whether the server has answered and not failed since */
   let found = false
   let running: Promise<unknown> = Promise.resolve()
   const closing = new AbortController()
@@ -47,7 +52,7 @@ export function createOpenai(options: OpenaiOptions): Backend {
   const where = address?.chat.origin ?? "no address"
 
   async function write(prompt: Prompt, signal: AbortSignal): Promise<Written> {
-    // one at a time: a server on this machine would only share its speed between two
+    // one at a time: two requests at once would only share the speed of a local server
     const written = running.then(() => writeNow(prompt, signal))
     running = written.catch(() => {})
     return written
@@ -57,13 +62,13 @@ export function createOpenai(options: OpenaiOptions): Backend {
     try {
       signal.throwIfAborted()
       if (state.kind === "off") throw new BackendError("OFF", state.reason)
-      const name = await find(signal)
+      const name = await findModel(signal)
       const start = performance.now()
       const { text: json } = await ask(name, prompt, signal)
       const elapsedMs = performance.now() - start
       const { text, timings } = readCompletion(json, elapsedMs)
-      // the first answer has the loading of the model in it
-      if (answers++ > 0) speed = withTimings(speed, timings)
+      // the first answer includes loading the model
+      if (answers++ > 0) speed = updateSpeed(speed, timings)
       const { promptTokens, outputTokens } = timings
       return { ...readAnswer(text, prompt.schema), usage: { promptTokens, outputTokens }, elapsedMs }
     } catch (error) {
@@ -80,12 +85,12 @@ export function createOpenai(options: OpenaiOptions): Backend {
     return { kind: "degraded", reason: error.message }
   }
 
-  /** The model to use. Asks for the list when the server has not been heard of yet, or not since it failed. */
-  async function find(signal: AbortSignal): Promise<string> {
+  /** The model to use. Asks the server for its list first, unless it has answered and not failed since. */
+  async function findModel(signal: AbortSignal): Promise<string> {
     if (!found || model === undefined) {
       state = { kind: "starting" }
       const reply = await send("GET", undefined, MODELS_TIMEOUT_MS, signal)
-      // a server without the list may still have the model that was named
+      // a server without a list may still have the model that was named
       if (reply.status >= 300 && reply.status !== 404) throw errorOf(reply)
       const first = reply.status < 300 ? readFirstModel(reply.text) : null
       model ??= first ?? undefined
@@ -93,16 +98,16 @@ export function createOpenai(options: OpenaiOptions): Backend {
         throw first === null
           ? new BackendError(
               "OFF",
-              `${where} lists no models; correct digest.openai.url, or name one in digest.openai.model`,
+              `${where} does not list its models; correct digest.openai.url, or name one in digest.openai.model`,
             )
-          : new BackendError("UNAVAILABLE", `${where} has no model yet; load one there`)
+          : new BackendError("UNAVAILABLE", `${where} has no models; load one there`)
       found = true
     }
     state = { kind: "ready" }
     return model
   }
 
-  async function ask(name: string, prompt: Prompt, signal: AbortSignal): Promise<Reply> {
+  async function ask(name: string, prompt: Prompt, signal: AbortSignal): Promise<HttpReply> {
     for (let at = form; ; at++) {
       const reply = await send("POST", completionBody(name, prompt, at), options.timeoutMs, signal)
       if (reply.status >= 200 && reply.status < 300) {
@@ -118,10 +123,10 @@ export function createOpenai(options: OpenaiOptions): Backend {
     body: string | undefined,
     ms: number,
     signal: AbortSignal,
-  ): Promise<Reply> {
-    if (!address) throw new BackendError("OFF", "digest.openai.url cannot be used")
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), ms)
+  ): Promise<HttpReply> {
+    if (!address) throw new BackendError("OFF", "digest.openai.url is unusable")
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), ms)
     timer.unref()
     const { local, chat, models } = address
     const request = {
@@ -132,25 +137,24 @@ export function createOpenai(options: OpenaiOptions): Backend {
       ...(body === undefined ? {} : { body }),
     }
     try {
-      return await exchange(request, AbortSignal.any([signal, closing.signal, late.signal]))
+      return await exchange(request, AbortSignal.any([signal, closing.signal, timeout.signal]))
     } catch (error) {
       signal.throwIfAborted()
       if (closing.signal.aborted) throw new BackendError("OFF", "the backend was closed", { cause: error })
-      if (late.signal.aborted)
-        throw new BackendError("TIMEOUT", `${where} gave no answer within ${ms / 1000} s`, { cause: error })
+      if (timeout.signal.aborted)
+        throw new BackendError("TIMEOUT", `${where} did not answer within ${ms / 1000} s`, { cause: error })
       throw error
     } finally {
       clearTimeout(timer)
     }
   }
 
-  /** What a status that is no success means. */
-  function errorOf({ status, text }: Reply): BackendError {
-    const said = `${where} answered ${status}${saidIn(text)}`
+  function errorOf({ status, text }: HttpReply): BackendError {
+    const said = `${where} answered ${status}${errorDetail(text)}`
     if (status >= 300 && status < 400)
-      return new BackendError("OFF", `${said}, a redirect, and none is followed; correct digest.openai.url`)
+      return new BackendError("OFF", `${said}, a redirect, which is not followed; correct digest.openai.url`)
     if (status === 401 || status === 403)
-      return new BackendError("OFF", `${said}; give the server's key in digest.openai.apiKey`)
+      return new BackendError("OFF", `${said}; set digest.openai.apiKey to the server's key`)
     if (status === 404)
       return new BackendError("OFF", `${said}; load the model ${model} there, or name another in digest.openai.model`)
     return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", said)
@@ -167,11 +171,10 @@ export function createOpenai(options: OpenaiOptions): Backend {
       return speed
     },
     sharesProcessor: address?.local ?? false,
-    mostTokens: MOST_TOKENS,
+    maxDocumentTokens: MAX_DOCUMENT_TOKENS,
     write,
-    // the server's work cannot be held up, nor its memory freed, over this protocol
+    // the protocol has no way to pause the server
     pause: () => {},
-    unload: async () => {},
     async close() {
       closing.abort()
       if (state.kind !== "off") state = { kind: "off", reason: "the backend was closed" }

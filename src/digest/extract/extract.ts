@@ -1,37 +1,28 @@
-// The digest writer that needs no model: decides what sort of output it has before it, lets that sort's file draft the
-// digest, and holds the draft to what the type promises.
+// The digest writer that needs no model. It picks the writer for the kind of output and bounds its draft.
 
 import type { Digest, DigestSource } from "../../output/digest.ts"
-import { clip, look, type View } from "../../output/lines.ts"
-import { tellingLine } from "../../output/telling.ts"
-import { digestQuestion } from "./agent/question.ts"
-import { digestSkill } from "./agent/skill.ts"
-import { digestTask } from "./agent/task.ts"
-import { digestTodo } from "./agent/todo.ts"
-import { digestEdit } from "./change/edit.ts"
-import { digestPatch } from "./change/patch.ts"
-import { digestCommand } from "./command/command.ts"
-import { digestLog } from "./command/log.ts"
-import { cite, type Draft, settle } from "./draft.ts"
-import { digestOther } from "./other/other.ts"
-import { digestRead } from "./read/read.ts"
-import { digestMatches } from "./search/matches.ts"
-import { digestPaths } from "./search/paths.ts"
-import { withoutNote } from "./truncation.ts"
-import { digestPage } from "./web/page.ts"
-import { digestResults } from "./web/results.ts"
+import { clip, type View, viewOf } from "../../output/lines.ts"
+import { failureLine } from "../../output/verdict.ts"
+import { digestQuestion, digestSkill, digestTask, digestTodo } from "./agent.ts"
+import { digestEdit, digestPatch } from "./change.ts"
+import { digestCommand, digestOther } from "./command.ts"
+import { cite, type Draft, selectFacts, withoutTruncationNote } from "./draft.ts"
+import { digestLog } from "./log.ts"
+import { digestRead } from "./read.ts"
+import { digestMatches, digestPaths } from "./search.ts"
+import { digestPage, digestResults } from "./web.ts"
 
 /**
- * A digest of any tool output. Never throws, whatever it is given; the same source gives the same digest; looks at no
- * more than the first and the last 64 kB. Every fact's text stands in `source.output` as it is.
+ * A digest of any tool output. Deterministic; never throws, whatever it is given; reads at most the first and the last
+ * 64 kB. The text of every fact is a verbatim part of `source.output`.
  */
 export function extract(source: DigestSource): Digest {
   const output = typeof source.output === "string" ? source.output : ""
   const input = typeof source.input === "object" && source.input !== null ? source.input : {}
   const whole = { ...source, input, output }
-  const { view, saved } = withoutNote(look(output))
+  const { view, saved } = withoutTruncationNote(viewOf(output))
   const draft = draftOf(whole, view)
-  const facts = settle(draft.facts, saved)
+  const facts = selectFacts(draft.facts, saved)
   const digest: Digest = { kind: draft.kind, gist: clip(draft.gist) || "no output", facts }
   if (draft.verdict) digest.verdict = draft.verdict
   return digest
@@ -67,16 +58,16 @@ function draftOf(source: DigestSource, view: View): Draft {
     case "other":
       return digestOther(source, view)
     default:
-      // a kind of a later version, or of none: the type is only a promise here
+      // the type does not hold at run time: the kind may be one of a later version, or missing
       source.kind satisfies never
       return digestOther(source, view)
   }
 }
 
-/** A tool that ended in an error: the error. */
+/** The error of a tool call that failed. */
 function digestFailure(view: View): Draft {
   const lines = view.lines.filter(({ text }) => text.trim() !== "")
-  const telling = lines.length > 3 ? (tellingLine(lines) ?? lines[0]) : lines[0]
-  const gist = telling?.text.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
-  return { kind: "failure", gist, facts: [telling, ...lines.slice(0, 4)].map((line) => line && cite("error", line)) }
+  const reason = lines.length > 3 ? (failureLine(lines) ?? lines[0]) : lines[0]
+  const gist = reason?.text.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
+  return { kind: "failure", gist, facts: [reason, ...lines.slice(0, 4)].map((line) => line && cite("error", line)) }
 }

@@ -1,45 +1,49 @@
-// Facts as a model wrote them, held against the output: what does not stand there to the letter is no fact.
+// Facts of an output: those that a model wrote, which must occur in the output verbatim, and the names that the output
+// mentions most, which fill a digest line when there are no better facts.
 
-import type { Fact, FactType } from "../../output/digest.ts"
+import type { DigestSource, Fact, FactType } from "../../output/digest.ts"
+import { viewOf } from "../../output/lines.ts"
+import { REDACTED } from "../../text/redact/value.ts"
 
-const LONGEST = 200
-const SHORTEST = 3
-/** Places in the output that are tried before a span is taken for a piece of longer words. */
-const MOST_PLACES = 200
-/** Characters that no fact has: it would break the line, hide or pile up. */
-const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u202f\u205f\u2800\ufff0-\uffff]|\p{M}{5}/u
+const MAX_FACT_CHARS = 200
+const MIN_FACT_CHARS = 3
+/** Occurrences in the output that are tried before a text counts as part of longer words. */
+const MAX_OCCURRENCES = 200
+/** Characters that no fact may have: line breaks, invisible ones, and piles of combining marks. */
+const FORBIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u202f\u205f\u2800\ufff0-\uffff]|\p{M}{5}/u
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", "`": "`", "“": "”", "‘": "’" }
-/** What colours the text that follows ends in a letter, which is none of the text's. */
-const COLOUR = /.*\u001b\[[\d;]*m$/s
+/** An escape sequence ends in a letter that is not part of the text after it. */
+const COLOR_ESCAPE = /.*\u001b\[[\d;]*m$/s
 const WORD = /[\p{L}\p{N}_]/u
 
-/** The fact, or undefined when it does not stand in the output as whole words or says nothing. */
+/** The fact, or undefined if it does not occur in the output as whole words or is meaningless. */
 export function groundFact(written: unknown, output: string): Fact | undefined {
-  if (typeof written !== "string" || written.length > 4 * LONGEST) return undefined
+  if (typeof written !== "string" || written.length > 4 * MAX_FACT_CHARS) return undefined
   const text = unquoted(written.trim())
-  if (text.length < SHORTEST || text.length > LONGEST || !text.isWellFormed() || UNSEEN.test(text)) return undefined
-  if (!/\p{L}/u.test(text) || isPlain(text) || text.includes("[redacted]")) return undefined
-  return standsIn(output, text) ? { type: typeOf(text), text } : undefined
+  if (text.length < MIN_FACT_CHARS || text.length > MAX_FACT_CHARS || !text.isWellFormed() || FORBIDDEN.test(text))
+    return undefined
+  if (!/\p{L}/u.test(text) || isGeneric(text) || text.includes(REDACTED)) return undefined
+  return occursIn(output, text) ? { type: typeOf(text), text } : undefined
 }
 
-/** Whether the text stands in the output, and not only as a piece of longer words or numbers. */
-export function standsIn(output: string, text: string): boolean {
+/** Whether the text occurs in the output, and not only as part of longer words or numbers. */
+export function occursIn(output: string, text: string): boolean {
   const opens = WORD.test(text[0] ?? "")
   const closes = WORD.test(text.at(-1) ?? "")
   let at = output.indexOf(text)
-  for (let tries = 0; at >= 0 && tries < MOST_PLACES; tries++) {
-    const before = output.slice(Math.max(0, at - 12), at).replace(COLOUR, "")
+  for (let tries = 0; at >= 0 && tries < MAX_OCCURRENCES; tries++) {
+    const before = output.slice(Math.max(0, at - 12), at).replace(COLOR_ESCAPE, "")
     const after = output.slice(at + text.length, at + text.length + 2)
     const apart =
-      !(opens && goesOn(before, text[0] ?? "", true)) && !(closes && goesOn(after, text.at(-1) ?? "", false))
+      !(opens && continues(before, text[0] ?? "", true)) && !(closes && continues(after, text.at(-1) ?? "", false))
     if (apart) return true
     at = output.indexOf(text, at + 1)
   }
   return false
 }
 
-/** Whether the word or number at the edge of a span goes on beside it: `12` in `3.12` is no 12. */
-function goesOn(beside: string, edge: string, before: boolean): boolean {
+/** Whether the word or number at the edge of a text continues beside it: `12` in `3.12` is not 12. */
+function continues(beside: string, edge: string, before: boolean): boolean {
   const [next = "", far = ""] = before ? [...beside].reverse() : [...beside]
   return WORD.test(next) || (/\d/.test(edge) && /[.,]/.test(next) && /\d/.test(far))
 }
@@ -49,8 +53,8 @@ function unquoted(text: string): string {
   return closing !== undefined && text.length > 2 && text.endsWith(closing) ? text.slice(1, -1).trim() : text
 }
 
-/** One common word, or a number of nothing: true of every output. */
-function isPlain(text: string): boolean {
+/** Whether the text is a single common word, which is true of every output. */
+function isGeneric(text: string): boolean {
   return /^(?:the|and|for|with|this|that|from|error|errors|file|files|path|name|names|number|line|lines|tool|output|input|content|type|true|false|null|undefined|none|string|import|export|const|function|return|class)$/i.test(
     text,
   )
@@ -68,4 +72,36 @@ function typeOf(text: string): FactType {
   if (!/\s/.test(text) && PATH.test(text)) return "path"
   if (NUMBER.test(text)) return "number"
   return ERROR.test(text) ? "error" : "symbol"
+}
+
+/** URLs, paths, file names with or without a line number, and identifiers that do not look like words. */
+const NAME =
+  /https?:\/\/\S{4,}|(?:[\w@.~-]+|(?=\/\w+\/))\/[\w./@-]+\w|\b[\w-]+\.(?:[a-z]{1,4}|json|yaml|toml|proto)\b(?::\d+)?|\b[A-Za-z_$]\w*(?:[a-z][A-Z]|_[A-Za-z]|[A-Za-z]\d)\w*/g
+/** Splits lines into pieces that are searched one by one: the search takes quadratic time. */
+const SEPARATORS = /[\s"'`<>()[\]{},;=|]+/
+/** Hashes, ids, encoded bytes, and dates. */
+const OPAQUE = /[0-9a-f]{7}|\d{5}|\d[a-z]+\d+[a-z]+\d|[A-Za-z0-9]{40}/i
+const MAX_NAME_CHARS = 80
+const MIN_NAME_CHARS = 4
+
+/**
+ * The names in an output, most frequent first, ties in order of appearance, without those in its arguments. Of all that is
+ * in an output, later calls use its names most often (docs/digests.md).
+ */
+export function frequentNames({ output, input }: Pick<DigestSource, "input" | "output">, max: number): Fact[] {
+  const asked = Object.values(input).filter((value) => typeof value === "string")
+  const counts = new Map<string, number>()
+  for (const { text } of viewOf(output).lines)
+    for (const piece of text.split(SEPARATORS)) {
+      if (piece.length < MIN_NAME_CHARS || piece.length > MAX_NAME_CHARS) continue
+      for (const [name] of piece.matchAll(NAME))
+        if (name.length >= MIN_NAME_CHARS && !OPAQUE.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+  const facts: Fact[] = []
+  for (const [name] of [...counts].sort((a, b) => b[1] - a[1])) {
+    if (facts.length >= max) break
+    const fact = asked.some((value) => value.includes(name)) ? undefined : groundFact(name, output)
+    if (fact) facts.push(fact)
+  }
+  return facts
 }

@@ -1,34 +1,34 @@
-// What a model wrote of an output becomes a digest only as far as the output bears it out. Nothing a model says is
-// believed: facts must stand in the output, the gist may name nothing that does not.
+// Makes a digest from what a model wrote about an output, keeping only what the output supports: facts must occur in it
+// verbatim, and the gist must not name anything that does not.
 
 import type { Digest, DigestSource, Fact } from "../../output/digest.ts"
 import { redact } from "../../text/redact/redact.ts"
-import { cut, line } from "../../text/text.ts"
-import { groundFact } from "./facts.ts"
-import { groundGist, groundOf, LONGEST_GIST, type Refusal } from "./gist.ts"
-import { fitted } from "./line.ts"
-import { namesOf } from "./names.ts"
+import { REDACTED } from "../../text/redact/value.ts"
+import { cut, line } from "../../text/sanitize.ts"
+import { frequentNames, groundFact } from "./facts.ts"
+import { evidenceOf, groundGist, MAX_GIST_CHARS, type Refusal } from "./gist.ts"
+import { fitToLine } from "./line.ts"
 
 export type Grounded = {
   digest: Digest
-  /** facts of the draft that stand in the output */
+  /** number of the draft's facts that occur in the output */
   kept: number
-  /** facts of the draft that do not, say nothing or say it again */
+  /** number of the draft's facts that do not, or are meaningless or repeated */
   dropped: number
-  /** nothing of the draft is left: the digest is the fallback */
+  /** nothing in the draft was usable: the digest is the fallback */
   refused: boolean
-  /** why the draft's gist is not the digest's */
+  /** why the draft's gist was not used */
   gistRefused?: Refusal
 }
 
-const MOST_FACTS = 12
-/** Facts of a draft that are looked at. */
-const MOST_WRITTEN = 24
+const MAX_FACTS = 12
+/** Facts of a draft that are considered. */
+const MAX_DRAFT_FACTS = 24
 
 /**
- * The digest that is left of a model's draft. `kind` and `verdict` are the fallback's: code knows them better. Every
- * fact stands in `source.output` to the letter, the line of the digest is at most 96 tokens, and no part of it holds a
- * secret or a control character. Never throws, whatever `draft` is.
+ * The digest that a model's draft yields. `kind` and `verdict` are the fallback's, because code determines them better.
+ * Every fact occurs verbatim in `source.output`, the digest line has at most 96 tokens, and nothing in it is a secret
+ * or a control character. Never throws, whatever `draft` is.
  */
 export function ground(draft: unknown, source: DigestSource, fallback: Digest): Grounded {
   const written = fieldsOf(draft)
@@ -39,10 +39,10 @@ export function ground(draft: unknown, source: DigestSource, fallback: Digest): 
   }
   const gains = gainsFromModel(fallback)
   const judged: ReturnType<typeof groundGist> = gains
-    ? groundGist(written.summary, fallback.gist, groundOf(source))
+    ? groundGist(written.summary, fallback.gist, evidenceOf(source))
     : { refused: "known" }
-  const gist = "gist" in judged ? told(fallback, judged.gist) : fallback.gist
-  const names = namesOf(source, 2 * MOST_FACTS)
+  const gist = "gist" in judged ? withHead(fallback, judged.gist) : fallback.gist
+  const names = frequentNames(source, 2 * MAX_FACTS)
   const more = gains ? [...facts, ...names] : [...names, ...facts]
   return {
     digest: fit({ ...fallback, gist, facts: [...fallback.facts, ...more] }, source),
@@ -54,64 +54,64 @@ export function ground(draft: unknown, source: DigestSource, fallback: Digest): 
 }
 
 /**
- * A digest that no model had a part in, held to the promises of `ground`: one line of at most 96 tokens, no secrets, each
- * fact once and in the output. What room is left the names have that the output speaks of most.
+ * An extracted digest with the guarantees of `ground`: at most 96 tokens in one line, no secrets, each fact once and in
+ * the output. The names that the output mentions most fill the remaining room.
  */
-export function seal(digest: Digest, source: DigestSource): Digest {
-  return fit({ ...digest, facts: [...digest.facts, ...namesOf(source, 2 * MOST_FACTS)] }, source)
+export function groundExtracted(digest: Digest, source: DigestSource): Digest {
+  return fit({ ...digest, facts: [...digest.facts, ...frequentNames(source, 2 * MAX_FACTS)] }, source)
 }
 
 /**
- * A digest that was written before, as far as the output still bears it out: whoever wrote it to the disk may have been
- * another. What it says in words of its own is judged anew, and `fallback`'s takes its place where that fails.
+ * A stored digest, checked again against the output, because something else may have written it to the disk. If its gist
+ * does not pass, the fallback's takes its place.
  */
-export function heldAgainst(digest: Digest, source: DigestSource, fallback: Digest): Digest {
+export function groundStored(digest: Digest, source: DigestSource, fallback: Digest): Digest {
   const { gist } = digest
   const head = headOf(fallback.gist)
   const summary = head !== undefined && gist.startsWith(`${head}: `) ? gist.slice(head.length + 2) : gist
-  const isBorneOut = gainsFromModel(fallback) && "gist" in groundGist(summary, fallback.gist, groundOf(source))
-  return fit({ ...fallback, gist: isBorneOut ? gist : fallback.gist, facts: digest.facts }, source)
+  const isSupported = gainsFromModel(fallback) && "gist" in groundGist(summary, fallback.gist, evidenceOf(source))
+  return fit({ ...fallback, gist: isSupported ? gist : fallback.gist, facts: digest.facts }, source)
 }
 
 function fit(digest: Digest, { output }: DigestSource): Digest {
-  const gist = cut(redact(line(digest.gist)), LONGEST_GIST) || "no output"
+  const gist = cut(redact(line(digest.gist)), MAX_GIST_CHARS) || "no output"
   const facts = digest.facts.filter(({ text }) => output.includes(text) && !isSecret(text))
-  return fitted({ ...digest, gist, facts }, MOST_FACTS)
+  return fitToLine({ ...digest, gist, facts }, MAX_FACTS)
 }
 
-/** The output has none of its secrets any more, see `withoutSecrets`: what stands beside one is no secret's half. */
+/** The output is already redacted (see `withoutSecrets`), so text next to a secret cannot be half of it. */
 function isSecret(text: string): boolean {
-  return text.includes("[redacted]") || redact(text) !== text
+  return text.includes(REDACTED) || redact(text) !== text
 }
 
 /**
- * Kinds of which code can only say what parts they have. Of all others it knows better than a small model what matters:
- * the failure, the count, the files.
+ * Kinds of output that code can only outline. For all others it knows better than a small model what matters: the
+ * failure, the count, the files.
  */
-const PROSE = new Set(["code", "data", "document", "json", "page", "skill"])
+const PROSE_KINDS = new Set(["code", "data", "document", "json", "page", "skill"])
 
-/** Whether a model's gist is used, by the digest that code made; where not, asking it gains next to nothing. */
+/** Whether a model's gist would be used in place of the extracted one. If not, asking a model gains next to nothing. */
 export function gainsFromModel(fallback: Digest): boolean {
-  return fallback.verdict === undefined && PROSE.has(fallback.kind)
+  return fallback.verdict === undefined && PROSE_KINDS.has(fallback.kind)
 }
 
-/** What it is, as code knows it, and what it says, in the model's words: the names in the fallback's gist stay facts. */
-function told(fallback: Digest, summary: string): string {
+/** The model's summary after the head of the fallback's gist, which says what the output is. */
+function withHead(fallback: Digest, summary: string): string {
   const head = headOf(fallback.gist)
   const gist = head === undefined ? summary : `${head}: ${summary}`
-  return gist.length <= LONGEST_GIST ? gist : cut(gist, LONGEST_GIST).replace(/\s+\S*…$/, "…")
+  return gist.length <= MAX_GIST_CHARS ? gist : cut(gist, MAX_GIST_CHARS).replace(/\s+\S*…$/, "…")
 }
 
 function headOf(gist: string): string | undefined {
   return /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(gist)?.[0]
 }
 
-/** A getter of a hostile draft may throw; so may a proxy. */
+/** The fields of the draft. A getter or a proxy in a hostile draft may throw. */
 function fieldsOf(draft: unknown): { summary: unknown; facts: unknown[] } {
   try {
     if (typeof draft !== "object" || draft === null) return { summary: undefined, facts: [] }
     const { summary, facts } = draft as { summary?: unknown; facts?: unknown }
-    return { summary, facts: Array.isArray(facts) ? facts.slice(0, MOST_WRITTEN) : [] }
+    return { summary, facts: Array.isArray(facts) ? facts.slice(0, MAX_DRAFT_FACTS) : [] }
   } catch {
     return { summary: undefined, facts: [] }
   }

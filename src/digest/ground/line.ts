@@ -1,20 +1,20 @@
-// A digest as one line of at most 96 tokens: the gist, then the facts that say what neither it nor an earlier one says.
+// The digest line, at most 96 tokens: the gist, then facts that add something to it and to each other.
 
 import type { Digest, Fact } from "../../output/digest.ts"
-import { cut, cutMiddle, line } from "../../text/text.ts"
+import { cut, cutMiddle, line } from "../../text/sanitize.ts"
 import { estimateTokens } from "../../text/tokens.ts"
 
-/** Longest digest as a line, in estimated tokens. */
-export const MOST_TOKENS = 96
-/** Longest fact as it is shown, in characters. */
-const FACT_CHARS = 100
-/** Part of its names that makes a fact a known one when they are said already: of a long one the last word may be cut. */
-const KNOWN = 0.8
-/** Shortest folder worth leaving out where an earlier path has it too, in characters. */
-const SHARED_CHARS = 8
-/** Rules and dot leaders: many tokens that say nothing. */
-const RULED = /([^\p{L}\p{N}\s])\1{3,}/gu
-/** Words of code that name nothing. */
+/** Limit of the digest line, in estimated tokens. */
+export const MAX_LINE_TOKENS = 96
+/** Of a fact as it is shown. */
+const MAX_SHOWN_CHARS = 100
+/** A fact is redundant if this share of its names occurs earlier. Less than all: the last word of a long fact may be cut. */
+const REDUNDANT_SHARE = 0.8
+/** A shorter folder is repeated, even if the path before is in it too. */
+const MIN_SHARED_CHARS = 8
+/** Rules and dot leaders, which cost many tokens and carry no information. */
+const RULE = /([^\p{L}\p{N}\s])\1{3,}/gu
+/** Words of code that are not names. */
 const KEYWORDS = new Set(
   "export default import from const let var function async await class extends implements interface type enum struct impl pub def return new public private static readonly void string number boolean null undefined true false the and for with".split(
     " ",
@@ -22,13 +22,13 @@ const KEYWORDS = new Set(
 )
 
 /**
- * The digest in one printable line of at most `mostTokens`. A fact of a file has its line number, a path leaves out the
- * folder of the last. Where there is little room the last facts go first, then the end of the gist.
+ * The digest in one printable line of at most `maxTokens`. Facts from a file start with their line number, paths leave out
+ * the folder of the path before. If there is too little room, the last facts go first, then the end of the gist.
  */
-export function digestLine(digest: Digest, mostTokens = MOST_TOKENS): string {
+export function digestLine(digest: Digest, maxTokens = MAX_LINE_TOKENS): string {
   const gist = line(digest.gist)
-  let left = mostTokens - estimateTokens(gist)
-  if (left < 0) return cut(gist, Math.floor((gist.length * mostTokens) / (mostTokens - left)))
+  let left = maxTokens - estimateTokens(gist)
+  if (left < 0) return cut(gist, Math.floor((gist.length * maxTokens) / (maxTokens - left)))
   const said = [gist]
   let folder = ""
   for (const fact of digest.facts) {
@@ -41,23 +41,23 @@ export function digestLine(digest: Digest, mostTokens = MOST_TOKENS): string {
   return said.join(" · ")
 }
 
-/** The digest with the facts that its line has room for: those that name something new, then those that place it. */
-export function fitted(digest: Digest, mostFacts: number): Digest {
+/** The digest with only the facts that its line has room for: first those that name something new, then those with a line number. */
+export function fitToLine(digest: Digest, maxFacts: number): Digest {
   const chosen = new Set<Fact>()
   const said = new Set(namesIn(digest.gist))
-  let left = MOST_TOKENS - estimateTokens(line(digest.gist))
+  let left = MAX_LINE_TOKENS - estimateTokens(line(digest.gist))
   let folder = ""
   const take = (fact: Fact) => {
     const cost = estimateTokens(shown(fact, folder)) + 1
-    if (cost > left || chosen.size >= mostFacts) return
+    if (cost > left || chosen.size >= maxFacts) return
     left -= cost
     chosen.add(fact)
     folder = folderOf(fact) ?? folder
     for (const name of namesIn(fact.text)) said.add(name)
   }
   const isNew = ({ text }: Fact) => {
-    const names = namesIn(cut(text, FACT_CHARS))
-    return names.filter((name) => said.has(name)).length < names.length * KNOWN
+    const names = namesIn(cut(text, MAX_SHOWN_CHARS))
+    return names.filter((name) => said.has(name)).length < names.length * REDUNDANT_SHARE
   }
   for (const fact of digest.facts) if (isNew(fact)) take(fact)
   for (const fact of digest.facts) if (fact.line !== undefined && !chosen.has(fact)) take(fact)
@@ -66,10 +66,10 @@ export function fitted(digest: Digest, mostFacts: number): Digest {
 
 function shown(fact: Fact, folder: string): string {
   const row = fact.line === undefined ? "" : `${fact.line}: `
-  if (fact.type !== "path") return `${row}${cut(line(fact.text).replace(RULED, "$1$1"), FACT_CHARS)}`
+  if (fact.type !== "path") return `${row}${cut(line(fact.text).replace(RULE, "$1$1"), MAX_SHOWN_CHARS)}`
   const shared = sharedFolder(folder, fact.text)
-  const short = shared.length >= SHARED_CHARS ? `…/${fact.text.slice(shared.length)}` : fact.text
-  return `${row}${cutMiddle(line(short), FACT_CHARS)}`
+  const short = shared.length >= MIN_SHARED_CHARS ? `…/${fact.text.slice(shared.length)}` : fact.text
+  return `${row}${cutMiddle(line(short), MAX_SHOWN_CHARS)}`
 }
 
 function folderOf({ type, text }: Fact): string | undefined {
@@ -77,7 +77,7 @@ function folderOf({ type, text }: Fact): string | undefined {
   return type === "path" && end > 0 ? text.slice(0, end + 1) : undefined
 }
 
-/** The folders both begin with, to the last slash; of addresses more than the host. */
+/** The folders that both start with, up to the last slash. URLs must share more than the host. */
 function sharedFolder(one: string, other: string): string {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++
@@ -85,7 +85,7 @@ function sharedFolder(one: string, other: string): string {
   return /^https?:\/\/[^/]*\/?$/.test(shared) ? "" : shared
 }
 
-/** What a text names, in lower case: its words but for those of the language; of a path its last part. */
+/** The names in a text, in lower case: all words that are not keywords, and of a path only the last part. */
 function namesIn(text: string): string[] {
   if (/^https?:\S+$/.test(text)) return [text]
   const last = /^\S*\/([^\s/]+)$/.exec(text)?.[1] ?? text

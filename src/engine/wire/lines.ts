@@ -1,20 +1,18 @@
-// JSON-RPC messages as lines: one JSON object, one line feed. In place of vscode-jsonrpc's own Content-Length framing,
-// which after one stray line on stdout waits for ever; llama.cpp and its bindings print such lines.
+// JSON-RPC messages as lines, one JSON object each. Replaces the Content-Length framing of vscode-jsonrpc, which hangs
+// after one stray line on stdout; llama.cpp and its bindings print such lines.
 
 import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { AbstractMessageReader, AbstractMessageWriter, type DataCallback, type Message } from "vscode-jsonrpc"
 
-/** Longest line read, in characters. A digest's document is capped far below it. */
-export const LONGEST_LINE = 4_000_000
+/** Longer lines are noise. A digest's document is limited to far less. */
+export const MAX_LINE_CHARS = 4_000_000
 
-/** Of a line that is no message, what is handed on. */
-const NOISE_SHOWN = 500
+const MAX_NOISE_CHARS = 500
 
 /**
- * Reads messages from a stream that may carry other text too. A line that is no JSON-RPC message, or one too long, is
- * handed to `onNoise`, at most its first 500 characters. Not node:readline, which also ends lines at U+2028, legal
- * inside JSON.
+ * Reads messages from a stream that may carry other text too. The first 500 characters of a line that is too long or not
+ * a JSON-RPC message go to `onNoise`. Not node:readline, which also ends lines at U+2028, legal inside JSON.
  */
 export class LineReader extends AbstractMessageReader {
   private decoder = new StringDecoder("utf8")
@@ -39,13 +37,13 @@ export class LineReader extends AbstractMessageReader {
         else this.take(line, callback)
       }
       this.rest += last
-      if (this.rest.length <= LONGEST_LINE) return
+      if (this.rest.length <= MAX_LINE_CHARS) return
       if (!this.skipping) this.take(this.rest, callback)
       this.rest = ""
       this.skipping = true
     }
     const onEnd = () => {
-      // a process that died in the middle of a line has often said why in it
+      // the last, incomplete line of a process that died often says why
       if (!this.skipping) this.take(this.rest, callback)
       this.rest = ""
       this.fireClose()
@@ -68,14 +66,14 @@ export class LineReader extends AbstractMessageReader {
 
   private take(line: string, callback: DataCallback): void {
     if (line.trim() === "") return
-    const message = line.length > LONGEST_LINE ? undefined : parseMessage(line)
-    if (!message || !handOver(message, callback)) this.onNoise(line.slice(0, NOISE_SHOWN))
+    const message = line.length > MAX_LINE_CHARS ? undefined : parseMessage(line)
+    if (!message || !handOver(message, callback)) this.onNoise(line.slice(0, MAX_NOISE_CHARS))
   }
 }
 
 /**
- * vscode-jsonrpc throws at a request without an id and at a cancellation without parameters. Out of a stream's event
- * that would end the process.
+ * vscode-jsonrpc throws on a request without an id and on a cancellation without parameters, which in a stream's event
+ * handler would end the process.
  */
 function handOver(message: Message, callback: DataCallback): boolean {
   try {
@@ -98,8 +96,8 @@ function parseMessage(line: string): Message | undefined {
 }
 
 /**
- * Writes messages. Each begins with a line feed of its own, so that a native print without one, already in the pipe,
- * spoils itself and not the message; readers pass over empty lines.
+ * Each message begins with a line feed, so that native output without one, already in the pipe, does not corrupt it.
+ * Readers skip empty lines.
  */
 export class LineWriter extends AbstractMessageWriter {
   private errors = 0

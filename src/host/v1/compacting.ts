@@ -6,7 +6,8 @@ import { contextAt } from "../../replay/context.ts"
 import type { HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { restore } from "../restore.ts"
-import { update } from "../update.ts"
+import { takeIn } from "../update.ts"
+import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./messages.ts"
 
 export async function onCompacting(
@@ -19,11 +20,14 @@ export async function onCompacting(
   session.compacting = true
   if (!context.options.hud.enabled) return
   const stored = await context.messages(session.id)
-  const messages = Array.isArray(stored) && stored.every(isMessage) ? contextAt(stored, stored.length) : []
+  const recorded = Array.isArray(stored) && stored.every(isMessage) ? conversationOf(stored) : []
+  const messages = contextAt(recorded, recorded.length)
   // a session resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
     await restore(context, session)
-    update(context, session, messages)
+    const reading = session.ledger.read(messages)
+    session.ledger.accept(reading)
+    takeIn(context, session, messages, reading, [])
   }
   const facts = brief(session.ledger.facts, session.signals, findingsOf(messages, context.env))
   const lines = output?.context

@@ -1,11 +1,11 @@
 // event: what OpenCode announces and the message array does not hold. Called for every delta of every answer, so an
 // event that means nothing here must cost nothing.
 
-import { record, text } from "../../fields.ts"
-import { kindOf } from "../../output/tools.ts"
+import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
+import { asRecord, asString } from "../../system/values.ts"
 import { redact } from "../../text/redact/redact.ts"
-import { cut, line } from "../../text/text.ts"
+import { cut, line } from "../../text/sanitize.ts"
 import { closeTurn, settle } from "../account.ts"
 import type { HookContext } from "../context.ts"
 import { checkDisk } from "../disk.ts"
@@ -17,13 +17,13 @@ import { countCall, endTurn, newTurn } from "../turn.ts"
 const MOST_PERMISSIONS = 20
 
 export function onEvent(context: HookContext, input: { event?: { type?: unknown; properties?: unknown } }): undefined {
-  const properties = record(input?.event?.properties)
+  const properties = asRecord(input?.event?.properties)
   if (!properties) return
   const { sessions } = context
-  const sessionID = text(properties.sessionID)
+  const sessionID = asString(properties.sessionID)
   switch (input.event?.type) {
     case "session.status":
-      return onStatus(context, sessionID, text(record(properties.status)?.type))
+      return onStatus(context, sessionID, asString(asRecord(properties.status)?.type))
     case "session.idle":
       return onStatus(context, sessionID, "idle")
     case "message.updated": {
@@ -32,7 +32,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     }
     case "message.part.updated":
-      return onPart(context, record(properties.part))
+      return onPart(context, asRecord(properties.part))
     case "todo.updated": {
       const todos = readTodos(properties.todos)
       if (sessionID === undefined || !todos) return
@@ -42,20 +42,20 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     }
     case "permission.asked": {
-      const id = text(properties.id)
+      const id = asString(properties.id)
       const permissions = sessionID === undefined ? undefined : sessions.get(sessionID).signals.permissions
       if (id === undefined || !permissions || permissions.size >= MOST_PERMISSIONS) return
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
-      const asked = redact(line([text(properties.permission) ?? "", ...patterns].join(" ")))
+      const asked = redact(line([asString(properties.permission) ?? "", ...patterns].join(" ")))
       // of a name that shows as nothing nothing is left
       permissions.set(id, cut(asked, 100) || "a tool")
       return
     }
     case "permission.replied":
       if (sessionID !== undefined)
-        sessions.peek(sessionID)?.signals.permissions.delete(text(properties.requestID) ?? "")
+        sessions.peek(sessionID)?.signals.permissions.delete(asString(properties.requestID) ?? "")
       return
     case "session.compacted":
     case "session.error":
@@ -66,7 +66,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       if (sessionID !== undefined) sessions.get(sessionID).restored = true
       return
     case "session.deleted": {
-      const id = sessionID ?? text(record(properties.info)?.id)
+      const id = sessionID ?? asString(asRecord(properties.info)?.id)
       if (id === undefined) return
       sessions.delete(id)
       context.digests.queue?.cancel({ sessionID: id })
@@ -79,7 +79,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 
 function onMessage({ publisher, models }: HookContext, session: Session, message: unknown): void {
   const { account, turn } = session
-  const id = text(record(message)?.id)
+  const id = asString(asRecord(message)?.id)
   // a call of the turn before, said once more
   if (id !== undefined && account.reported?.id === id && !turn.calls.has(id)) return
   const call = countCall(turn, message)
@@ -92,10 +92,10 @@ function onMessage({ publisher, models }: HookContext, session: Session, message
 
 /** A command runs on the same processor as a local model may. */
 function onPart({ digests }: HookContext, part: Record<string, unknown> | undefined): undefined {
-  const callID = text(part?.callID)
+  const callID = asString(part?.callID)
   if (!digests.queue || part?.type !== "tool" || callID === undefined) return
-  if (kindOf(text(part.tool) ?? "") !== "command") return
-  const status = text(record(part.state)?.status)
+  if (toolKindOf(asString(part.tool) ?? "") !== "command") return
+  const status = asString(asRecord(part.state)?.status)
   if (status === "running") digests.queue.toolStarted(callID)
   else if (status === "completed" || status === "error") digests.queue.toolEnded(callID)
 }

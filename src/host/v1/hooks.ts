@@ -56,7 +56,7 @@ function recallSources({ sessions, models, env, message }: HookContext, report: 
     foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NOTHING,
     isSame(part, fold) {
       const event = normalize(part, { messageID: fold.messageID, call: 0, wantsGist: () => false }, env)
-      return event !== undefined && hashOf(event, fold.side) === fold.hash
+      return hashOf(event, fold.side) === fold.hash
     },
     storedMessage: message,
     limits: () => models.answerLimits(),

@@ -1,8 +1,8 @@
 // What is asked of OpenCode's own server. It answers in its own time or not at all; nobody depends on it.
 
 import type { PluginInput } from "@opencode-ai/plugin"
-import { record, text } from "../../fields.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
+import { asRecord, asString } from "../../system/values.ts"
 
 const HELPERS = ["title", "summary", "compaction"]
 /** Enough of a prompt to know it by; a prompt may end in text of the session. */
@@ -21,11 +21,11 @@ export function learnAgents(client: PluginInput["client"] | undefined): Agents {
   const known: Agents = { helperPrompts: [], withoutRecall: new Set() }
   const ask = async () => {
     const answer: unknown = await client?.app?.agents()
-    const agents = record(answer)?.data
+    const agents = asRecord(answer)?.data
     if (!Array.isArray(agents)) return
-    for (const agent of agents.map(record)) {
-      const name = text(agent?.name) ?? ""
-      const prompt = text(agent?.prompt)
+    for (const agent of agents.map(asRecord)) {
+      const name = asString(agent?.name) ?? ""
+      const prompt = asString(agent?.prompt)
       if (prompt && HELPERS.includes(name)) known.helperPrompts.push(prompt.trimStart().slice(0, OPENING))
       if (isDenied(agent?.permission, RECALL_TOOL)) known.withoutRecall.add(name)
     }
@@ -39,8 +39,8 @@ export function learnAgents(client: PluginInput["client"] | undefined): Agents {
 function isDenied(rules: unknown, tool: string): boolean {
   if (!Array.isArray(rules)) return false
   const matching = rules
-    .map(record)
-    .filter((rule) => rule?.pattern === "*" && matches(text(rule.permission) ?? "", tool))
+    .map(asRecord)
+    .filter((rule) => rule?.pattern === "*" && matches(asString(rule.permission) ?? "", tool))
   return matching.at(-1)?.action === "deny"
 }
 
@@ -72,7 +72,7 @@ export function matches(pattern: string, tool: string): boolean {
 /** A session's stored messages; undefined when OpenCode will not say. */
 export async function storedMessages(client: PluginInput["client"] | undefined, sessionID: string): Promise<unknown> {
   try {
-    return record(await client?.session?.messages({ path: { id: sessionID } }))?.data
+    return asRecord(await client?.session?.messages({ path: { id: sessionID } }))?.data
   } catch {
     return
   }
@@ -84,8 +84,8 @@ export async function storedMessage(
   sessionID: string,
   messageID: string,
 ): Promise<unknown> {
-  const answer = record(await client?.session?.message({ path: { id: sessionID, messageID } }))
-  if (answer?.data === undefined && record(answer?.error)?.name !== "NotFoundError")
+  const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }))
+  if (answer?.data === undefined && asRecord(answer?.error)?.name !== "NotFoundError")
     throw new Error("OpenCode did not hand over a stored message")
   return answer?.data
 }

@@ -1,6 +1,8 @@
 // What OpenCode hands to a plugin, as far as the core reads it. Every field may be missing or of another type:
 // sessions are as old as the user's database, and forks, imports and other plugins write into the same array.
-// Nothing here is trusted; `normalize.ts` is where these become types that are.
+// Nothing here is trusted; `conversation.ts` is where these become types that are.
+
+import { asRecord } from "../../system/values.ts"
 
 /** One message of the array given to `experimental.chat.messages.transform`. */
 export type HostMessage = {
@@ -63,4 +65,9 @@ export type HostToolState = {
   metadata?: Record<string, unknown>
   time?: { start?: number; end?: number; compacted?: number }
   [key: string]: unknown
+}
+
+/** Before 1.0 a tool part carried `status`, `input` and `output` itself. */
+export function stateOf(part: HostPart): HostToolState | undefined {
+  return (asRecord(part.state) ?? (part.status === undefined ? undefined : part)) as HostToolState | undefined
 }

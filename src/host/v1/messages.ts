@@ -1,25 +1,26 @@
-// experimental.chat.messages.transform: brings the ledger up to date with the array and prepares what goes out: old outputs
-// folded, the HUD in its place.
+// experimental.chat.messages.transform: reads the conversation and prepares what goes out: old outputs folded, the HUD in its
+// place. The body looks; the commit it returns writes.
 
-import { record } from "../../fields.ts"
-import { noticeTokens } from "../../fold/saving.ts"
-import { isHudID, remove } from "../../hud/place.ts"
+import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { prepareCall } from "../../request/request.ts"
+import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
+import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../account.ts"
 import type { HookContext } from "../context.ts"
-import { putBack } from "../copies.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import { restore } from "../restore.ts"
 import type { Session } from "../sessions.ts"
-import { update } from "../update.ts"
+import { takeIn } from "../update.ts"
+import { applyChange } from "./apply.ts"
+import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
 import type { HostMessage } from "./message.ts"
+import { isOwnMessage } from "./own.ts"
 import { shortenTranscript } from "./transcript.ts"
 
-/** In tokens saved. Still worth writing when nothing else waits: the compactor and other sessions are handed digests too. */
-const LEAST_WORTH = 1
+/** In tokens saved. Still worth writing when nothing else waits: the compactor and other sessions get digests too. */
+const MIN_WORTH = 1
 
 export function onMessages(
   context: HookContext,
@@ -29,7 +30,7 @@ export function onMessages(
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return
   const sessionID = messages.find(
-    (message) => !isHudID(message.info.id ?? "") && typeof message.info.sessionID === "string",
+    ({ info }) => !isOwnMessage(info.id) && typeof info.sessionID === "string",
   )?.info.sessionID
   if (sessionID === undefined) return
   const session = context.sessions.get(sessionID)
@@ -41,24 +42,26 @@ export function onMessages(
   const request = ++session.requests
   const restored = restore(context, session)
   if (!restored) return prepare(context, session, messages)
-  // what was waited for too long may come when the next request is on its way: then this one's array is of the past
+  // the store may answer so late that the next request is on its way: then this request is already outdated
   return restored.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
-  putBack(messages)
-  update(context, session, messages)
-  beginRequest(session.account)
-  const { agent } = session.ledger.facts
+  const conversation = conversationOf(messages)
+  const reading = session.ledger.read(conversation)
+  const { agent, model: named } = reading.facts
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
-      remove(messages)
+      applyChange(messages, UNCHANGED)
+      session.ledger.accept(reading)
+      takeIn(context, session, conversation, reading, [])
+      beginRequest(session.account)
       session.turn.startedMs ||= Date.now()
       session.shown = { outputs: 0, savedTokens: 0 }
       context.publisher.publish(session)
     }
   }
-  const model = modelOf(session)
+  const model = modelOf(session, named)
   const nowMs = Date.now()
   const switches = context.publisher.switches(session.id)
   const around = {
@@ -66,46 +69,65 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
   }
-  // what an earlier process folded must be known before anything is folded anew; what cannot be undone is not folded
+  // the folds of an earlier process must be known before anything new is folded; what cannot be recalled is not folded
   const isKnown = session.restored || context.store.opening() === undefined
   const canRecall = (agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages)
-  const options = isKnown && canRecall ? context.callOptions : { ...context.callOptions, fold: { enabled: false } }
-  const call = prepareCall(messages, session, around, options, context.env)
+  const { requestOptions } = context
+  const options = isKnown && canRecall ? requestOptions : { ...requestOptions, fold: { enabled: false } }
+  const prepared = prepareRequest(conversation, reading, session, around, options, context.env)
   return () => {
-    const before = session.hud.anchors
+    applyChange(messages, prepared.change)
+    const { anchors } = session.hud
     const { stopped } = session.folding.account
-    call.commit()
+    accept(session, prepared)
+    takeIn(context, session, conversation, reading, prepared.dropped)
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
-    // others may still be of use where they are folded
-    context.digests.queue?.rank(new Map(call.digested.map((key) => [key, LEAST_WORTH])))
-    session.turn.startedMs ||= nowMs
-    session.turn.hudTokens += call.hud?.tokens ?? 0
-    session.turn.foldedTokens += call.savedTokens
-    session.shown = { outputs: call.outputs, savedTokens: call.savedTokens }
-    session.account.sent = {
-      foldedTokens: call.savedTokens,
-      newlyFolded: call.folded.length > 0,
-      hudTokens: call.hud?.tokens ?? 0,
-      noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
-      ratio: session.ledger.facts.ratio,
+    // other sessions may still use these digests
+    context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH])))
+    countRequest(session, prepared, {
       nowMs,
       model: model ? `${model.providerID}/${model.modelID}` : "",
       tariff: around.tariff,
-    }
-    context.publisher.publish(session)
-    const { anchors } = session.hud
-    context.store.use((store) => {
-      if (call.folded.length) store.saveFolds(session.id, call.folded)
-      if (anchors.length !== before.length || anchors.at(-1) !== before.at(-1)) store.saveAnchors(session.id, anchors)
+      noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
+    context.publisher.publish(session)
+    const now = session.hud.anchors
+    context.store.use((store) => {
+      if (prepared.folded.length) store.saveFolds(session.id, prepared.folded)
+      if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
+    })
+  }
+}
+
+/** The request as OpenCode has it. */
+const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefined } }
+
+/** Counts a request that goes out in the session's accounts. */
+function countRequest(
+  session: Session,
+  { hud, folded, outputs, savedTokens }: Prepared,
+  sent: Pick<SentTokens, "nowMs" | "model" | "tariff" | "noticeTokens">,
+): void {
+  const hudTokens = hud?.tokens ?? 0
+  session.turn.startedMs ||= sent.nowMs
+  session.turn.hudTokens += hudTokens
+  session.turn.foldedTokens += savedTokens
+  session.shown = { outputs, savedTokens }
+  beginRequest(session.account)
+  session.account.sent = {
+    foldedTokens: savedTokens,
+    newlyFolded: folded.length > 0,
+    hudTokens,
+    ratio: session.ledger.facts.ratio,
+    ...sent,
   }
 }
 
 /** Who prompts by OpenCode's API can leave a session without the tool; that stands until a prompt says otherwise. */
 function deniesRecall(messages: readonly HostMessage[]): boolean {
-  const toolsOf = ({ info }: HostMessage) => Object.entries((info.role === "user" && record(info.tools)) || {})
+  const toolsOf = ({ info }: HostMessage) => Object.entries((info.role === "user" && asRecord(info.tools)) || {})
   const said = messages.findLast((message) => toolsOf(message).length > 0)
   return said !== undefined && toolsOf(said).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
 }

@@ -2,22 +2,23 @@
 // store. It answers within the session that asks, and in words: a tool that throws would stand there as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import { record } from "../../fields.ts"
 import type { Fold } from "../../fold/fold.ts"
 import { originalText } from "../../fold/original.ts"
 import type { Limits } from "../../fold/pages.ts"
 import { answerRecall, isFile, type Original, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
+import type { ToolPart } from "../../session/conversation.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { cut } from "../../text/text.ts"
-import { originalOf } from "../copies.ts"
-import type { HostPart } from "./message.ts"
+import { LATE, within } from "../../system/process.ts"
+import { asRecord } from "../../system/values.ts"
+import { cut } from "../../text/sanitize.ts"
+import { messageOf } from "./conversation.ts"
 import { isMessage } from "./messages.ts"
 
 export type RecallSources = {
   /** the session's folds by recall id */
   foldsOf(sessionID: string): ReadonlyMap<string, Fold>
   /** whether the part still holds what was folded, by its hash */
-  isSame(part: HostPart, fold: Fold): boolean
+  isSame(part: ToolPart, fold: Fold): boolean
   /** `{info, parts}` as OpenCode stores it; undefined when it has no such message, a rejection when it does not answer */
   storedMessage(sessionID: string, messageID: string): Promise<unknown>
   /** what went wrong; the agent gets a sentence without it */
@@ -56,7 +57,7 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   const folds = sources.foldsOf(sessionID)
   const asked = request.ids.flatMap((id) => folds.get(id) ?? [])
   // OpenCode hands the array over beside what its types name
-  const live = partsOf(record(context)?.messages)
+  const live = partsOf(asRecord(context)?.messages)
   const originals = await findAll(sources, sessionID, asked, live, patienceMs)
   const found = asked.filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
@@ -70,7 +71,7 @@ async function findAll(
   { isSame, storedMessage }: RecallSources,
   sessionID: string,
   folds: readonly Fold[],
-  live: readonly HostPart[],
+  live: readonly ToolPart[],
   patienceMs: number,
 ): Promise<ReadonlyMap<string, Original>> {
   const asked = new Map<string, Promise<unknown>>()
@@ -80,11 +81,11 @@ async function findAll(
     return answer
   }
   const find = async (fold: Fold): Promise<Original> => {
-    const taken = (parts: readonly HostPart[]): Original => {
+    const taken = (parts: readonly ToolPart[]): Original => {
       const part = parts.find(({ id }) => id === fold.partID)
-      const text = part && originalText(part, fold.side)
-      if (part === undefined || text === undefined) return { kind: "gone" }
-      return isSame(part, fold) ? { kind: "found", text, isFile: isFile(part, fold.side) } : { kind: "changed" }
+      if (part === undefined) return { kind: "gone" }
+      if (!isSame(part, fold)) return { kind: "changed" }
+      return { kind: "found", text: originalText(part, fold.side), isFile: isFile(part, fold.side) }
     }
     const here = taken(live)
     if (here.kind === "found") return here
@@ -94,26 +95,17 @@ async function findAll(
     } catch {
       return { kind: "unanswered" }
     }
+    if (message === LATE) return { kind: "unanswered" }
     return taken(partsOf([message]))
   }
   return new Map(await Promise.all(folds.map(async (fold) => [fold.id, await find(fold)] as const)))
 }
 
-/** The host's own parts of an array in which copies may stand for them. */
-function partsOf(messages: unknown): HostPart[] {
+/** The tool calls in an array, as OpenCode has them. */
+function partsOf(messages: unknown): ToolPart[] {
   if (!Array.isArray(messages)) return []
-  return messages.filter(isMessage).flatMap(({ parts }) => parts.filter((part) => record(part)).map(originalOf))
+  return messages
+    .filter(isMessage)
+    .flatMap((message) => messageOf(message).parts.flatMap((part) => (part.type === "tool" ? [part] : [])))
 }
 
-/** The promise's value; rejects at the deadline. */
-async function within<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

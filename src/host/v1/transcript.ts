@@ -1,10 +1,10 @@
 // The array that OpenCode hands over to be summarised when it compacts: left as it is, unless it would not fit.
 
-import { planApply } from "../../fold/apply.ts"
 import type { HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
+import { applyFolds } from "./apply.ts"
 import type { HostMessage } from "./message.ts"
 
 /** Characters of a tool's output that OpenCode puts into the summariser's transcript, in tokens. */
@@ -31,5 +31,5 @@ export function shortenTranscript(
     for (const { outputTokens, cleared } of entry.events)
       if (!cleared) tokens -= Math.max(0, outputTokens - TRANSCRIBED)
   }
-  return tokens * ledger.facts.ratio < most ? undefined : planApply(messages, folding.folds).commit
+  return tokens * ledger.facts.ratio < most ? undefined : () => applyFolds(messages, folding.folds)
 }

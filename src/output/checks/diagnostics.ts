@@ -1,10 +1,10 @@
-// What compilers, type checkers and linters say about one place in the source, in the dozen shapes they say it in.
-// Shapes only: whether the run as a whole passed is for `builds.ts` and the exit code.
+// The diagnostics that compilers, type checkers and linters print about places in the source, in a dozen formats.
+// Whether the run as a whole passed is decided by `builds.ts` and the exit code.
 
 import type { Line } from "../lines.ts"
-import type { Check, Failure, Report } from "./report.ts"
+import type { CheckFailure, CheckReader, CheckReport } from "./report.ts"
 
-type Diagnostic = { severity: "error" | "warning"; failure: Failure; tool: string; sure: boolean }
+type Diagnostic = { severity: "error" | "warning"; failure: CheckFailure; tool: string; sure: boolean }
 
 const MAX_DIAGNOSTICS = 50
 const SEVERITY = /error|warn|fatal|\bTS\d|\.go:|^e: |✘|✖|\b[A-Z]{1,4}\d{3,4}\b|lint\/|━/i
@@ -20,14 +20,14 @@ const COLONS =
 const GO = /^(?:vet: )?([\w@./\\~+-]+\.go):(\d+)(?::(\d+))?: (.+)$/
 /** ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message` */
 const CODE = /^(\S+\.pyi?|\S+\.ipynb):(\d+):(\d+): ([A-Z]{1,4}\d{2,5}):? (.+)$/
-/** kotlinc, and maven's form of javac */
+/** kotlinc; javac under maven */
 const KOTLIN = /^(?:e|w): (?:file:\/\/)?(\S+\.kts?):(\d+):(\d+):? (.+)$/
 const MAVEN = /^\[(ERROR|WARNING)\] (\S+\.(?:java|kt|scala)):\[(\d+),(\d+)\] (.+)$/
 /** eslint stylish: indented under its file's line */
 const STYLISH = /^ +(\d+):(\d+) +(error|warning) +(.+?)(?: {2,}(\S+))?$/
 
-export const diagnostics: Check = {
-  sign: /\berror\b|\bwarning\b|^e: |\.go:\d+:|\.pyi?:\d+:\d+: [A-Z]|^\S+:\d+:\d+ \w+\/|━|✘/im,
+export const diagnostics: CheckReader = {
+  signature: /\berror\b|\bwarning\b|^e: |\.go:\d+:|\.pyi?:\d+:\d+: [A-Z]|^\S+:\d+:\d+ \w+\/|━|✘/im,
   read(lines) {
     const found: Diagnostic[] = []
     let [errors, warnings] = [0, 0]
@@ -41,7 +41,7 @@ export const diagnostics: Check = {
     }
     if (errors + warnings === 0) return undefined
     const tool = found[0]?.tool ?? "lint"
-    const kind: Report["kind"] =
+    const kind: CheckReport["kind"] =
       tool === "tsc" || tool === "mypy" ? "types" : /^(?:lint|biome)$/.test(tool) ? "lint" : "build"
     const sure = found.some((diagnostic) => diagnostic.sure)
     const failures = found.map(({ failure }) => failure)
@@ -103,7 +103,7 @@ function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefine
   return titledAt(lines, at)
 }
 
-/** rustc and ruff's full form put the place on an arrow line below the message. */
+/** rustc and ruff's full format print the place on an arrow line below the message. */
 function rustAt(lines: readonly Line[], at: number, severity: string, message: string): Diagnostic | undefined {
   for (const below of lines.slice(at + 1, at + 4)) {
     const place = /^ *--> (.+?):(\d+):\d+$/.exec(below.text)
@@ -114,7 +114,7 @@ function rustAt(lines: readonly Line[], at: number, severity: string, message: s
   return undefined
 }
 
-/** biome (`a.ts:4:2 lint/x ━━━`), esbuild (`✘ [ERROR] message`) and ruff (`F401 message`): message and place apart. */
+/** Message and place on separate lines: biome (`a.ts:4:2 lint/x ━━━`), esbuild (`✘ [ERROR] message`), ruff (`F401 message`). */
 function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
   const line = lines[at] as Line
   const biome =

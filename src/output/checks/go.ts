@@ -1,18 +1,17 @@
 // `go test`, plain and `-json`, and gotestsum on top of it.
 
 import type { Line } from "../lines.ts"
-import { explain } from "./explain.ts"
-import type { Check, Counts, Failure } from "./report.ts"
-import { until } from "./sections.ts"
+import { explainFailure, linesUntil, MAX_FAILURES } from "./failures.ts"
+import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
-export const goTest: Check = {
-  sign: /^(?:ok {1,2}\t|FAIL\t\S|--- FAIL: |=== FAIL: |\? {3}\t|DONE \d+ tests|PASS$|FAIL$|\{"Time":.*"Action":)/m,
+export const goTest: CheckReader = {
+  signature: /^(?:ok {1,2}\t|FAIL\t\S|--- FAIL: |=== FAIL: |\? {3}\t|DONE \d+ tests|PASS$|FAIL$|\{"Time":.*"Action":)/m,
   read(lines) {
     const plain = lines.some(({ text }) => text.startsWith('{"')) ? fromEvents(lines) : lines
     let [okPackages, badPackages, failed, passed] = [0, 0, 0, 0]
     let total: Line | undefined
     let done = false
-    const failures: Failure[] = []
+    const failures: CheckFailure[] = []
     for (const [at, line] of plain.entries()) {
       const { text } = line
       if (/^ok {1,2}\t/.test(text)) okPackages++
@@ -25,46 +24,38 @@ export const goTest: Check = {
       const title = /^\s*(?:--- FAIL:|=== FAIL: \S+) (\S+)/.exec(text)?.[1]
       if (!title) continue
       failed++
-      if (failures.length < 20) failures.push(toFailure(plain, at, title))
+      if (failures.length < MAX_FAILURES) failures.push(toFailure(plain, at, title))
     }
     if (okPackages + badPackages + failed === 0 && !done) return undefined
-    // a test with failing subtests fails with them: tell the subtests
+    // a test fails with its subtests: report only the subtests
     const leaves = failures.filter(({ title }) => !failures.some((other) => other.title.startsWith(`${title}/`)))
     if (leaves.length === 0) leaves.push(...unbuilt(plain))
     const counts: Counts = { ...(failed ? { failed: Math.max(leaves.length, 1) } : {}), ...(passed ? { passed } : {}) }
-    const verdict = failed + badPackages > 0 || plain.some(({ text }) => text === "FAIL") ? "fail" : "pass"
+    const broken = failed + badPackages > 0 || plain.some(({ text }) => text === "FAIL")
     total ??= plain.findLast(({ text }) => /^ok {1,2}\t|^PASS$|^DONE /.test(text))
-    return {
-      name: "go test",
-      kind: "tests",
-      verdict,
-      sure: true,
-      counts,
-      failures: leaves,
-      ...(total ? { total } : {}),
-    }
+    return testRun("go test", counts, leaves, total, broken)
   },
 }
 
-function toFailure(lines: readonly Line[], at: number, title: string): Failure {
+function toFailure(lines: readonly Line[], at: number, title: string): CheckFailure {
   const line = lines[at] as Line
-  const body = until(lines, at + 1, /^\s*(?:--- |=== )|^(?:FAIL|PASS|ok )\b/)
-  // t.Errorf prints `file_test.go:42: message` below the verdict, but with -v below the line that says it runs
+  const body = linesUntil(lines, at + 1, /^\s*(?:--- |=== )|^(?:FAIL|PASS|ok )\b/)
+  // t.Errorf prints `file_test.go:42: message` below the verdict, or with -v below the line that announces the test
   const ran = lines.findLastIndex(
     ({ text }, row) => row < at && /^=== (?:RUN|CONT) +/.test(text) && text.endsWith(` ${title}`),
   )
   const said = body.some(({ text }) => /\.go:\d+/.test(text))
-  const region = said || ran < 0 ? body : until(lines, ran + 1, /^\s*(?:--- |=== )/)
+  const region = said || ran < 0 ? body : linesUntil(lines, ran + 1, /^\s*(?:--- |=== )/)
   const first = region.find(({ text }) => /^\s+\S+\.go:\d+: \S/.test(text))
-  const why = explain(first ? [first, ...region] : region)
+  const why = explainFailure(first ? [first, ...region] : region)
   const message =
     first && !/expected.*got/.test(why.message ?? "") ? first.text.replace(/^\s+\S+\.go:\d+: /, "") : why.message
   return { ...why, title, ...(message ? { message } : {}), quotes: [line, ...(first ? [first] : why.quotes)] }
 }
 
-/** Packages that did not even build or panicked outside a test. */
-function unbuilt(lines: readonly Line[]): Failure[] {
-  const failures: Failure[] = []
+/** Packages that did not build or panicked outside a test. */
+function unbuilt(lines: readonly Line[]): CheckFailure[] {
+  const failures: CheckFailure[] = []
   for (const line of lines) {
     const compile = /^(?:vet: )?(\S+\.go):(\d+):(?:\d+:)? (.+)$/.exec(line.text)
     const panic = /^(?:panic|fatal error): .+/.exec(line.text)
@@ -76,7 +67,7 @@ function unbuilt(lines: readonly Line[]): Failure[] {
   return failures
 }
 
-/** `-json` wraps every line of the plain report in an event; the text inside is what the plain reader knows. */
+/** The plain report, from the events that `-json` wraps its lines in. */
 function fromEvents(lines: readonly Line[]): Line[] {
   const plain: Line[] = []
   for (const line of lines) {

@@ -1,45 +1,51 @@
-// Test runners of the JavaScript world that name a failure with a bullet and end with totals: jest, vitest, bun,
-// mocha and playwright.
+// Test runners for JavaScript: jest, vitest, bun, mocha, playwright, and node:test with any other producer of TAP.
 
 import type { Line } from "../lines.ts"
-import { explain } from "./explain.ts"
-import type { Check, Counts, Failure } from "./report.ts"
-import { countsIn, last, MAX_FAILURES, titled, until } from "./sections.ts"
+import {
+  countsIn,
+  explainFailure,
+  lastMatching,
+  linesUntil,
+  MAX_FAILURES,
+  sourcePlaceIn,
+  titledFailures,
+} from "./failures.ts"
+import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
-export const jest: Check = {
-  sign: /^(?:Tests|Test Suites): +.*\btotal$/m,
+export const jest: CheckReader = {
+  signature: /^(?:Tests|Test Suites): +.*\btotal$/m,
   read(lines) {
-    const total = last(lines, /^Tests: +.*total$/) ?? last(lines, /^Test Suites: /)
-    const suites = last(lines, /^Test Suites: /)
+    const total = lastMatching(lines, /^Tests: +.*total$/) ?? lastMatching(lines, /^Test Suites: /)
+    const suites = lastMatching(lines, /^Test Suites: /)
     if (!total) return undefined
     const counts = countsIn(total.text)
-    const failures = titled(lines, /^\s*● (?!Console$)(.+)$/, /^(?:\s*● |Test Suites: |Tests: |(?:PASS|FAIL) )/)
+    const failures = titledFailures(lines, /^\s*● (?!Console$)(.+)$/, /^(?:\s*● |Test Suites: |Tests: |(?:PASS|FAIL) )/)
     const broken = /\bfailed\b/.test(suites?.text ?? "") || (counts.failed ?? 0) > 0
-    return { name: "jest", kind: "tests", verdict: broken ? "fail" : "pass", sure: true, counts, failures, total }
+    return testRun("jest", counts, failures, total, broken)
   },
 }
 
-export const vitest: Check = {
-  sign: /^ *(?:Test Files|Tests|Type Errors) {2,}(?:\d|no )/m,
+export const vitest: CheckReader = {
+  signature: /^ *(?:Test Files|Tests|Type Errors) {2,}(?:\d|no )/m,
   read(lines) {
-    const files = last(lines, /^ *Test Files {2}/)
-    const tests = last(lines, /^ *Tests {2}/)
+    const files = lastMatching(lines, /^ *Test Files {2}/)
+    const tests = lastMatching(lines, /^ *Tests {2}/)
     const total = tests ?? files
     if (!total) return undefined
-    const errors = last(lines, /^ *Errors {2}\d+ error/)
+    const errors = lastMatching(lines, /^ *Errors {2}\d+ error/)
     const counts = countsIn(tests?.text ?? "")
     const stop = /^ *(?:FAIL {2}|Test Files {2}|⎯+(?:\[|$))/
-    const failures = titled(lines, /^ *FAIL {2}(?:\|\S+\| )?(.+)$/, stop).map(inFile)
-    if (failures.length === 0) failures.push(...titled(lines, /^ *[×✗] (.+?)(?: \d+ms)?$/, /^ *[×✗✓❯] /))
+    const failures = titledFailures(lines, /^ *FAIL {2}(?:\|\S+\| )?(.+)$/, stop).map(inFile)
+    if (failures.length === 0) failures.push(...titledFailures(lines, /^ *[×✗] (.+?)(?: \d+ms)?$/, /^ *[×✗✓❯] /))
     const broken = Boolean(errors) || [files, tests].some((line) => /\d+ failed/.test(line?.text ?? ""))
-    return { name: "vitest", kind: "tests", verdict: broken ? "fail" : "pass", sure: true, counts, failures, total }
+    return testRun("vitest", counts, failures, total, broken)
   },
 }
 
-export const bun: Check = {
-  sign: /^Ran \d+ tests? across \d+ files?/m,
+export const bun: CheckReader = {
+  signature: /^Ran \d+ tests? across \d+ files?/m,
   read(lines) {
-    const total = last(lines, /^Ran \d+ tests? across/)
+    const total = lastMatching(lines, /^Ran \d+ tests? across/)
     const counts: Counts = {}
     for (const { text } of lines) {
       const found = /^ *(\d+) (pass|fail|skip|errors?)$/.exec(text)
@@ -48,25 +54,23 @@ export const bun: Check = {
       if (found?.[2] === "skip") counts.skipped = Number(found[1])
       if (found?.[2]?.startsWith("error")) counts.errors = Number(found[1])
     }
-    // bun prints a test's error above the line that names it
-    const failures: Failure[] = []
+    // bun prints a test's error above the line that names the test
+    const failures: CheckFailure[] = []
     let start = 0
     for (const [at, line] of lines.entries()) {
       const found = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+ ?m?s\])?$/.exec(line.text)
       if (found?.[1] && failures.length < MAX_FAILURES && !failures.some(({ title }) => title === found[1])) {
-        const why = explain(lines.slice(Math.max(start, at - 60), at))
+        const why = explainFailure(lines.slice(Math.max(start, at - 60), at))
         failures.push({ ...why, title: found[1], quotes: [line, ...why.quotes] })
       }
       if (/^(?:\((?:pass|fail|skip|todo)\)|[✓✗»]) |^\S+\.[jt]sx?:$/.test(line.text)) start = at + 1
     }
-    const broken = (counts.failed ?? 0) + (counts.errors ?? 0) > 0
-    const verdict = broken ? "fail" : "pass"
-    return total && { name: "bun test", kind: "tests", verdict, sure: true, counts, failures, total }
+    return total && testRun("bun test", counts, failures, total)
   },
 }
 
-export const mocha: Check = {
-  sign: /^ +\d+ (?:passing(?: \(|$)|failing$)/m,
+export const mocha: CheckReader = {
+  signature: /^ +\d+ (?:passing(?: \(|$)|failing$)/m,
   read(lines) {
     const counts: Counts = {}
     let total: Line | undefined
@@ -83,7 +87,7 @@ export const mocha: Check = {
       }
     }
     const region = lines.slice(totalAt + 1)
-    const failures: Failure[] = []
+    const failures: CheckFailure[] = []
     for (const [at, line] of region.entries()) {
       const found = /^ +\d+\) (.+)$/.exec(line.text)
       if (!found?.[1] || failures.length >= MAX_FAILURES) continue
@@ -94,16 +98,15 @@ export const mocha: Check = {
         if (!name) break
         names.push(name)
       }
-      const why = explain(until(region, next, /^ +\d+\) /))
+      const why = explainFailure(linesUntil(region, next, /^ +\d+\) /))
       failures.push({ ...why, title: names.join(" > ").replace(/:$/, ""), quotes: [line, ...why.quotes] })
     }
-    const verdict = counts.failed ? "fail" : "pass"
-    return total && { name: "mocha", kind: "tests", verdict, sure: true, counts, failures, total }
+    return total && testRun("mocha", counts, failures, total)
   },
 }
 
-export const playwright: Check = {
-  sign: /^ +\d+ (?:passed(?: \([\d.]+m?s?.*\))?|failed|flaky|did not run|interrupted)$/m,
+export const playwright: CheckReader = {
+  signature: /^ +\d+ (?:passed(?: \([\d.]+m?s?.*\))?|failed|flaky|did not run|interrupted)$/m,
   read(lines) {
     const counts: Counts = {}
     let total: Line | undefined
@@ -115,17 +118,69 @@ export const playwright: Check = {
       if (found[2] === "skipped") counts.skipped = Number(found[1])
       if (!total || found[2] === "failed") total = line
     }
-    const failures = titled(lines, /^ +\d+\) (.+ › .+?)[ ─]*$/, /^ +\d+\) |^ +\d+ (?:passed|failed|flaky)/)
-    const verdict = counts.failed ? "fail" : "pass"
-    return total && { name: "playwright", kind: "tests", verdict, sure: true, counts, failures, total }
+    const failures = titledFailures(lines, /^ +\d+\) (.+ › .+?)[ ─]*$/, /^ +\d+\) |^ +\d+ (?:passed|failed|flaky)/)
+    return total && testRun("playwright", counts, failures, total)
   },
 }
 
-/** vitest puts the file before the test's name, or in place of it when the file itself would not load. */
-function inFile(failure: Failure): Failure {
+/** vitest puts the file before the test's name, or in its place when the file itself does not load. */
+function inFile(failure: CheckFailure): CheckFailure {
   const found = /^(\S+\.\w+)(?: > (.+)| \[ .+ \])?$/.exec(failure.title)
   if (!found?.[1]) return failure
   const here = failure.file?.endsWith(found[1]) ? {} : { file: found[1] }
   const { line: _, ...rest } = failure
   return { ...("file" in here ? rest : failure), ...here, title: found[2] ?? "" }
+}
+
+export const nodeTest: CheckReader = {
+  signature: /^(?:[ℹ#] (?:pass|fail) +\d+|(?:not )?ok \d+\b)/m,
+  read(lines) {
+    const counts: Counts = {}
+    let total = lines.findLast(({ text }) => /^[ℹ#] (?:fail|pass) +\d+/.test(text))
+    let [passed, failed] = [0, 0]
+    for (const line of lines) {
+      const found = /^[ℹ#] (pass|fail|cancelled|skipped) +(\d+)/.exec(line.text)
+      if (found?.[1] === "pass") counts.passed = Number(found[2])
+      if (found?.[1] === "fail" || found?.[1] === "cancelled") counts.failed = (counts.failed ?? 0) + Number(found[2])
+      if (found?.[1] === "skipped") counts.skipped = Number(found[2])
+      if (found?.[1] === "fail") total = line
+      if (/^ok \d+/.test(line.text)) passed++
+      if (/^not ok \d+(?!.*# (?:TODO|SKIP))/.test(line.text)) failed++
+    }
+    const summarised = counts.passed !== undefined || counts.failed !== undefined
+    // without a summary it takes two results, or a TAP plan, to be sure that this is no prose
+    if (!summarised && passed + failed < 2 && !lines.some(({ text }) => /^1\.\.\d+|^TAP version/.test(text))) {
+      return undefined
+    }
+    if (!summarised) Object.assign(counts, { passed, failed })
+    const failures: CheckFailure[] = []
+    const detail = lines.findIndex(({ text }) => /^✖ failing tests:/.test(text))
+    for (let at = Math.max(0, detail + 1); at < lines.length && failures.length < MAX_FAILURES; at++) {
+      const line = lines[at]
+      const found = /^(\s*)(?:✖|not ok \d+(?: -)?) (.+?)(?: \([\d.]+ms\))?$/.exec(line?.text ?? "")
+      if (!line || !found?.[2] || /# (?:TODO|SKIP)/.test(found[2])) continue
+      const body = linesUntil(lines, at + 1, /^\s*(?:✖|✔|(?:not )?ok \d+|# Subtest|test at|ℹ) /)
+      // a suite that failed because of its tests, which are reported themselves
+      if (body.some(({ text }) => /subtestsFailed|\d+ subtests? failed/.test(text))) continue
+      const why = explainTap(body)
+      const place = /^test at (.+):(\d+):\d+$/.exec(lines[at - 1]?.text ?? "")
+      const file = place?.[1] ? { file: place[1], line: Number(place[2]) } : {}
+      failures.push({ ...why, ...file, title: found[2], quotes: [line, ...why.quotes] })
+    }
+    return testRun("node:test", counts, failures, total)
+  },
+}
+
+/** TAP gives the reason in YAML: `error: '…'` and `location: '…'`. */
+function explainTap(body: readonly Line[]): ReturnType<typeof explainFailure> {
+  const error = body.find(({ text }) => /^\s*error: ./.test(text))
+  if (!error) return explainFailure(body)
+  const at = body.find(({ text }) => /^\s*location: /.test(text))
+  const place = sourcePlaceIn(at?.text.replace(/^\s*location: ['"]?/, "") ?? "")
+  const said = error.text.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
+  // in a block scalar the text begins on the line below
+  const block = /^[|>]-?$/.test(said)
+  const next = block ? body.slice(body.indexOf(error) + 1).find(({ text }) => text.trim() !== "") : undefined
+  const values = block ? explainFailure(body.slice(body.indexOf(error) + 1)).message : undefined
+  return { ...explainFailure(body), message: values ?? next?.text.trim() ?? said, ...place, quotes: [next ?? error] }
 }

@@ -1,61 +1,114 @@
-// Test runners of compiled languages beside Go and Rust: googletest, ctest, Catch2 and `dotnet test`.
+// Test runners for Rust and C++: `cargo test`, `cargo nextest`, googletest, ctest and Catch2.
 
 import type { Line } from "../lines.ts"
-import { explain } from "./explain.ts"
-import type { Check, Counts, Failure } from "./report.ts"
-import { last, MAX_FAILURES, titled } from "./sections.ts"
+import { explainFailure, lastMatching, linesUntil, MAX_FAILURES } from "./failures.ts"
+import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
-export const gtest: Check = {
-  sign: /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/m,
+export const cargoTest: CheckReader = {
+  signature: /^(?:test result: (?:ok|FAILED)\.|error: test failed, to rerun)/m,
+  read(lines) {
+    const counts: Counts = {}
+    let total: Line | undefined
+    for (const line of lines) {
+      const found = /^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored/.exec(line.text)
+      if (!found) continue
+      counts.passed = (counts.passed ?? 0) + Number(found[2])
+      counts.failed = (counts.failed ?? 0) + Number(found[3])
+      counts.skipped = (counts.skipped ?? 0) + Number(found[4])
+      if (!total || found[1] === "FAILED") total = line
+    }
+    const failures: CheckFailure[] = []
+    for (const [at, line] of lines.entries()) {
+      const title = /^---- (.+?) stdout ----$/.exec(line.text)?.[1]
+      if (!title || failures.length >= MAX_FAILURES) continue
+      failures.push(toFailure(line, title, linesUntil(lines, at + 1, /^(?:---- |failures:|test result)/)))
+    }
+    for (const line of failures.length > 0 ? [] : lines) {
+      const title = /^test (.+?)(?: - should panic)? \.\.\. FAILED$/.exec(line.text)?.[1]
+      if (title && failures.length < MAX_FAILURES) failures.push({ title, quotes: [line] })
+    }
+    const broken = (counts.failed ?? 0) > 0 || lines.some(({ text }) => text.startsWith("error: test failed"))
+    return testRun("cargo test", counts, failures, total, broken)
+  },
+}
+
+export const nextest: CheckReader = {
+  signature: /^ +Summary \[ *[\d.]+s\] +\d+/m,
+  read(lines) {
+    const total = lines.findLast(({ text }) => /^ +Summary \[/.test(text))
+    if (!total) return undefined
+    const number = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(total.text)?.[1] ?? 0)
+    const counts: Counts = { passed: number("passed"), failed: number("failed"), skipped: number("skipped") }
+    const failures: CheckFailure[] = []
+    for (const [at, line] of lines.entries()) {
+      const title = /^ +(?:FAIL|TIMEOUT|SIGABRT|SIGSEGV) \[ *[\d.]+s\] +(?:\(\S+\) +)?\S+ (.+)$/.exec(line.text)?.[1]
+      if (!title || failures.some((known) => known.title === title)) continue
+      failures.push(toFailure(line, title, linesUntil(lines, at + 1, /^ +(?:PASS|FAIL|Summary|SIG\w+|TIMEOUT) \[/)))
+    }
+    return testRun("nextest", counts, failures, total)
+  },
+}
+
+function toFailure(line: Line, title: string, body: readonly Line[]): CheckFailure {
+  const at = body.findIndex(({ text }) => / panicked at /.test(text))
+  const why = explainFailure(at < 0 ? body : body.slice(at))
+  // since Rust 1.73 the message follows on the line after the place
+  const said = at >= 0 && !why.message?.startsWith("expected ") ? body[at + 1] : undefined
+  const older = / panicked at '(.+)', \S+$/.exec(body[at]?.text ?? "")?.[1]
+  const message = older ?? said?.text.trim() ?? why.message
+  const quotes = said ? [line, said] : [line, ...why.quotes]
+  return { ...why, title, ...(message ? { message } : {}), quotes }
+}
+
+export const gtest: CheckReader = {
+  signature: /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/m,
   read(lines) {
     const number = (line: Line | undefined) => Number(/(\d+) tests?/.exec(line?.text ?? "")?.[1] ?? 0)
-    const passed = last(lines, /^\[ {2}PASSED {2}\] \d+ test/)
-    const failed = last(lines, /^\[ {2}FAILED {2}\] \d+ test/)
+    const passed = lastMatching(lines, /^\[ {2}PASSED {2}\] \d+ test/)
+    const failed = lastMatching(lines, /^\[ {2}FAILED {2}\] \d+ test/)
     const counts: Counts = { passed: number(passed), failed: number(failed) }
-    const failures: Failure[] = []
+    const failures: CheckFailure[] = []
     let start = 0
     for (const [at, line] of lines.entries()) {
       if (/^\[ RUN {6}\]/.test(line.text)) start = at + 1
       const title = /^\[ {2}FAILED {2}\] (\w[\w./]*)/.exec(line.text)?.[1]
       if (!title || /^\d+$/.test(title) || failures.length >= MAX_FAILURES) continue
       if (failures.some((known) => known.title === title)) continue
-      const why = start > 0 ? explain(gtestWords(lines.slice(Math.max(start, at - 40), at))) : { quotes: [] }
+      const why = start > 0 ? explainFailure(gtestWords(lines.slice(Math.max(start, at - 40), at))) : { quotes: [] }
       failures.push({ ...why, title, quotes: [line, ...why.quotes] })
     }
     const total = failed ?? passed
-    return (
-      total && { name: "gtest", kind: "tests", verdict: failed ? "fail" : "pass", sure: true, counts, failures, total }
-    )
+    return total && testRun("gtest", counts, failures, total, failed !== undefined)
   },
 }
 
-export const ctest: Check = {
-  sign: /^\d+% tests passed, \d+ tests failed out of \d+/m,
+export const ctest: CheckReader = {
+  signature: /^\d+% tests passed, \d+ tests failed out of \d+/m,
   read(lines) {
-    const total = last(lines, /^\d+% tests passed/)
+    const total = lastMatching(lines, /^\d+% tests passed/)
     const found = /(\d+) tests failed out of (\d+)/.exec(total?.text ?? "")
     if (!total || !found) return undefined
     const failed = Number(found[1])
     const counts: Counts = { passed: Number(found[2]) - failed, failed }
-    const failures: Failure[] = []
+    const failures: CheckFailure[] = []
     for (const line of lines) {
       const title = /^\s+\d+ - (\S.*?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess aborted|\w+)\)/.exec(
         line.text,
       )?.[1]
       if (title && failures.length < MAX_FAILURES) failures.push({ title, quotes: [line] })
     }
-    return { name: "ctest", kind: "tests", verdict: failed ? "fail" : "pass", sure: true, counts, failures, total }
+    return testRun("ctest", counts, failures, total)
   },
 }
 
-export const catch2: Check = {
-  sign: /^(?:test cases: +\d+ \||All tests passed \(\d+ assertions?)/m,
+export const catch2: CheckReader = {
+  signature: /^(?:test cases: +\d+ \||All tests passed \(\d+ assertions?)/m,
   read(lines) {
-    const total = last(lines, /^test cases: +\d+|^All tests passed \(/)
+    const total = lastMatching(lines, /^test cases: +\d+|^All tests passed \(/)
     if (!total) return undefined
     const failed = Number(/(\d+) failed/.exec(total.text)?.[1] ?? 0)
     const passed = Number(/(\d+) passed/.exec(total.text)?.[1] ?? /in (\d+) test cases?/.exec(total.text)?.[1] ?? 0)
-    const failures: Failure[] = []
+    const failures: CheckFailure[] = []
     for (const [at, line] of lines.entries()) {
       const found = /^(\S+?)[:(](\d+)\)?: FAILED:$/.exec(line.text)
       const said = lines[at + 1]
@@ -63,39 +116,11 @@ export const catch2: Check = {
       const message = said.text.trim()
       failures.push({ title: "", message, file: found[1], line: Number(found[2]), quotes: [line, said] })
     }
-    const verdict = failed ? "fail" : "pass"
-    return { name: "catch2", kind: "tests", verdict, sure: true, counts: { passed, failed }, failures, total }
+    return testRun("catch2", { passed, failed }, failures, total)
   },
 }
 
-export const dotnetTest: Check = {
-  sign: /^(?:(?:Passed|Failed)! +- Failed: +\d+|Total tests: \d+|Test summary: total: \d+|Test Run (?:Successful|Failed)\.)/m,
-  read(lines) {
-    const counts: Counts = {}
-    let total: Line | undefined
-    for (const line of lines) {
-      const modern = /^(?:Passed|Failed)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +(\d+)/.exec(line.text)
-      const newest = /^Test summary: total: \d+, failed: (\d+), succeeded: (\d+), skipped: (\d+)/.exec(line.text)
-      const older = /^ +(Passed|Failed|Skipped): (\d+)$/.exec(line.text)
-      const found = modern ?? newest
-      if (found) {
-        counts.failed = (counts.failed ?? 0) + Number(found[1])
-        counts.passed = (counts.passed ?? 0) + Number(found[2])
-        counts.skipped = (counts.skipped ?? 0) + Number(found[3])
-        if (!total || Number(found[1]) > 0) total = line
-      }
-      if (older?.[1] === "Failed") counts.failed = Number(older[2])
-      if (older?.[1] === "Passed") counts.passed = Number(older[2])
-      if (older || /^(?:Total tests: |Test Run )/.test(line.text)) total ??= line
-    }
-    const heading = /^ +(?:Failed|X) (\S.+?)(?: \[[\d.<]+ ?\w+\])?$/
-    const failures = titled(lines, heading, /^ +(?:Failed|Passed|Skipped|X|V) \S|^(?:Failed!|Passed!|Total tests)/)
-    const verdict = counts.failed || /^Test Run Failed/.test(total?.text ?? "") ? "fail" : "pass"
-    return total && { name: "dotnet test", kind: "tests", verdict, sure: true, counts, failures, total }
-  },
-}
-
-/** googletest says `Which is: 401` where others say `Actual: 401`. */
+/** googletest prints `Which is: 401` where others print `Actual: 401`. */
 function gtestWords(region: readonly Line[]): Line[] {
   return region.map((line) => {
     const actual = /^ +Which is: (.+)$/.exec(line.text)?.[1]

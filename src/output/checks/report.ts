@@ -1,44 +1,56 @@
-// What every reader of check output gives back: one shape for tests, builds, linters and type checkers, and the one
-// line that says what failed.
+// What is read from the output of tests, builds, linters and type checkers, and how it is put into words.
 
+import { plural } from "../../text/format.ts"
 import { clip, type Line } from "../lines.ts"
 
-export type Failure = {
-  /** the test's or the diagnostic's name; "" when all there is to say is the message */
+export type CheckFailure = {
+  /** the name of the test or diagnostic; "" when there is only a message */
   title: string
   message?: string
   file?: string
   line?: number
-  /** lines of the output worth quoting, most telling first */
+  /** lines of the output worth quoting, most informative first */
   quotes: readonly Line[]
 }
 
 export type Counts = { passed?: number; failed?: number; skipped?: number; errors?: number; warnings?: number }
 
 /**
- * - `sure`: only the tool itself prints this; when false it may be something a program logged
- * - `vague`: the failure is that of a wrapper (`npm error`, `make: ***`) which only repeats that something failed
+ * - `sure`: only the tool itself prints this; if false, a program may have logged it
+ * - `vague`: the report is a wrapper's (`npm error`, `make: ***`), which only repeats that something failed
  */
-export type Report = {
+export type CheckReport = {
   name: string
   kind: "tests" | "build" | "lint" | "types"
   verdict: "pass" | "fail"
   sure: boolean
   vague?: boolean
   counts: Counts
-  failures: readonly Failure[]
+  failures: readonly CheckFailure[]
   /** the line that states the totals */
   total?: Line
 }
 
-/** One tool's output: `sign` is matched, multi-line, against the whole text before `read` is asked. */
-export type Check = {
-  readonly sign: RegExp
-  read(lines: readonly Line[]): Report | undefined
+/** Reads one tool's output. `read` is called only if `signature` matches the whole text; it needs the flag `m`. */
+export type CheckReader = {
+  readonly signature: RegExp
+  read(lines: readonly Line[]): CheckReport | undefined
+}
+
+/** A test run. It failed if any test failed or could not be run, unless `failed` says otherwise. */
+export function testRun(
+  name: string,
+  counts: Counts,
+  failures: readonly CheckFailure[],
+  total: Line | undefined,
+  failed = (counts.failed ?? 0) + (counts.errors ?? 0) > 0,
+): CheckReport {
+  const verdict = failed ? "fail" : "pass"
+  return { name, kind: "tests", verdict, sure: true, counts, failures, ...(total ? { total } : {}) }
 }
 
 /** What failed, in one line of at most 160 characters, most useful words first. */
-export function failureOf(report: Report): string {
+export function failureOf(report: CheckReport): string {
   const [first, second] = report.failures
   if (!first) return clip(report.total?.text ?? `${report.name} failed`)
   if (!second) return clip(describe(first))
@@ -49,7 +61,7 @@ export function failureOf(report: Report): string {
   return clip(`${count} failed: ${each.join("; ")}`)
 }
 
-/** The counts a report states, in words: `1 failed, 12 passed`. "" when it states none. */
+/** Counts in words: `1 failed, 12 passed`. "" when there are none. */
 export function countsOf(counts: Counts): string {
   const words: string[] = []
   if (counts.failed) words.push(`${counts.failed} failed`)
@@ -60,16 +72,7 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
-export function plural(count: number, noun: string, cut = false): string {
-  const many = /(?:ch|sh|s|x)$/.test(noun)
-    ? `${noun}es`
-    : /[^aeiou]y$/.test(noun)
-      ? `${noun.slice(0, -1)}ies`
-      : `${noun}s`
-  return `${count}${cut ? "+" : ""} ${count === 1 && !cut ? noun : many}`
-}
-
-/** A path short enough for a sentence: the last segments of a long or absolute one. */
+/** A path short enough for a sentence: if it is long, its last segments. */
 export function shortPath(path: string, max = 48): string {
   const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
   if (clean.length <= max) return clean
@@ -80,15 +83,15 @@ export function shortPath(path: string, max = 48): string {
   return short
 }
 
-/** Of many failures the names say more than the messages, which follow where there is room. */
-function brief(failure: Failure, room: number): string {
+/** The name of a failure, and its message if there is room: of many failures the names are worth more. */
+function brief(failure: CheckFailure, room: number): string {
   const { message, ...named } = failure
   if (failure.title === "" || !message) return describe(failure, room)
   const name = describe(named, room)
   return room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
 }
 
-function describe(failure: Failure, max = 160): string {
+function describe(failure: CheckFailure, max = 160): string {
   const place = failure.file ? `${shortPath(failure.file)}${failure.line ? `:${failure.line}` : ""}` : ""
   const { title, message = "" } = failure
   if (place === "") return clip(title && message ? `${title}: ${message}` : title || message, max)

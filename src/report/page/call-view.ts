@@ -1,16 +1,15 @@
-// One call of the session: a slider over the calls, the HUD that would have gone out with it, and what was done there.
+// One call of the session: a slider over the calls, the HUD that would have been sent with it, and what the agent did.
 
-import { count, percent } from "../../replay/saved.ts"
-import { amount } from "../../text/text.ts"
+import { amount, finePercent, plural } from "../../text/format.ts"
 import { textsOf } from "../deltas.ts"
 import type { SessionReport } from "../report.ts"
 import { signed } from "../words.ts"
+import { REASONS } from "./charts.ts"
 import { button, el } from "./dom.ts"
-import { REASONS } from "./marks.ts"
 
 export type CallView = { element: HTMLElement; show(call: number): void }
 
-/** `choose` is told of every call the reader goes to. */
+/** Calls `choose` for every call the reader goes to. */
 export function callView(session: SessionReport, choose: (call: number) => void): CallView {
   const { calls, folds, used, names, startMs, compactions } = session
   const last = calls.with.length
@@ -37,14 +36,14 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     slider.value = `${call}`
     slider.setAttribute(
       "aria-valuetext",
-      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${count(here.length, "fold")}`,
+      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${plural(here.length, "fold")}`,
     )
     place.textContent = head
     previous.disabled = call === 1
     next.disabled = call === last
     toFold.disabled = nextFold() === undefined
     facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
-    hud.replaceChildren(...(text === undefined ? ["No HUD goes out with this call."] : marked(text, texts[at - 1])))
+    hud.replaceChildren(...(text === undefined ? ["No HUD is sent with this call."] : marked(text, texts[at - 1])))
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${here.length})` : "Nothing folded at this call"),
       el(
@@ -63,7 +62,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     )
     const done = used[at] ?? []
     tools.replaceChildren(
-      el("h3", {}, done.length > 0 ? `What the agent did then (${done.length})` : "No tool was used"),
+      el("h3", {}, done.length > 0 ? `Tools used (${done.length})` : "No tool was used"),
       el(
         "ul",
         {},
@@ -103,23 +102,23 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     ),
     facts,
     hud,
-    el("p", { class: "faint" }, "Marked is what the call before did not say."),
+    el("p", { class: "faint" }, "Highlighted lines are new since the previous call."),
     el("div", { class: "columns" }, folded, tools),
   )
   return { element, show }
 }
 
 const COMPACTED = {
-  asked: "compacted, as the user asked",
+  asked: "compacted by the user",
   automatic: "compacted by OpenCode",
-  avoided: "compacted by OpenCode, which would not have been due yet",
+  avoided: "compacted by OpenCode; with the plugin it would not have been due yet",
 }
 
 function sized(tokens: number, cached: number): string {
-  return `${amount(tokens)} tokens, ${percent(cached / tokens)} cached`
+  return `${amount(tokens)} tokens, ${finePercent(cached / tokens)} cached`
 }
 
-/** The lines of a HUD, those marked that are not in the one before. */
+/** The lines of a HUD, with those marked that the previous one does not have. */
 function marked(text: string, before: string | undefined): (Node | string)[] {
   const known = new Set(before?.split("\n"))
   return text.split("\n").flatMap((line, at) => {

@@ -1,48 +1,49 @@
-// The charts over a session's calls: one plot each, in step with the call that is looked at. A click chooses a call.
+// The charts over a session's calls, with marks for folds and compactions. All show the call that is selected, and a click
+// selects another one.
 
 import uPlot from "uplot"
-import { amount } from "../../text/text.ts"
+import type { Reason } from "../../fold/fold.ts"
+import { amount } from "../../text/format.ts"
 import type { SessionReport } from "../report.ts"
-import { drawMarks } from "./marks.ts"
-import { type Colour, colour } from "./theme.ts"
+import { type Colour, colour, el } from "./dom.ts"
 
 export type Chart = {
-  /** Shows which call, from 1, is looked at. */
+  /** Marks the selected call, from 1. */
   look(call: number): void
   resize(): void
   destroy(): void
 }
 
-type Line = {
+type ChartLine = {
   label: string
   values: readonly (number | null)[]
   stroke: Colour
-  /** colour under the line */
+  /** colour of the area under the line */
   fill?: Colour
   width?: number
   dash?: number[]
-  /** what the legend says at a call, where it is not the value */
+  /** what the legend shows at a call, if not the value */
   say?: (at: number) => number
 }
 
-const HEIGHT = 260
-const LOW = 190
-/** Room under the lines for the marks of the folds, as a part of the height. */
+const CONTEXT_HEIGHT = 260
+const CACHE_HEIGHT = 190
+/** Space below the lines for the marks of the folds, as a share of the height. */
 const LANE = 0.18
 
-/** The context with and without the plugin, and as reported; with the folds and compactions on it. */
+/** The context with and without the plugin, and as reported, with folds and compactions. */
 export function contextChart(box: HTMLElement, session: SessionReport, choose: (call: number) => void): Chart {
   const { calls } = session
-  const lines: Line[] = [
+  const lines: ChartLine[] = [
     { label: "without", values: calls.without, stroke: "without", width: 2 },
     { label: "with the plugin", values: calls.with, stroke: "with", width: 2 },
   ]
   if (calls.reported.some((tokens) => tokens !== null))
     lines.push({ label: "reported", values: calls.reported, stroke: "reported", width: 1, dash: [3, 3] })
-  return plot(box, session, lines, choose, { height: HEIGHT, hasMarks: true })
+  return plot(box, session, lines, choose, { height: CONTEXT_HEIGHT, hasMarks: true })
 }
 
-/** What of each request came from the cache, and what was fresh, on a scale common to both sides. */
+/** The cached and the fresh tokens of each request, on a common scale for both sides. */
 export function cacheChart(
   box: HTMLElement,
   session: SessionReport,
@@ -52,14 +53,14 @@ export function cacheChart(
   const { calls } = session
   const whole = calls[side]
   const cached = calls[`${side}Cached`]
-  const lines: Line[] = [
+  const lines: ChartLine[] = [
     { label: "fresh", values: whole, stroke: side, fill: side, say: (at) => (whole[at] ?? 0) - (cached[at] ?? 0) },
     { label: "cached", values: cached, stroke: `${side}-light`, fill: `${side}-light` },
   ]
-  return plot(box, session, lines, choose, { height: LOW, most: Math.max(...calls.with, ...calls.without) })
+  return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most: Math.max(...calls.with, ...calls.without) })
 }
 
-/** Else uPlot swallows clicks before which the pointer moved. */
+/** Otherwise uPlot swallows clicks after the pointer has moved. */
 const NO_DRAG: uPlot.Cursor.Drag = { x: false, y: false, click: () => {} }
 
 type Look = { height: number; hasMarks?: boolean; most?: number }
@@ -67,7 +68,7 @@ type Look = { height: number; hasMarks?: boolean; most?: number }
 function plot(
   box: HTMLElement,
   session: SessionReport,
-  lines: readonly Line[],
+  lines: readonly ChartLine[],
   choose: (call: number) => void,
   { height, hasMarks = false, most }: Look,
 ): Chart {
@@ -76,7 +77,7 @@ function plot(
   const options: uPlot.Options = {
     ...{ width: box.clientWidth, height },
     scales: {
-      // room for a compaction after the last call
+      // with space for a compaction after the last call
       x: { time: false, range: () => [0.5, numbers.length + 0.5] },
       y: { range: (_, __, max) => [hasMarks ? -LANE * max : 0, (most ?? max) * 1.05 || 1] },
     },
@@ -112,7 +113,7 @@ function plot(
       ],
     },
   }
-  /** Away from the chart the legend tells of the call that is looked at. */
+  /** While the pointer is outside the chart, the legend shows the selected call. */
   function settle(u: uPlot): void {
     if (u.cursor.idx == null) u.setLegend({ idx: chosen - 1 }, false)
   }
@@ -139,20 +140,84 @@ export function axis(): uPlot.Axis {
   }
 }
 
-/** The lane of the marks is below zero, where no tokens are. */
+/** The lane of the marks is below zero, where the axis needs no labels. */
 function fromZero(_: uPlot, at: number[]): (number | null)[] {
   return at.map((one) => (one < 0 ? null : one))
 }
 
-function drawChosen({ ctx, bbox, valToPos }: uPlot, call: number): void {
+function drawChosen(u: uPlot, call: number): void {
+  u.ctx.save()
+  u.ctx.strokeStyle = colour("text")
+  u.ctx.setLineDash([])
+  u.ctx.lineWidth = devicePixelRatio
+  drawVertical(u, call)
+  u.ctx.restore()
+}
+
+function drawVertical({ ctx, bbox, valToPos }: uPlot, call: number): void {
   const x = Math.round(valToPos(call, "x", true))
-  ctx.save()
-  ctx.strokeStyle = colour("text")
-  ctx.setLineDash([])
-  ctx.lineWidth = devicePixelRatio
   ctx.beginPath()
   ctx.moveTo(x, bbox.top)
   ctx.lineTo(x, bbox.top + bbox.height)
   ctx.stroke()
+}
+
+export const REASONS: Record<Reason, string> = { free: "at no cost", pays: "to save", must: "to make room" }
+
+const MARK_SIZE = 4
+/** Folds drawn for one call. */
+const MAX_MARKS = 3
+
+/** Folds differ by shape, so that they can be read without colour. */
+function drawMarks(u: uPlot, { compactions, folds }: SessionReport): void {
+  const { ctx, bbox } = u
+  const scale = devicePixelRatio
+  ctx.save()
+  ctx.strokeStyle = colour("mark")
+  ctx.lineWidth = 1.5 * scale
+  ctx.setLineDash([5 * scale, 4 * scale])
+  for (const [call] of compactions) drawVertical(u, call + 0.5)
+  ctx.setLineDash([])
+  ctx.strokeStyle = ctx.fillStyle = colour("with")
+  const stacked = new Map<number, number>()
+  for (const { call, reason } of folds) {
+    const below = stacked.get(call) ?? 0
+    stacked.set(call, below + 1)
+    if (below >= MAX_MARKS) continue
+    const x = u.valToPos(call, "x", true)
+    const y = bbox.top + bbox.height - (MARK_SIZE + 3 + below * (2 * MARK_SIZE + 3)) * scale
+    drawMark(ctx, reason, x, y, MARK_SIZE * scale)
+  }
   ctx.restore()
+}
+
+function drawMark(ctx: CanvasRenderingContext2D, reason: Reason, x: number, y: number, size: number): void {
+  ctx.beginPath()
+  if (reason === "must") {
+    ctx.moveTo(x, y - size)
+    ctx.lineTo(x + size, y + size)
+    ctx.lineTo(x - size, y + size)
+    ctx.closePath()
+  } else ctx.arc(x, y, size, 0, 2 * Math.PI)
+  if (reason === "free") ctx.stroke()
+  else ctx.fill()
+}
+
+/** The key to the marks. */
+export function markKey({ folds, compactions }: SessionReport): HTMLElement {
+  const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
+    const number = folds.filter((fold) => fold.reason === reason).length
+    const sign = { free: "○", pays: "●", must: "▲" }[reason]
+    return number > 0 ? [[sign, `${number} folded ${REASONS[reason]}`, "fold"] as const] : []
+  })
+  const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
+  const items = [...counts, ...marks].map(([sign, words, name]) =>
+    el("li", {}, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, sign), ` ${words}`),
+  )
+  return el("ul", { class: "key" }, ...(items.length > 0 ? items : [el("li", {}, "nothing folded")]))
+}
+
+function compacted(compactions: SessionReport["compactions"]): string {
+  const avoided = compactions.filter(([, kind]) => kind === "avoided").length
+  return `${compactions.length} compacted${avoided > 0 ? `, ${avoided} avoided` : ""}`
 }

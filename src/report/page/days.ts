@@ -1,16 +1,16 @@
-// Saving by day, over all sessions that are shown; a day is the reader's.
+// Savings by day over all sessions that are shown, in the reader's time zone.
 
 import uPlot from "uplot"
 import type { SessionReport } from "../report.ts"
 import { signed } from "../words.ts"
 import { axis, type Chart } from "./charts.ts"
-import { colour } from "./theme.ts"
+import { colour } from "./dom.ts"
 
 export type Day = { date: Date; calls: number; saved: number; usd: number | undefined }
 
 const HEIGHT = 200
 
-/** Days on which there were calls, oldest first; money where every call of the day has a price. */
+/** Days with calls, oldest first; money only if every call of the day has a price. */
 export function daysOf(sessions: readonly SessionReport[]): Day[] {
   const days = new Map<number, Day>()
   for (const { calls, startMs } of sessions) {
@@ -29,7 +29,7 @@ export function daysOf(sessions: readonly SessionReport[]): Day[] {
   return [...days.values()].sort((a, b) => a.date.getTime() - b.date.getTime())
 }
 
-export function nameOf({ date }: Day): string {
+export function dayName({ date }: Day): string {
   return date.toLocaleDateString(undefined, { weekday: "short", year: "numeric", month: "short", day: "numeric" })
 }
 
@@ -51,7 +51,7 @@ export function daysChart(box: HTMLElement, days: readonly Day[]): Chart {
       { ...axis(), values: (_, at) => at.map(signed), size: 52 },
     ],
     series: [
-      { label: "day", value: (_, at) => (at === null || !days[at] ? "–" : nameOf(days[at])) },
+      { label: "day", value: (_, at) => (at === null || !days[at] ? "–" : dayName(days[at])) },
       {
         ...{ label: "saved", stroke: colour("with"), fill: colour("with"), width: 0, points: { show: false } },
         ...(bars ? { paths: bars } : {}),
@@ -61,7 +61,7 @@ export function daysChart(box: HTMLElement, days: readonly Day[]): Chart {
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     hooks: { ready: [settle], setCursor: [settle] },
   }
-  /** Away from the chart the legend tells of the newest day. */
+  /** While the pointer is outside the chart, the legend shows the newest day. */
   function settle(u: uPlot): void {
     if (u.cursor.idx == null) u.setLegend({ idx: days.length - 1 }, false)
   }

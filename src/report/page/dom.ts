@@ -1,4 +1,4 @@
-// Elements made in code. Text goes in as text and never as markup: much of it was written by strangers.
+// DOM elements and colours. Text is inserted as text and never as markup, since much of it is foreign input.
 
 type Child = Node | string | undefined
 
@@ -25,12 +25,12 @@ export function button(words: string, onClick: () => void, attributes: Attribute
 
 export type Column<Row> = {
   head: string
-  /** numbers stand to the right */
+  /** aligned to the right */
   isNumber?: boolean
   cell(row: Row): Child
 }
 
-/** A table in a box that scrolls by itself when it is too wide. */
+/** A table in a box that scrolls on its own if it is too wide. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): HTMLElement {
   const align = ({ isNumber }: Column<Row>) => (isNumber ? { class: "number" } : {})
   const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", ...align(column) }, column.head)))
@@ -50,7 +50,7 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
   return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, made)
 }
 
-/** A table that is made when somebody opens it. */
+/** Content that is created when the reader opens it. */
 export function folded(summary: string, make: () => HTMLElement): HTMLElement {
   const details = el("details", {}, el("summary", {}, summary))
   details.addEventListener("toggle", () => {
@@ -59,7 +59,50 @@ export function folded(summary: string, make: () => HTMLElement): HTMLElement {
   return details
 }
 
-/** A heading and what stands under it. */
+/** A heading and its content. */
 export function section(id: string, heading: string, ...children: readonly Child[]): HTMLElement {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, heading), ...children)
+}
+
+export type Colour =
+  | "text"
+  | "faint"
+  | "line"
+  | "without"
+  | "without-light"
+  | "with"
+  | "with-light"
+  | "reported"
+  | "mark"
+
+/** The current value of this colour of the style sheet; canvases cannot use its name. */
+export function colour(name: Colour): string {
+  const probe = document.createElement("i")
+  probe.style.color = `var(--${name})`
+  document.body.append(probe)
+  // the property itself may be light-dark(…), which a canvas does not understand
+  const found = getComputedStyle(probe).color
+  probe.remove()
+  return found
+}
+
+/** Switches between light and dark. `onChange` is called for every change, including the system's. */
+export function themeButton(onChange: () => void): HTMLButtonElement {
+  const system = matchMedia("(prefers-color-scheme: dark)")
+  const root = document.documentElement
+  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark"
+  const name = () => {
+    made.textContent = isDark() ? "Light colours" : "Dark colours"
+  }
+  const made = button("", () => {
+    root.dataset.theme = isDark() ? "light" : "dark"
+    name()
+    onChange()
+  })
+  system.addEventListener("change", () => {
+    name()
+    onChange()
+  })
+  name()
+  return made
 }

@@ -1,5 +1,5 @@
-// To be imported before uPlot, which hands the browser's language to Intl when it is loaded: Chromium under LANG=C calls
-// it "en-US@posix", and Intl throws on that.
+// Must be imported before uPlot, which passes the browser's language to Intl when it loads: Chromium under LANG=C reports
+// "en-US@posix", and Intl throws on that.
 
 try {
   new Intl.NumberFormat(navigator.language)

@@ -1,23 +1,19 @@
-// The report's page: reads the data that stands in it, and shows all sessions together or one of them.
+// The report's page: reads the embedded data and shows all sessions together or one of them.
 
 import "./locale.ts"
-import type { Report, SessionReport } from "../report.ts"
-import { sumToolCosts } from "../tool-costs.ts"
+import { type ReportData, type SessionReport, sumToolCosts } from "../report.ts"
 import { headline } from "../words.ts"
 import { callView } from "./call-view.ts"
-import { type Chart, cacheChart, contextChart } from "./charts.ts"
+import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { daysChart, daysOf } from "./days.ts"
-import { el, folded, section } from "./dom.ts"
-import { markKey } from "./marks.ts"
-import { sourcesSection } from "./sources.ts"
-import { summary } from "./summary.ts"
-import { callTable, dayTable, foldTable, sessionTable, toolTable } from "./tables.ts"
-import { themeButton } from "./theme.ts"
+import { el, folded, section, themeButton } from "./dom.ts"
+import { sourcesSection, summary } from "./summary.ts"
+import { renderCallTable, renderDayTable, renderFoldTable, renderSessionTable, renderToolTable } from "./tables.ts"
 
-const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as Report
+const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as ReportData
 const { sessions } = report
 
-/** "all", or a session's place */
+/** "all", or the index of a session */
 let shown: "all" | number = sessions.length === 1 ? 0 : "all"
 let call = 1
 let charts: Chart[] = []
@@ -49,12 +45,12 @@ show(shown)
 function show(which: "all" | number): void {
   shown = which
   chooser.value = `${which}`
-  // most is to be seen at the end, where the most is folded
+  // the last call, since most is folded there
   call = which === "all" ? 1 : Math.max(1, sessions[which]?.calls.with.length ?? 1)
   draw()
 }
 
-/** Everything anew: the charts take their colours when they are made. */
+/** Draws everything again, since charts take their colours when they are created. */
 function draw(): void {
   for (const chart of charts) chart.destroy()
   charts = []
@@ -71,7 +67,7 @@ function drawAll(): void {
     section(
       "sessions",
       "Sessions",
-      sessionTable(sessions, (place) => {
+      renderSessionTable(sessions, (place) => {
         show(place)
         main.focus()
         scrollTo(0, 0)
@@ -99,15 +95,9 @@ function drawSession(session: SessionReport): void {
     section(
       "context",
       "Context over calls",
-      el(
-        "figure",
-        {},
-        context,
-        markKey(session),
-        folded("These figures as a table", () => callTable(session)),
-      ),
+      figure(context, () => renderCallTable(session), markKey(session)),
     ),
-    section("looked", "What went out with a call", view.element),
+    section("looked", "What was sent with a call", view.element),
     section(
       "cache",
       "Cached and fresh",
@@ -126,7 +116,7 @@ function drawSession(session: SessionReport): void {
         "folds",
         "Folds",
         folded(`${session.folds.length} outputs, and why each was folded`, () =>
-          foldTable(session, (number) => {
+          renderFoldTable(session, (number) => {
             choose(number)
             document.getElementById("call")?.focus()
           }),
@@ -144,27 +134,27 @@ function drawSession(session: SessionReport): void {
 
 function drawTools(of: readonly SessionReport[]): void {
   const costs = sumToolCosts(of.map(({ tools }) => tools))
-  if (costs.length > 0) main.append(section("tools-cost", "What each tool costs", toolTable(costs)))
+  if (costs.length > 0) main.append(section("tools-cost", "What each tool costs", renderToolTable(costs)))
 }
 
 function drawDays(of: readonly SessionReport[]): void {
   const days = daysOf(of)
-  // of one day the headline tells all
+  // for a single day the headline says it all
   if (days.length < 2) return
   const box = chartBox(`Saved by day, on ${days.length} days`)
   main.append(
     section(
       "days",
       "Saved by day",
-      el(
-        "figure",
-        {},
-        box,
-        folded("These figures as a table", () => dayTable(days)),
-      ),
+      figure(box, () => renderDayTable(days)),
     ),
   )
   charts.push(daysChart(box, days))
+}
+
+/** A chart, and its figures as a table for readers who cannot see it. */
+function figure(box: HTMLElement, makeTable: () => HTMLElement, key?: HTMLElement): HTMLElement {
+  return el("figure", {}, box, key, folded("These figures as a table", makeTable))
 }
 
 function chartBox(label: string): HTMLElement {

@@ -1,10 +1,12 @@
-// What is seen at a glance: the headline and a row of figures, of one session or of all.
+// The top and the bottom of the page: the headline with its row of figures, and where the figures come from.
 
+import type { Tariff } from "../../fold/tariff.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { count, percent, savedCost } from "../../replay/saved.ts"
-import { amount } from "../../text/text.ts"
-import { headline, money, per100, savedShare, signed, usdSaved } from "../words.ts"
-import { el } from "./dom.ts"
+import { savedCost } from "../../replay/saved.ts"
+import { amount, finePercent, plural } from "../../text/format.ts"
+import type { ReportData } from "../report.ts"
+import { headline, money, per100, savedPercent, signed, usdSaved } from "../words.ts"
+import { el, section, table } from "./dom.ts"
 
 export function summary(replay: Replay): HTMLElement {
   const lines = headline(replay).map((words, at) => el("p", { class: at === 0 ? "headline" : "more" }, words))
@@ -21,13 +23,15 @@ function tile([name, value, more]: Figure): HTMLElement {
 function figures(replay: Replay): Figure[] {
   const { without, with: sent, folds, recalls, compactions, hud } = replay
   const { automatic, asked, avoided } = compactions
-  const share = (one: { cachedTokens: number; tokens: number }) => percent(one.cachedTokens / one.tokens)
+  const share = (one: { cachedTokens: number; tokens: number }) => finePercent(one.cachedTokens / one.tokens)
   const saved = savedCost(replay)
   const usd = usdSaved(replay)
   const worth = `${signed(saved)} fresh tokens' worth${usd === undefined ? "" : `, ${money(usd)}`}`
   return [
-    ...(replay.billing === "tokens" ? [[saved < 0 ? "Costs more" : "Saved", savedShare(replay), worth] as const] : []),
-    ["Sent in all", `${amount(without.tokens)} → ${amount(sent.tokens)}`, "tokens over all calls"],
+    ...(replay.billing === "tokens"
+      ? [[saved < 0 ? "Costs more" : "Saved", savedPercent(replay), worth] as const]
+      : []),
+    ["Total sent", `${amount(without.tokens)} → ${amount(sent.tokens)}`, "tokens over all calls"],
     ["From the cache", `${share(without)} → ${share(sent)}`, "of what is sent"],
     ["Largest request", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`, "tokens"],
     ["Folded", `${folds.count}`, `${folds.count === 1 ? "output" : "outputs"} of ${amount(folds.tokens)} tokens`],
@@ -37,6 +41,46 @@ function figures(replay: Replay): Figure[] {
       `${automatic + asked}`,
       automatic > 0 ? `${avoided} of ${automatic} automatic avoided` : "in the record",
     ],
-    ["HUD", `${Math.round(hud.tokens / Math.max(1, hud.calls))}`, `tokens, on ${count(hud.calls, "call")}`],
+    ["HUD", `${Math.round(hud.tokens / Math.max(1, hud.calls))}`, `tokens, on ${plural(hud.calls, "call")}`],
   ]
+}
+
+export function sourcesSection({ tariffs, price, sessions, sum, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
+  const given = new Set(sessions.map(({ id }) => id))
+  const subagents = sum.subagents.filter((id) => !given.has(id)).length
+  const skipped = sessions.reduce((total, session) => total + session.skipped, 0)
+  const hasOthers = sum.billing === "tokens" && sessions.some(({ replay }) => replay.billing !== "tokens")
+  const notes = [
+    "Reported by the provider, as OpenCode recorded it: the line “reported”, which is the whole request including system prompt and tool definitions, and the cost of each call, from which amounts of money are computed.",
+    "Estimated: everything else. Each recorded request is built twice, with the messages as they were and as the plugin would have sent them, at four characters per token. System prompt, tool definitions and answers are the same on both sides and left out. What a request has in common with the one before counts as cached for as long as the provider keeps it.",
+    "Savings are measured in fresh input tokens, with cached tokens at the price of the cache. The side with the plugin includes the plugin's own text, and the cost of recalling each output from which the agent later copied a line that was nowhere else in the context.",
+    "After a compaction the recording continues as it was, whether or not the compaction would have been due.",
+    ...(price === undefined ? [] : [`Computed with the prices of ${price} instead of the recorded providers'.`]),
+    ...(hasOthers ? ["Sessions that are not billed by tokens are included in the sum as if they were."] : []),
+    ...(subagents > 0 ? [`Not in this report: ${plural(subagents, "session")} of subagents.`] : []),
+    ...(failed > 0 ? [`Left out because they could not be read: ${plural(failed, "session")}.`] : []),
+    ...(skipped > 0 ? [`Left out because they could not be read: ${skipped} messages or parts.`] : []),
+    `Written by ${madeBy}, ${new Date(madeAtMs).toLocaleString()}. This file loads nothing from the network.`,
+  ]
+  return section(
+    "sources",
+    "Where the figures come from",
+    el("ul", {}, ...notes.map((words) => el("li", {}, words))),
+    table<Tariff>(
+      "What a token costs, in fresh input tokens",
+      [
+        { head: "tariff", cell: ({ row }) => row },
+        { head: "cached", isNumber: true, cell: ({ read }) => figure(read) },
+        { head: "written", isNumber: true, cell: ({ write }) => figure(write) },
+        { head: "answered", isNumber: true, cell: ({ output }) => figure(output) },
+        { head: "cache kept", isNumber: true, cell: ({ lifetimeMs }) => `${figure(lifetimeMs / 60_000)} min` },
+        { head: "billed by", cell: ({ billing }) => billing },
+      ],
+      tariffs,
+    ),
+  )
+}
+
+function figure(value: number): string {
+  return `${Number(value.toFixed(2))}`
 }

@@ -1,21 +1,19 @@
-// The report's figures as tables: what each tool costs, the folds, the sessions, the days, and each chart once more for
-// those who do not see it.
+// The report's figures as tables: tools, folds, sessions, days, and the data of each chart for readers who cannot see it.
 
 import type { Replay } from "../../replay/replay.ts"
 import { savedCost } from "../../replay/saved.ts"
-import { amount } from "../../text/text.ts"
-import type { SessionReport } from "../report.ts"
-import type { ToolCost } from "../tool-costs.ts"
-import { money, per100, savedShare, signed } from "../words.ts"
-import { type Day, nameOf } from "./days.ts"
+import { amount } from "../../text/format.ts"
+import type { SessionReport, ToolCost } from "../report.ts"
+import { money, per100, savedPercent, signed } from "../words.ts"
+import { REASONS } from "./charts.ts"
+import { type Day, dayName } from "./days.ts"
 import { button, el, table } from "./dom.ts"
-import { REASONS } from "./marks.ts"
 
-/** With a bar each for what was sent without the plugin and with it. */
-export function toolTable(tools: readonly ToolCost[]): HTMLElement {
+/** With a bar each for the tokens sent without and with the plugin. */
+export function renderToolTable(tools: readonly ToolCost[]): HTMLElement {
   const most = Math.max(1, ...tools.map(({ withoutTokens }) => withoutTokens))
   return table<ToolCost>(
-    "Tokens of each tool's calls and outputs: when they came in, and over all requests that carried them",
+    "Tokens of each tool's calls and outputs: when they were new, and over all requests that carried them",
     [
       { head: "tool", cell: ({ tool }) => tool },
       { head: "calls", isNumber: true, cell: ({ calls }) => `${calls}` },
@@ -38,14 +36,14 @@ export function toolTable(tools: readonly ToolCost[]): HTMLElement {
   )
 }
 
-/** The policy lets no `style` attribute through; a property set by a script is none. */
+/** The content security policy blocks `style` attributes, but not properties set by a script. */
 function bar(side: "with" | "without", tokens: number, most: number): HTMLElement {
   const made = el("span", { class: side })
   made.style.width = `${(100 * tokens) / most}%`
   return made
 }
 
-export function foldTable({ folds }: SessionReport, choose: (call: number) => void): HTMLElement {
+export function renderFoldTable({ folds }: SessionReport, choose: (call: number) => void): HTMLElement {
   return table(
     "What was folded, in the order of folding",
     [
@@ -64,7 +62,7 @@ export function foldTable({ folds }: SessionReport, choose: (call: number) => vo
   )
 }
 
-export function callTable({ calls }: SessionReport): HTMLElement {
+export function renderCallTable({ calls }: SessionReport): HTMLElement {
   const at = (column: readonly (number | null)[]) => (call: number) => {
     const value = column[call - 1]
     return value == null ? "–" : amount(value)
@@ -74,23 +72,23 @@ export function callTable({ calls }: SessionReport): HTMLElement {
     [
       { head: "call", isNumber: true, cell: (call) => `${call}` },
       { head: "without", isNumber: true, cell: at(calls.without) },
-      { head: "of it cached", isNumber: true, cell: at(calls.withoutCached) },
+      { head: "of which cached", isNumber: true, cell: at(calls.withoutCached) },
       { head: "with", isNumber: true, cell: at(calls.with) },
-      { head: "of it cached", isNumber: true, cell: at(calls.withCached) },
+      { head: "of which cached", isNumber: true, cell: at(calls.withCached) },
       { head: "HUD", isNumber: true, cell: at(calls.hudTokens) },
       { head: "reported", isNumber: true, cell: at(calls.reported) },
-      { head: "of it cached", isNumber: true, cell: at(calls.reportedCached) },
+      { head: "of which cached", isNumber: true, cell: at(calls.reportedCached) },
     ],
     calls.with.map((_, i) => i + 1),
   )
 }
 
-export function dayTable(days: readonly Day[]): HTMLElement {
+export function renderDayTable(days: readonly Day[]): HTMLElement {
   const hasMoney = days.some(({ usd }) => usd !== undefined)
   return table(
     "Saved by day, in fresh input tokens",
     [
-      { head: "day", cell: nameOf },
+      { head: "day", cell: dayName },
       { head: "calls", isNumber: true, cell: ({ calls }) => `${calls}` },
       { head: "saved", isNumber: true, cell: ({ saved }) => signed(saved) },
       ...(hasMoney
@@ -101,11 +99,11 @@ export function dayTable(days: readonly Day[]): HTMLElement {
   )
 }
 
-export function sessionTable(sessions: readonly SessionReport[], open: (place: number) => void): HTMLElement {
+export function renderSessionTable(sessions: readonly SessionReport[], open: (place: number) => void): HTMLElement {
   const change = (replay: Replay) => {
     if (replay.calls === 0) return "–"
     if (replay.billing !== "tokens") return `by ${replay.billing}`
-    return `${savedCost(replay) < 0 ? "−" : ""}${savedShare(replay)}`
+    return `${savedCost(replay) < 0 ? "−" : ""}${savedPercent(replay)}`
   }
   return table(
     "The sessions",

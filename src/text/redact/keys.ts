@@ -1,28 +1,28 @@
-// Private keys: whole blocks, blocks of which one end was cut off, keys on one line with their breaks escaped, and rows
-// of one that were torn out of it, as a line that somebody quotes. A row of another's base64 is taken for one.
+// Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
+// key, such as a quoted line. Rows of other base64 look the same and are redacted too.
 
-import { hasWords, isJumbled } from "./random.ts"
-import type { Find } from "./span.ts"
+import { type Find, hasWords, isJumbled, type ReportSpan } from "./value.ts"
 
 const BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+/g
 const END = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|Private-MAC: *[0-9a-f]*/g
-/** The longest block: an RSA key of 16,384 bits has 12,700 characters. */
-const LONGEST = 20_000
-/** Of a row that is told from a word, in characters. */
-const SHORTEST = 12
-/** What lies between the rows: white space, escaped breaks, the marks and numbers that tools put before lines, quotes. */
+/** An RSA key of 16,384 bits has 12,700 characters. */
+const MAX_BLOCK_CHARS = 20_000
+/** Shorter rows cannot be distinguished from words. */
+const MIN_ROW_CHARS = 12
+/** Between two rows: white space, escaped line breaks, quotes, and the marks and numbers that tools put before lines. */
 const BETWEEN = /(?:[\s\\]|[|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
 const ROW = /(?:[A-Za-z0-9+/]|\\\/){1,20000}={0,2}/y
-/** Base64 by itself: a long run, or one that is padded. Hashes and public keys say what they are. */
+/** Base64 without a name: a long run, or a padded one. */
 const RUN = /(?<![\w+/-])(?:[\w+/-]{40,}={0,2}|[A-Za-z0-9+/]{16,}={1,2}(?![\w=]))/g
-/** A run this long is a secret's without padding, in characters. */
-const LONG = 40
-/** What leads to a file whose name looks so. */
+/** A run of this length is redacted without padding, too. */
+const LONG_RUN_CHARS = 40
+/** The folders of a path whose file name looks like base64. */
 const FOLDERS = /^(?:[A-Za-z][a-z_-]{1,24}\/)+/
-/** A shorter one that is all of its line. */
+/** A shorter run that is alone on its line. */
 const ALONE = /^[ \t]*(?:\d{1,6}[:|→]?[ \t]{0,9})?([A-Za-z0-9+/]{20,39})[ \t]*$/dgm
 const BREAK = /^["',]{0,2}\s*?(?:\n|\\)/
 const HASH = /^sha\d{1,3}-/
+/** Hashes and public keys say what they are. */
 const PUBLIC =
   /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4})$/i
 
@@ -35,7 +35,7 @@ export const findKeys: Find = (text, report) => {
     const index = found.index + folders
     if (
       index < done ||
-      run.length < (run.endsWith("=") ? 16 : LONG) ||
+      run.length < (run.endsWith("=") ? 16 : LONG_RUN_CHARS) ||
       HASH.test(run) ||
       !isJumbled(run) ||
       (hasWords(run) && !/\d.*=$/.test(run))
@@ -43,7 +43,7 @@ export const findKeys: Find = (text, report) => {
       continue
     if (PUBLIC.test(text.slice(Math.max(0, index - 50), index))) continue
     const end = index + run.length
-    done = run.length >= LONG && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
+    done = run.length >= LONG_RUN_CHARS && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
     report(index, done)
   }
   for (const { 1: run = "", indices } of text.matchAll(ALONE)) {
@@ -52,7 +52,7 @@ export const findKeys: Find = (text, report) => {
   }
 }
 
-function findBlocks(text: string, report: Parameters<Find>[1]): void {
+function findBlocks(text: string, report: ReportSpan): void {
   const ends = [...text.matchAll(END)].map(({ index, 0: marker }) => ({ index, to: index + marker.length }))
   let next = 0
   let done = 0
@@ -69,8 +69,8 @@ function findBlocks(text: string, report: Parameters<Find>[1]): void {
     const body = begin.index + begin[0].length
     const end = ends[next]
     const rows = afterRows(text, body)
-    // a sentence or a pattern that names both ends is no key
-    const isWhole = end !== undefined && end.index - body <= LONGEST
+    // a sentence or a pattern that names both ends is not a key
+    const isWhole = end !== undefined && end.index - body <= MAX_BLOCK_CHARS
     const isBlock = rows > body || begin[0].startsWith("PuTTY") || (isWhole && hasRow(text.slice(body, end.index)))
     if (!isBlock) continue
     done = isWhole ? end.to : rows
@@ -79,19 +79,19 @@ function findBlocks(text: string, report: Parameters<Find>[1]): void {
   looseEnds(text.length + 1)
 }
 
-/** Whether a row stands anywhere in it, as with a date before each. */
+/** Whether there is a row anywhere, for instance after a timestamp. */
 function hasRow(text: string): boolean {
   return (text.match(/[A-Za-z0-9+/]{20,}/g) ?? []).some((run) => isJumbled(run) && !hasWords(run))
 }
 
-/** Where the rows end that begin here; `at` itself where there are none. */
+/** Where the rows end that begin at `at`; `at` itself when there are none. */
 function afterRows(text: string, at: number): number {
   let end = at
   for (let here = at; ; ) {
     here += stickyLength(BETWEEN, text, here)
     const row = text.slice(here, here + stickyLength(ROW, text, here))
-    const isLong = row.length >= SHORTEST && (!hasWords(row) || row.startsWith("MII"))
-    // the last row is of any length, and comes after a long one
+    const isLong = row.length >= MIN_ROW_CHARS && (!hasWords(row) || row.startsWith("MII"))
+    // the last row may be short, but only after a long one
     if (!isLong && (end === at || !isLastRow(row))) return end
     here += row.length
     end = here
@@ -99,22 +99,22 @@ function afterRows(text: string, at: number): number {
   }
 }
 
-/** Where the rows begin that end before `at`, not before `least`. */
-function beforeRows(text: string, at: number, least: number): number {
+/** Where the rows begin that end before `at`, from `min` on. */
+function beforeRows(text: string, at: number, min: number): number {
   let from = at
-  const rows = text.slice(Math.max(least, at - LONGEST), at).split(/([\s\\]+)/)
+  const rows = text.slice(Math.max(min, at - MAX_BLOCK_CHARS), at).split(/([\s\\]+)/)
   for (let here = at, left = rows.length - 1; left >= 0; left--) {
     const row = rows[left] ?? ""
     here -= row.length
     if (/^(?:[\s\\]*|[|>"'+]|Line|\d{1,6}[:|→]?)$/.test(row)) continue
-    const isLong = row.length >= SHORTEST && /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !hasWords(row)
+    const isLong = row.length >= MIN_ROW_CHARS && /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !hasWords(row)
     if (!isLong && !(from === at && isLastRow(row))) break
     from = here
   }
   return from
 }
 
-/** Base64, and not a word that follows or leads. */
+/** Base64, and not a word before or after the key. */
 function isLastRow(row: string): boolean {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !/^[A-Z]?[a-z]+$/.test(row)
 }

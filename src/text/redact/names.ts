@@ -1,13 +1,13 @@
-// Names that say of a value that it is a secret, in the habits of the languages: camelCase, SCREAMING_CASE, kebab-case,
-// dotted, with what an author put before and after.
+// Names that say their value is a secret, in the spelling of any language: camelCase, SCREAMING_CASE, kebab-case, dotted,
+// and with prefixes and suffixes.
 
 /**
- * `password`: what a person chooses, any text may be one. `secret`: what a machine gives out. `weak`: what may as well be
- * something else, so that the value has to look drawn at random.
+ * What a name says about its value. `password`: chosen by a person, so any text may be one. `secret`: issued by a machine.
+ * `weak`: may as well be something else, so the value has to look random.
  */
-export type Kind = "password" | "secret" | "weak"
+export type Secrecy = "password" | "secret" | "weak"
 
-/** Where a name may be: what every such name has in it. */
+/** Every name of a secret contains one of these. */
 export const NAMES =
   /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|passwort|kennwort|contraseña|пароль|密码|密碼|パスワード/gi
 
@@ -17,39 +17,39 @@ const SECRET =
   /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
-/** What makes a key a secret one. */
+/** Words before `key` that make it a secret one. */
 const KEYS = new Set(
   "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa".split(
     " ",
   ),
 )
-/** Names that end so are about a secret and do not hold one. */
+/** Names that end in one of these are about a secret and do not hold it. */
 const ABOUT = new Set(
   "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
     " ",
   ),
 )
 
-/** The whole name around a hit, not before `least`. */
-export function nameAround(text: string, hitFrom: number, hitTo: number, least: number): { from: number; to: number } {
+/** The whole name around a match, from `min` on. */
+export function nameAround(text: string, hitFrom: number, hitTo: number, min: number): { from: number; to: number } {
   let from = hitFrom
-  while (from > least && hitFrom - from < LONGEST && isNameChar(text.charCodeAt(from - 1))) from--
+  while (from > min && hitFrom - from < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(from - 1))) from--
   let to = hitTo
-  while (to < text.length && to - hitTo < LONGEST && isNameChar(text.charCodeAt(to))) to++
-  // of `%22password%22` neither
+  while (to < text.length && to - hitTo < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(to))) to++
+  // the `22` of `%22password%22` is an escape
   if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
-  // the dashes of a flag are none of its name
+  // the dashes of a flag are not part of its name
   while (from < hitFrom && /[-.]/.test(text[from] ?? "")) from++
   while (to > hitTo && /[-.]/.test(text[to - 1] ?? "")) to--
   // `API key`, as people write it
   if (/^keys?$/i.test(text.slice(from, to)))
-    from -= /(?<![\w-])[A-Za-z]{3,12} $/.exec(text.slice(Math.max(least, from - 14), from))?.[0].length ?? 0
+    from -= /(?<![\w-])[A-Za-z]{3,12} $/.exec(text.slice(Math.max(min, from - 14), from))?.[0].length ?? 0
   return { from, to }
 }
 
-const LONGEST = 80
+const MAX_AFFIX_CHARS = 80
 
-/** Letters, digits, `_`, `-`, `.`, `$`; and every letter that is not Latin. */
+/** Letters, digits, `_`, `-` and `.`, and letters that are not ASCII. */
 function isNameChar(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
@@ -63,8 +63,8 @@ function isNameChar(code: number): boolean {
   )
 }
 
-/** What kind of secret a name speaks of; undefined when of none. */
-export function kindOf(name: string): Kind | undefined {
+/** Undefined when the name does not suggest a secret. */
+export function secrecyOf(name: string): Secrecy | undefined {
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
@@ -87,12 +87,12 @@ export function kindOf(name: string): Kind | undefined {
     return words.length > 1 && name === name.toUpperCase() && words.at(-2) !== "public" ? "weak" : undefined
   }
   if (WEAK.test(last) || WEAK.test(words.slice(-2).join(""))) return "weak"
-  // `client-key-data`, `tokenSigned`: what follows says no more of it
+  // `client-key-data`, `tokenSigned`: the words after it do not change what it is
   const at = words.findLastIndex((word) => PASSWORD.test(word) || SECRET.test(word) || word === "key")
   return at >= 0 && !ABOUT.has(last) && !words.slice(at + 1).some((word) => ABOUT.has(word)) ? "weak" : undefined
 }
 
-/** `pass` and `pin` alone are mostly verbs, counts and boards; in a list of settings they are what they say. */
-function passAlone(name: string): Kind {
+/** `pass` and `pin` alone are mostly verbs, counts and pins of a chip; as `PASS` or `Pin` they are settings. */
+function passAlone(name: string): Secrecy {
   return name === name.toLowerCase() ? "weak" : "password"
 }

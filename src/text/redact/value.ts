@@ -1,34 +1,40 @@
-// What stands behind a name: where the value begins and ends, how it is written, and what stands there without being a
-// value at all.
+// Values: where one begins and ends, what stands in the place of a value without being one, and whether it looks random.
+// Every finder of secrets builds on these.
 
-import { type Find, MARK } from "./span.ts"
+/** What takes the place of a secret. */
+export const REDACTED = "[redacted]"
+
+/** Reports the spans of a text that hold secrets, in any order; they may overlap. Linear in the text's length. */
+export type Find = (text: string, report: ReportSpan) => void
+
+export type ReportSpan = (from: number, to: number) => void
 
 export type Value = {
   from: number
   to: number
-  /** whether quotes enclose it */
+  /** enclosed in quotes */
   quoted: boolean
 }
 
-/** Longest value that is looked for the end of. */
-const LONGEST = 4_000
+/** The end of a longer value is not looked for. */
+const MAX_VALUE_CHARS = 4_000
 const OPENING = /(?:[bBfFrRuUN]{1,2}(?=["']))?(\\{0,8})(["'`]{1,3})/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
 
-/** The value that begins at `at`; undefined when there is none on this line. Goes to the end of a line that was cut. */
+/** The value that begins at `at`, or undefined when this line has none. It ends with the line if its quote was cut off. */
 export function valueAt(text: string, at: number, stop?: RegExp): Value | undefined {
   OPENING.lastIndex = at
   const opening = OPENING.exec(text)
   if (opening) {
     const [whole, slashes = "", quotes = ""] = opening
     const from = at + whole.length
-    // two quotes are an empty value, three open a text of several lines
+    // two quotes are an empty value, three open a string of several lines
     if (quotes.length === 2 || isClosing(text, from)) return undefined
-    const to = closing(text, from, slashes.length, quotes)
+    const to = closingAt(text, from, slashes.length, quotes)
     return from < to ? { from, to, quoted: true } : undefined
   }
   BARE.lastIndex = at
-  const bare = BARE.exec(text)?.[0].slice(0, LONGEST)
+  const bare = BARE.exec(text)?.[0].slice(0, MAX_VALUE_CHARS)
   if (!bare) return undefined
   const cut = stop ? bare.search(stop) : -1
   const value = trimmed(cut < 0 ? bare : bare.slice(0, cut))
@@ -37,38 +43,38 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
   return { from: at, to: at + value.length, quoted: false }
 }
 
-/** Whether the quote before `from` ends a text rather than begins one: `"bad key: " + error`. */
+/** Whether the quote before `from` ends a string instead of beginning one: `"bad key: " + error`. */
 function isClosing(text: string, from: number): boolean {
   return /^(?:[ \t]+[+,&|.)]|[),;](?:\s|$))/.test(text.slice(from, from + 20))
 }
 
-/** Where the quoted text ends: at the same quote behind as many backslashes, else with the line. */
-function closing(text: string, from: number, slashes: number, quotes: string): number {
+/** Where the quoted string ends: at the same quote after as many backslashes, else with the line. */
+function closingAt(text: string, from: number, slashes: number, quotes: string): number {
   const quote = quotes[0] as string
-  const end = Math.min(text.length, from + LONGEST)
+  const end = Math.min(text.length, from + MAX_VALUE_CHARS)
   for (let at = from, run = 0; at < end; at++) {
-    const one = text[at]
-    if (one === "\n" && quotes.length === 1 && quote !== "`") return at
-    if (one === quote && run <= slashes && (quotes.length === 1 || text.startsWith(quotes, at))) return at - run
-    run = one === "\\" ? run + 1 : 0
+    const char = text[at]
+    if (char === "\n" && quotes.length === 1 && quote !== "`") return at
+    if (char === quote && run <= slashes && (quotes.length === 1 || text.startsWith(quotes, at))) return at - run
+    run = char === "\\" ? run + 1 : 0
   }
   return end
 }
 
-/** Without what belongs to the sentence or the statement around it, as a bracket that opens outside. */
+/** Without punctuation of the sentence or statement around it, such as a bracket that was opened before the value. */
 function trimmed(bare: string): string {
   // the next pair of a list, a connection string or an object
   const next = bare.search(/[;,](?=$|[\s"'`[{(]|[A-Za-z][\w .-]{0,40}[=:])/)
   let value = next < 0 ? bare : bare.slice(0, next)
   for (;;) {
     const last = value.at(-1) ?? ""
-    const opens = { ")": "(", "]": "[", "}": "{" }[last]
-    if (opens === undefined ? !/[,;:.?…\\]/.test(last) : value.includes(opens)) return value
+    const opening = { ")": "(", "]": "[", "}": "{" }[last]
+    if (opening === undefined ? !/[,;:.?…\\]/.test(last) : value.includes(opening)) return value
     value = value.slice(0, -1)
   }
 }
 
-/** A reference, a placeholder, a pattern: what is filled in elsewhere. */
+/** A reference, a placeholder or a pattern: something that is filled in elsewhere. */
 const PLACEHOLDER = new RegExp(
   `^(?:${[
     "\\$\\{\\{?[^}]*\\}?\\}?",
@@ -100,20 +106,20 @@ const PLACEHOLDER = new RegExp(
   "i",
 )
 
-/** Reports spans that hold a value, and neither a placeholder nor what was taken out already. */
-export function takeFrom(text: string, report: Parameters<Find>[1]) {
-  return (span: readonly [number, number] | undefined): void => {
-    if (!span) return
-    const value = text.slice(...span)
-    if (!value.includes(MARK) && !isPlaceholder(value)) report(...span)
-  }
-}
-
 export function isPlaceholder(value: string): boolean {
   return value.length > 0 && value.length < 400 ? PLACEHOLDER.test(value) : false
 }
 
-/** What code says in a value's place: a call, a member, a type, an operator. */
+/** Reports a span if it holds a value that is neither a placeholder nor redacted already. */
+export function valueReporter(text: string, report: ReportSpan) {
+  return (span: readonly [number, number] | undefined): void => {
+    if (!span) return
+    const value = text.slice(...span)
+    if (!value.includes(REDACTED) && !isPlaceholder(value)) report(...span)
+  }
+}
+
+/** What source code has in the place of a literal value: a call, a member, a type, an operator. */
 const CODE =
   /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
@@ -121,7 +127,76 @@ export function isCode(value: string): boolean {
   return CODE.test(value)
 }
 
-/** A name of a file, a version, a word with dots or dashes: what follows a word that is no header's. */
+/** A file name, a version, a word with dots or dashes: what follows a word that does not introduce a header. */
 export function isName(value: string): boolean {
   return /^(?:[A-Za-z][\w-]*\.[A-Za-z]{1,5}|v?\d[\d.]*|[A-Za-z][a-z]*(?:[-_./:][A-Za-z]+)*\d{0,2}[.:]?)$/.test(value)
+}
+
+/**
+ * Bits a character. 3.5 is gitleaks' threshold for values beside a name that suggests a secret. Hexadecimal has at most
+ * 4, and 3 is truffleHog's threshold for it.
+ */
+const MIN_ENTROPY = 3.5
+const MIN_HEX_ENTROPY = 3
+const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
+const HEX = /^[0-9a-f]+$/i
+const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
+/** Words as in code and prose; random letters seldom form them. */
+const WORDS = /[A-Za-z][a-z]{3,}|[A-Z]{4,}/g
+const VOWEL = /[aeiouy]/i
+const CONSONANTS = /[^aeiouy]{4}/i
+/** Share of a random value that may be words. */
+const MAX_WORDS = 0.6
+/** In random base64 two of three neighbours differ in class (lower case, upper case, digit); in camelCase one of four. */
+const MIN_CHANGES = 0.3
+/** Share of each case in such a run: two fifths at random, which at 40 characters is four standard deviations more. */
+const MIN_OF_CASE = 0.1
+
+/** Shannon entropy, in bits a character. */
+function entropyOf(value: string): number {
+  const counts = new Map<string, number>()
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length)
+  return bits
+}
+
+/** For a value beside a name that may be a secret's: at least 10 characters, and no words, no id and no path. */
+export function isRandom(value: string): boolean {
+  if (value.length < 10 || !/[A-Za-z]/.test(value) || UUID.test(value) || CONSTANT.test(value)) return false
+  if (!/\d/.test(value) && !(value.length >= 16 && isJumbled(value))) return false
+  if (HEX.test(value)) return value.length >= 16 && entropyOf(value) >= MIN_HEX_ENTROPY
+  const words = value.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0
+  // ten characters have at most 3.32 bits each, and seldom as many
+  return words < value.length * MAX_WORDS && entropyOf(value) >= Math.min(MIN_ENTROPY, 0.85 * Math.log2(value.length))
+}
+
+/** Whether most of the value is words. */
+export function hasWords(value: string): boolean {
+  let letters = 0
+  for (const [word] of value.matchAll(WORDS)) if (VOWEL.test(word) && !CONSONANTS.test(word)) letters += word.length
+  return letters >= value.length * MAX_WORDS
+}
+
+/** For a run of base64 without a name beside it: cases and digits alternate as often as in random base64. */
+export function isJumbled(run: string): boolean {
+  let changes = 0
+  let pairs = 0
+  let upper = 0
+  let lower = 0
+  let last = 0
+  for (let at = 0; at < run.length; at++) {
+    const code = run.charCodeAt(at)
+    const kind = code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : 0
+    if (kind === 0) continue
+    if (kind === 1) lower++
+    else if (kind === 2) upper++
+    if (last !== 0) {
+      pairs++
+      if (kind !== last) changes++
+    }
+    last = kind
+  }
+  const minOfCase = run.length * MIN_OF_CASE
+  return upper >= minOfCase && lower >= minOfCase && changes >= pairs * MIN_CHANGES
 }

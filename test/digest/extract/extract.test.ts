@@ -14,7 +14,7 @@ const digest = (
 const shell = (command: string, output: string, exit = 0) => digest("command", output, { command }, { exit })
 
 describe("a file that was read", () => {
-  test("is told by what it declares, with the line numbers of the file", () => {
+  test("is summarized by its declarations, with their line numbers", () => {
     const { kind, gist, facts } = digest("read", tools.readCode)
     expect(kind).toBe("code")
     expect(gist).toBe("TypeScript, 22 lines: Session, Sessions, close, start")
@@ -23,25 +23,25 @@ describe("a file that was read", () => {
     expect(facts.map(({ text }) => text).join()).not.toContain("if (")
   })
 
-  test("is understood in the format of older versions, and says that there is more", () => {
+  test("may be in the format of older versions", () => {
     const { gist, facts } = digest("read", tools.readOld, { filePath: "store.py" })
     expect(gist).toBe("Python, 6 lines: Store, load, get")
     expect(facts).toContainEqual({ type: "symbol", text: "def get(self, key)", line: 5 })
   })
 
-  test("is told by its headings when it is a document, without those in code", () => {
+  test("is summarized by its headings if it is a document, without those in code blocks", () => {
     const { gist, facts } = digest("read", tools.readMarkdown)
     expect(gist).toBe('"Guide", lines 1-11 of 80: Install; Use; Options')
     expect(facts.map(({ line }) => line)).toEqual([1, 3, 9, 11])
   })
 
-  test("is told by its outermost keys when it is data", () => {
+  test("is summarized by its outermost keys if it is data", () => {
     const { gist, facts } = digest("read", tools.readJson)
     expect(gist).toBe("JSON, 9 lines: name, version, scripts (2), private")
     expect(facts[1]).toEqual({ type: "symbol", text: '"version": "1.2.3"', line: 3 })
   })
 
-  test("is told by its entries when it is a folder", () => {
+  test("is summarized by its entries if it is a folder", () => {
     expect(digest("read", tools.readFolder).gist).toBe("4 paths: core/, hooks/, index.ts, options.ts")
   })
 
@@ -206,7 +206,7 @@ test.each(SHOWN)("%s", (_, shown, kind, gist, fact) => {
   if (fact !== "") expect(shown.facts.map(({ text }) => text)).toContain(fact)
 })
 
-test("a test run gives its totals first, then every failure with its place and what was expected", () => {
+test("a test run: totals first, then every failure with its place and what was expected", () => {
   const { kind, gist, verdict, facts } = shell("npm test 2>&1 | tail -50", js.jestFail)
   expect(kind).toBe("test-run")
   expect(verdict).toBe("fail")
@@ -226,17 +226,17 @@ test("a quote never crosses an escape sequence", () => {
   for (const { text } of shell("npx jest", output, 1).facts) expect(output).toContain(text)
 })
 
-test("a tool that ended in an error is told by the error", () => {
+test("a failed tool call is summarized by its error", () => {
   const { kind, gist, facts } = digest("read", "Error: File not found: /repo/nope.ts", {}, { failed: true })
   expect({ kind, gist }).toEqual({ kind: "failure", gist: "Error: File not found: /repo/nope.ts" })
   expect(facts[0]?.type).toBe("error")
 })
 
-test("progress that a terminal would have overwritten is left out", () => {
+test("overwritten progress is left out", () => {
   expect(shell("./get", "1%\r50%\r100% done\n").gist).toBe("100% done")
 })
 
-test("a commit is told as a commit even when its hooks printed a passing check", () => {
+test("a commit is summarized as a commit even if its hooks printed a passing check", () => {
   const output =
     "Checked 3 files in 7ms. No fixes applied.\n[main 0843cd1] feat: sessions\n 3 files changed, 40 insertions(+)\n"
   const { kind, gist, verdict } = shell("git add -A && git commit -m x", output)
@@ -244,19 +244,19 @@ test("a commit is told as a commit even when its hooks printed a passing check",
   expect(gist).toBe("[main 0843cd1] feat: sessions; 3 files changed, 40 insertions(+)")
 })
 
-test("what the host cut off is not part of the output, and where it is kept is a fact", () => {
+test("the host's truncation note is no part of the output, and the place of the whole output is a fact", () => {
   const output = `${tools.glob.split("\n\n")[0]}\n\n...900 lines truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /home/me/tool-output/tool_1\nUse Grep to search the full content or Read with offset/limit to view specific sections.`
   const { gist, facts } = digest("list", output)
   expect(gist).toStartWith("7+ paths under /repo: ")
   expect(facts.at(-1)).toEqual({ type: "path", text: "/home/me/tool-output/tool_1" })
 })
 
-test("a search that shows its first matches only is told by the number of all", () => {
+test("a search that shows only its first matches states the number of all", () => {
   const output = `Found 139 matches (showing first 100)\n/repo/a.ts:\n  Line 1: x\n\n(Results truncated: showing 100 of 139 matches (39 hidden).)`
   expect(digest("search", output).gist).toBe("139 matches in /repo/a.ts: x")
 })
 
-test("numbers in a gist are the output's own or counted from it", () => {
+test("numbers in a gist come from the output or count its parts", () => {
   for (const { gist, output } of [
     { gist: shell("npx vitest run", js.vitestFail, 1).gist, output: js.vitestFail },
     { gist: shell("git log", tools.gitLog).gist, output: `${tools.gitLog} 3` },

@@ -116,7 +116,7 @@ test("the same source gives the same digest", () => {
   )
 })
 
-test("a verdict is a failure exactly when it says in one line what failed", () => {
+test("a verdict is a failure exactly when it states in one line what failed", () => {
   fc.assert(
     fc.property(sources, (source) => {
       const { verdict, failure } = verdictOf(source)
@@ -127,7 +127,7 @@ test("a verdict is a failure exactly when it says in one line what failed", () =
   )
 })
 
-test("a source of the wrong shape is digested all the same", () => {
+test("a malformed source is digested all the same", () => {
   for (const broken of [
     {},
     { output: null },
@@ -156,7 +156,7 @@ const HUGE: [name: string, output: string][] = [
   ["JSON", `[${'{"name":"a","status":"b"},'.repeat(400_000)}0]`],
 ]
 
-test.each(HUGE)("ten megabytes of %s take no longer than a moment", (_, output) => {
+test.each(HUGE)("ten megabytes of %s are digested in a moment", (_, output) => {
   for (const kind of KINDS) {
     const source: DigestSource = {
       tool: "bash",
@@ -169,7 +169,7 @@ test.each(HUGE)("ten megabytes of %s take no longer than a moment", (_, output) 
     extract({ ...source, output: output.slice(0, 2000) })
     const start = performance.now()
     extract(source)
-    // a tenth of this on an idle machine; what matters is that it does not grow with the output
+    // about 40 ms on an idle machine; what matters is that the time does not grow with the output
     expect(performance.now() - start).toBeLessThan(400)
   }
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { readAnswer } from "../../../src/engine/wire/answer.ts"
-import { readPartialJson } from "../../../src/engine/wire/partial-json.ts"
+import { readAnswer, readPartialJson } from "../../../src/engine/wire/answer.ts"
 
 const schema = {
   type: "object",
@@ -48,7 +47,7 @@ const shape: fc.Arbitrary<Shape> = fc.record(
   { requiredKeys: ["gist", "facts"], noNullPrototype: true },
 )
 
-/** Whether a value is of the schema's form to the letter; written a second time, without repair. */
+/** Whether a value conforms to the schema exactly; an independent implementation without repair. */
 function isShape(value: unknown): value is Shape {
   const { gist, facts, sure, ...rest } = value as Record<string, unknown>
   const isFact = ({ type, text, line, ...more }: Record<string, unknown>) =>
@@ -74,25 +73,25 @@ const json = JSON.stringify(whole)
 
 describe("an answer is found", () => {
   const around: Record<string, string> = {
-    "as it is": json,
+    "on its own": json,
     "in a code fence": `\`\`\`json\n${JSON.stringify(whole, null, 2)}\n\`\`\``,
     "after and before prose": `Sure! Here is the {digest} of it:\n${json}\nLet me know {if} that helps.`,
     "after a bracket and a quotation mark": `He wrote {"so, here: ${json}`,
     "after an echo of the schema": `${JSON.stringify(schema)}\n${json}`,
     "with its properties in another order": `{"sure":true,"facts":${JSON.stringify(whole.facts)},"gist":"two tests fail"}`,
     "with commas before closing brackets": `{"gist":"two tests fail","facts":[{"type":"path","text":"a/b.ts","line":3,},],"sure":true,}`,
-    "with properties nobody asked for": `{"thoughts":{"a":[1,{}]},${json.slice(1)}`,
+    "with unknown properties": `{"thoughts":{"a":[1,{}]},${json.slice(1)}`,
   }
   for (const [how, text] of Object.entries(around)) {
     test(how, () => expect(read(text)).toEqual({ structured: whole, schemaOk: true }))
   }
 
-  test("with line breaks in strings and escapes that JSON does not know", () => {
+  test("with line breaks in strings and unknown escapes", () => {
     const text = `{"gist":"one\ntwo","facts":[{"type":"path","text":"src\\d+\\u00e9\\x"}]}`
     expect(read(text).structured).toEqual({ gist: "one\ntwo", facts: [{ type: "path", text: "src\\d+é\\x" }] })
   })
 
-  test("as a list where a list is asked for", () => {
+  test("as a list if the schema is a list", () => {
     expect(readAnswer('so [1] or [1,2,"x"]', { type: "array", minItems: 2, items: { type: "number" } })).toEqual({
       structured: [1, 2],
       schemaOk: true,
@@ -105,22 +104,22 @@ describe("what does not fit is dropped", () => {
   const rows: [string, string, unknown][] = [
     ["an item of the wrong type", facts("path", whole.facts[0]), whole.facts],
     ["an item without a required property", facts({ type: "path" }, whole.facts[0]), whole.facts],
-    ["an item whose enum is another word", facts({ type: "url", text: "x" }), []],
+    ["an item with an unknown enum value", facts({ type: "url", text: "x" }), []],
     ["an optional property out of range", facts({ type: "path", text: "x", line: 0 }), [{ type: "path", text: "x" }]],
     ["a fraction for an integer", facts({ type: "path", text: "x", line: 1.5 }), [{ type: "path", text: "x" }]],
     [
-      "items too many",
+      "surplus items",
       facts(...[1, 2, 3, 4].map((n) => ({ type: "number", text: `${n}` }))),
       [1, 2, 3].map((n) => ({ type: "number", text: `${n}` })),
     ],
-    ["a list that is none", '{"gist":"g","facts":"none"}', []],
+    ["a list that is a string", '{"gist":"g","facts":"none"}', []],
     ["a list that is missing", '{"gist":"g"}', []],
   ]
   for (const [what, text, expected] of rows) {
     test(what, () => expect(read(text)).toEqual({ structured: { gist: "g", facts: expected }, schemaOk: true }))
   }
 
-  test("of a long string what is too much, by characters", () => {
+  test("surplus characters of a long string", () => {
     expect(read(JSON.stringify({ gist: "🦉".repeat(21), facts: [] })).structured).toEqual({
       gist: "🦉".repeat(20),
       facts: [],
@@ -144,22 +143,22 @@ describe("no answer", () => {
     test(JSON.stringify(text), () => expect(read(text)).toEqual({ structured: null, schemaOk: false }))
   }
 
-  test("when it begins beyond the first 20,000 characters", () => {
+  test("if it begins after the first 20,000 characters", () => {
     expect(read(" ".repeat(20_000) + json).schemaOk).toBe(false)
   })
 
-  test("when it nests deeper than any schema", () => {
+  test("if it is nested deeper than any schema", () => {
     expect(read("{".repeat(1000)).schemaOk).toBe(false)
     expect(read('{"a":'.repeat(3000)).schemaOk).toBe(false)
   })
 })
 
 describe("properties", () => {
-  test("an answer of the right form comes back as it is, whatever its strings hold", () => {
+  test("a conforming answer is unchanged, whatever its strings contain", () => {
     fc.assert(fc.property(shape, (value) => expect(read(JSON.stringify(value)).structured).toEqual(value)))
   })
 
-  test("whatever the text, there is an answer of the form asked for or none", () => {
+  test("every text gives a conforming answer or none", () => {
     const noise = fc.oneof(
       fc.string(),
       fc.json(),
@@ -178,7 +177,7 @@ describe("properties", () => {
     )
   })
 
-  test("whatever the schema, it answers", () => {
+  test("no schema makes it throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.dictionary(fc.string(), fc.anything()), (text, any) => {
         const { structured, schemaOk } = readAnswer(text, any)
@@ -187,7 +186,7 @@ describe("properties", () => {
     )
   })
 
-  test("of a sentence that is cut off the whole words are kept, and of a list what was complete", () => {
+  test("a truncated sentence keeps its complete words, a truncated list its complete items", () => {
     expect(read('{"gist":"two tests fa').structured).toEqual({ gist: "two tests", facts: [] })
     expect(read('{"gist":"g","facts":[{"type":"path","text":"a b.ts"},{"type":"path","text":"a c').structured).toEqual({
       gist: "g",
@@ -195,7 +194,7 @@ describe("properties", () => {
     })
   })
 
-  test("an answer cut off anywhere keeps only what was complete", () => {
+  test("an answer truncated anywhere keeps only what was complete", () => {
     fc.assert(
       fc.property(shape, fc.nat(), (value, at) => {
         const text = JSON.stringify(value)

@@ -1,5 +1,4 @@
-// Calls over a connection: what is believed of what comes back, what is given up and how, and that nothing is left
-// pending.
+// Calls over a connection: validation of replies, timeouts and cancellation, and that nothing stays pending.
 
 import { expect, test } from "bun:test"
 import { until } from "../../store/support.ts"
@@ -9,7 +8,7 @@ import { openWire } from "./wire.ts"
 const HELLO = { protocol: 1, version: "0.1.0" }
 const REPLY = { protocol: 1, version: "0.1.0", runtime: "bun 1.3.14", pid: 4242 }
 
-/** A wire whose other end answers nothing. */
+/** A wire whose other end never answers. */
 function openSilentWire() {
   const wire = openWire()
   wire.peer.onRequest(() => new Promise(() => {}))
@@ -20,30 +19,30 @@ function openSilentWire() {
 test.each([
   ["of another type", { ...REPLY, pid: "4242" }],
   ["with something missing", { protocol: 1 }],
-  ["that is nothing", null],
+  ["that is null", null],
 ])("a reply %s is an error", async (_, reply) => {
   const { client, peer } = openWire()
   peer.onRequest(() => reply)
   peer.listen()
   const error = await errorOf(client.request("engine/hello", HELLO))
-  expect([error.code, error.message]).toEqual(["BAD_REPLY", "engine/hello: the reply has another form than agreed on"])
+  expect([error.code, error.message]).toEqual(["BAD_REPLY", "engine/hello: the reply does not match the protocol"])
 })
 
-test("a reply with fields nobody knows yet is taken without them", async () => {
+test("unknown fields of a reply are dropped", async () => {
   const { client, peer } = openWire()
   peer.onRequest(() => ({ ...REPLY, mood: "good" }))
   peer.listen()
   expect(await client.request("engine/hello", HELLO)).toEqual(REPLY)
 })
 
-test("a reply that is neither a result nor an error is one that cannot be used", async () => {
+test("a reply that is neither a result nor an error is rejected", async () => {
   const { client, raw } = openWire()
   const failed = errorOf(client.request("engine/hello", HELLO))
   raw.write('{"jsonrpc":"2.0","id":0}\n')
   expect((await failed).code).toBe("BAD_REPLY")
 })
 
-test("an error without a code of ours is still a refusal, its text one line and not long", async () => {
+test("an error with an unknown code is a refusal, with its message on one line and truncated", async () => {
   const { client, raw } = openWire()
   const failed = errorOf(client.request("engine/hello", HELLO))
   const message = `no\n<system>such ${"x".repeat(2000)}`
@@ -54,7 +53,7 @@ test("an error without a code of ours is still a refusal, its text one line and 
   expect(error.message.length).toBeLessThan(450)
 })
 
-test("without an answer in time a request is rejected, and the other side told", async () => {
+test("a request without an answer in time is rejected and cancelled", async () => {
   const { client, sent } = openSilentWire()
   const error = await errorOf(client.request("engine/hello", HELLO, { timeoutMs: 20 }))
   expect([error.code, error.message]).toEqual(["TIMEOUT", "engine/hello: no answer within 20 ms"])
@@ -63,7 +62,7 @@ test("without an answer in time a request is rejected, and the other side told",
   expect(client.unanswered).toBe(1)
 })
 
-test("aborted, a request rejects with the signal's reason; aborted before, it is not even sent", async () => {
+test("an aborted request rejects with the signal's reason, and is not sent if it was aborted before", async () => {
   const { client, sent } = openSilentWire()
   const abort = new AbortController()
   const failed = errorOf(client.request("engine/hello", HELLO, { signal: abort.signal }))
@@ -74,7 +73,7 @@ test("aborted, a request rejects with the signal's reason; aborted before, it is
   expect([sent.byClient.length, client.unanswered]).toEqual([2, 1])
 })
 
-test("it is quiet when what was given up has been answered as well", async () => {
+test("it is quiet when requests that timed out have been answered too", async () => {
   const { client, raw } = openWire()
   await errorOf(client.request("engine/hello", HELLO, { timeoutMs: 1 }))
   let quiet = false
@@ -88,7 +87,7 @@ test("it is quiet when what was given up has been answered as well", async () =>
   expect(client.unanswered).toBe(0)
 })
 
-test("closed, everything pending is rejected with the reason, and so is what comes after", async () => {
+test("closing rejects all pending and later requests with the reason", async () => {
   const { client } = openSilentWire()
   const failed = [1, 2, 3].map(() => errorOf(client.request("engine/hello", HELLO)))
   client.close(new Error("it is gone"))
@@ -99,7 +98,7 @@ test("closed, everything pending is rejected with the reason, and so is what com
   await client.quiet()
 })
 
-test("when the other side's stream ends its owner is told, and until it closes the client nothing throws", async () => {
+test("the end of the stream is reported, and nothing throws before the client is closed", async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { client, raw } = openWire({}, resolve)
   raw.end()
@@ -108,7 +107,7 @@ test("when the other side's stream ends its owner is told, and until it closes t
   expect((await errorOf(client.request("engine/hello", HELLO))).code).toBe("ENDED")
 })
 
-test("notifications of another form, of another kind, and to nobody are noise, and the first is kept", async () => {
+test("malformed, unknown and unhandled notifications are noise, and the first is kept", async () => {
   const heard: unknown[] = []
   const { client, peer } = openWire({ "engine/alive": (notice) => heard.push(notice) })
   const alive = { busy: true, rssBytes: 1 }
@@ -126,7 +125,7 @@ test("notifications of another form, of another kind, and to nobody are noise, a
   expect(client.noise.first).toBe('{"method":"engine/alive","params":{"busy":"yes"}}')
 })
 
-test("a request from the other side is answered with an error and does no harm", async () => {
+test("a request from the sidecar is answered with an error", async () => {
   const { peer } = openWire()
   peer.listen()
   const error = await errorOf(peer.sendRequest("engine/hello", HELLO))

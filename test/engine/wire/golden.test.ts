@@ -1,5 +1,5 @@
-// The golden corpus: every message there is, as it goes over the wire. What the client and a connection of the sidecar's
-// kind write is compared with it byte for byte, so that the wire cannot change without these files.
+// The golden corpus: all messages as they go over the wire. What the client and a connection like the sidecar's write is
+// compared with it byte for byte, so that the wire cannot change unless these files do.
 
 import { describe, expect, test } from "bun:test"
 import { ResponseError } from "vscode-jsonrpc/node"
@@ -42,7 +42,7 @@ describe("the corpus", () => {
     expect(all.some(({ error }) => errorDataSchema.safeParse(error?.data).data?.code === code)).toBe(true)
   })
 
-  test("has nothing the schemas do not know", () => {
+  test("conforms to the schemas", () => {
     for (const { name, params, reply } of requests) {
       expect(REQUESTS[name].params.parse(params)).toEqual(params as never)
       if (reply?.result !== undefined) expect(REQUESTS[name].result.parse(reply.result)).toEqual(reply.result as never)
@@ -77,14 +77,14 @@ test.each(goldens.map((golden) => [golden.file, golden] as const))(
 
 const isUpward = (method: string) => method === "engine/pause" || method === "$/cancelRequest"
 
-/** Says everything in the file, each end its part, and answers how the client's requests ended. */
+/** Sends the messages of the file from both ends, and returns the outcomes of the client's requests. */
 async function play({ messages }: Golden, { client, peer, sent }: ReturnType<typeof openWire>): Promise<unknown[]> {
   const outcomes: unknown[] = []
   const asked = messages.filter(({ id, method }) => id !== undefined && method !== undefined)
   const cancelled = messages.some(({ method }) => method === "$/cancelRequest")
   let answered = 0
   peer.onRequest(async (_method, _params, token) => {
-    // a cancellation that came before its request was looked at fires no event
+    // a cancellation that arrived before its request was handled fires no event
     if (cancelled && !token.isCancellationRequested)
       await new Promise((resolve) => token.onCancellationRequested(resolve))
     const reply = replyTo(asked[answered++]?.id ?? -1, messages)
@@ -113,6 +113,6 @@ async function play({ messages }: Golden, { client, peer, sent }: ReturnType<typ
 function outcomeOf({ result, error }: WireMessage): unknown {
   if (error === undefined) return { result }
   const data = errorDataSchema.safeParse(error.data)
-  // one that was cancelled is over for the client before it is answered
+  // for the client a cancelled request ends before it is answered
   return data.success ? { code: "REFUSED", wire: data.data.code } : "given up"
 }

@@ -1,4 +1,4 @@
-// The framing over pipes that carry other text too, cut up in every way.
+// The framing on streams that also carry other text, with arbitrary chunks.
 
 import { expect, test } from "bun:test"
 import { PassThrough } from "node:stream"
@@ -6,7 +6,7 @@ import fc from "fast-check"
 import type { Message } from "vscode-jsonrpc"
 import { LineReader, LineWriter } from "../../../src/engine/wire/lines.ts"
 
-/** What is read from these chunks. */
+/** The messages and the noise in these chunks. */
 async function read(chunks: readonly (Buffer | string)[], onMessage = (_: Message) => {}) {
   const input = new PassThrough()
   const messages: Message[] = []
@@ -23,7 +23,7 @@ async function read(chunks: readonly (Buffer | string)[], onMessage = (_: Messag
   return { messages, noise }
 }
 
-/** A writer, and what it has written. */
+/** A writer and its output. */
 function openWriter() {
   const output = new PassThrough()
   const chunks: Buffer[] = []
@@ -33,7 +33,7 @@ function openWriter() {
 
 const message = (text: string): Message => ({ jsonrpc: "2.0", method: "test", params: { text } }) as Message
 
-/** The same bytes, cut at these places. */
+/** The bytes, split at these places. */
 function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
   return sorted.slice(1).map((end, n) => bytes.subarray(sorted[n], end))
@@ -49,7 +49,7 @@ const item = fc.oneof(
     .map((noise) => ({ message: undefined, noise })),
 )
 
-test("any mixture of messages and noise, cut up anyhow, gives the same messages and the same noise", async () => {
+test("any mixture of messages and noise is read correctly from any chunks", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(item), fc.array(fc.nat(5_000), { maxLength: 40 }), async (items, places) => {
       const lines = items.map((one) => one.noise ?? `\n${JSON.stringify(one.message)}`)
@@ -61,7 +61,7 @@ test("any mixture of messages and noise, cut up anyhow, gives the same messages 
   )
 })
 
-test("what the writer writes, the reader reads, whatever is in it and however small the pieces", async () => {
+test("the reader reads what the writer writes, byte by byte", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(text, { minLength: 1 }), async (texts) => {
       const { writer, written } = openWriter()
@@ -73,7 +73,7 @@ test("what the writer writes, the reader reads, whatever is in it and however sm
   )
 })
 
-test("a print without a line end spoils itself and not the message written after it", async () => {
+test("output without a line end does not corrupt the message after it", async () => {
   const { output, writer, written } = openWriter()
   output.write("loading: 42%")
   await writer.write(message("a"))
@@ -88,7 +88,7 @@ test("a line separator inside a message does not end its line", async () => {
 test.each([
   ["in one piece", [8_000_000]],
   ["in pieces", [1, 3_999_999, 4_000_001, 4_000_002, 7_000_000]],
-])("a line too long, %s, is noise, and what is around it is read", async (_, places) => {
+])("a line that is too long, %s, is noise, and the lines around it are read", async (_, places) => {
   const around = `${JSON.stringify(message("a"))}\n`
   const bytes = Buffer.from(`${around}${"x".repeat(5_000_000)}${JSON.stringify(message("hidden"))}\n${around}`)
   const { messages, noise } = await read(cutAt(bytes, places))
@@ -96,17 +96,17 @@ test.each([
   expect(noise).toEqual(["x".repeat(500)])
 })
 
-test("an endless line without a line end is noise once, and not kept", async () => {
+test("an endless line is noise once, and is not kept in memory", async () => {
   const chunk = "y".repeat(1_000_000)
   const { noise } = await read(Array.from({ length: 20 }, () => chunk))
   expect(noise).toEqual(["y".repeat(500)])
 })
 
-test("last words without a line end are heard", async () => {
+test("a last line without a line end is noise", async () => {
   expect(await read(["GGML_ASSERT failed"])).toEqual({ messages: [], noise: ["GGML_ASSERT failed"] })
 })
 
-test("a message its receiver throws at is noise, and the next one is read", async () => {
+test("a message that makes its receiver throw is noise, and the next one is read", async () => {
   const lines = [message("bad"), message("good")].map((one) => JSON.stringify(one))
   let first = true
   const { messages, noise } = await read([`${lines.join("\n")}\n`], () => {
@@ -118,7 +118,7 @@ test("a message its receiver throws at is noise, and the next one is read", asyn
   expect(noise).toEqual([lines[0] ?? ""])
 })
 
-test("a writer whose stream is gone rejects, and says so", async () => {
+test("a writer whose stream is closed rejects and reports an error", async () => {
   const { output, writer } = openWriter()
   const errors: string[] = []
   writer.onError(([error]) => errors.push(error.message))

@@ -1,11 +1,11 @@
-// The golden corpus, one file for each message, and a pair of pipes with the real client at one end, which keeps the
-// bytes of both directions.
+// The golden corpus, one file per message, and a pair of pipes with the real client at one end that records both
+// directions.
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
-import { type Client, connect, type Listeners } from "../../../src/engine/client.ts"
+import { connectEngine, type EngineClient, type Listeners } from "../../../src/engine/client.ts"
 import { LineReader, LineWriter } from "../../../src/engine/wire/lines.ts"
 
 export type WireMessage = {
@@ -21,19 +21,19 @@ export type Golden = { file: string; lines: string[]; messages: WireMessage[] }
 
 const folder = join(import.meta.dir, "golden")
 
-/** In the order in which they go over the wire; `id` without a `method` is a reply. */
+/** In the order on the wire; a message with `id` but without `method` is a reply. */
 export const goldens: Golden[] = readdirSync(folder).map((file) => {
   const lines = readFileSync(join(folder, file), "utf8").trimEnd().split("\n")
   return { file, lines, messages: lines.map((line) => JSON.parse(line) as WireMessage) }
 })
 
 export type Wire = {
-  client: Client
+  client: EngineClient
   /** the sidecar's end */
   peer: MessageConnection
-  /** what went over the wire so far, in lines, empty ones left out */
+  /** the non-empty lines sent so far */
   sent: { byClient: string[]; byPeer: string[] }
-  /** to write to the client what no connection would */
+  /** for writing arbitrary bytes to the client */
   raw: PassThrough
 }
 
@@ -41,7 +41,7 @@ export function openWire(listeners: Listeners = {}, onClose = () => {}): Wire {
   const up = new PassThrough()
   const down = new PassThrough()
   const sent = { byClient: [], byPeer: [] }
-  const client = connect(keep(down, sent.byPeer), up, listeners, onClose)
+  const client = connectEngine(keep(down, sent.byPeer), up, listeners, onClose)
   const peer = createMessageConnection(new LineReader(keep(up, sent.byClient)), new LineWriter(down))
   return { client, peer, sent, raw: down }
 }

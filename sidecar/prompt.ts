@@ -1,0 +1,152 @@
+// The prompt of a request as tokens in the model's chat format: the instruction, constant across requests; the document,
+// cut to fit the context; and the start of the model's turn.
+
+import type { ChatHistoryItem, LlamaModel, Token } from "node-llama-cpp"
+import type { NodeLlamaCpp } from "./device.ts"
+
+export type Chat = {
+  /** everything before the first token of the answer */
+  promptOf(instruction: string, text: string): Token[]
+  /** the common prefix of all prompts with this instruction */
+  prefixOf(instruction: string): Token[]
+}
+
+/**
+ * Works for every model: without a system role the instruction becomes the start of the user's turn, without a template a
+ * plain text format is used. The format is determined once, which takes 0.2 to 1.1 s; node-llama-cpp's "auto" does it for
+ * every chat session.
+ */
+export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
+  const wrapper = engine.resolveChatWrapper(model, {
+    warningLogs: false,
+    // no thinking: the grammar does not allow it
+    customWrapperSettings: {
+      qwen: { thoughts: "discourage" },
+      gemma4: { reasoning: false },
+      jinjaTemplate: { reasoning: false },
+    },
+  })
+  const { bos } = model.tokens
+  const defuse = markerDefuser(model)
+
+  function promptOf(instruction: string, document: string): Token[] {
+    const text = defuse(document)
+    const chatHistory: ChatHistoryItem[] = [
+      ...(instruction === "" ? [] : [{ type: "system" as const, text: instruction }]),
+      { type: "user", text },
+      { type: "model", response: [] },
+    ]
+    const tokens = wrapper.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer)
+    // Exactly one BOS token, if the format or the model requires it. The wrapper adds a second one before the turns of
+    // SmolLM2, which begin with it, and omits one that a template leaves to the tokenizer.
+    const hasBos = bos !== null && (tokens[0] === bos || model.tokens.shouldPrependBosToken)
+    return hasBos ? [bos, ...tokens.slice(tokens.findIndex((token) => token !== bos))] : tokens
+  }
+
+  return {
+    promptOf,
+    prefixOf(instruction) {
+      // the common prefix of two documents whose beginnings differ
+      const [one, other] = [promptOf(instruction, "\n0"), promptOf(instruction, "x y")]
+      const end = one.findIndex((token, index) => token !== other[index])
+      return one.slice(0, Math.max(0, end))
+    },
+  }
+}
+
+/** Turn markers such as `<|im_start|>`, which some models declare as ordinary words. */
+const BARRED_MARKER = /^<[|\uff5c].*[|\uff5c]>$/
+
+/**
+ * Breaks up the chat format's markers in a document. Even without special tokens a tokenizer recognizes user-defined
+ * ones, and some models define their turn markers as such.
+ */
+function markerDefuser(model: LlamaModel): (document: string) => string {
+  const template: unknown = model.fileInfo.metadata.tokenizer?.chat_template
+  const known = new Map<Token, string | undefined>()
+  const markOf = (token: Token): string | undefined => {
+    const { control, userDefined } = model.getTokenAttributes(token)
+    if (!control && !userDefined) return
+    const mark = model.detokenize([token], true)
+    if (control) return mark
+    // other user-defined tokens are ordinary text: runs of spaces, HTML tags
+    const isInTemplate = mark.trim().length > 2 && typeof template === "string" && template.includes(mark)
+    return isInTemplate || BARRED_MARKER.test(mark) ? mark : undefined
+  }
+  return (document) => {
+    let text = document
+    for (const token of new Set(model.tokenize(document))) {
+      if (!known.has(token)) known.set(token, markOf(token))
+      const mark = known.get(token)
+      if (mark !== undefined && mark !== "") text = text.replaceAll(mark, `${mark.slice(0, 1)} ${mark.slice(1)}`)
+    }
+    return text
+  }
+}
+
+type Fitted = {
+  prompt: Token[]
+  /** tokens of the document that were cut, estimated from those kept */
+  cutTokens: number
+}
+
+/** With fewer tokens of the document a digest is pointless. */
+const MIN_DOCUMENT_TOKENS = 16
+
+const GAP = "\n[… left out …]\n"
+
+/**
+ * Upper bound of a document's average. Longer texts are not tokenized as a whole: some tokenizers are recursive, and all
+ * block the process, so that it cannot react to a cancellation.
+ */
+const MAX_CHARS_PER_TOKEN = 12
+
+/**
+ * The prompt with as much of the document as fits in `roomTokens`, half from its head and half from its tail, cut at line
+ * ends where that costs little. Deterministic. Undefined if hardly anything fits. An engine given a prompt that is too long
+ * would silently drop the whole document and still give a well-formed answer.
+ */
+export function fitDocument(
+  text: string,
+  roomTokens: number,
+  promptOf: (text: string) => Token[],
+  model: Pick<LlamaModel, "tokenize" | "detokenize">,
+): Fitted | undefined {
+  if (text.length <= roomTokens * MAX_CHARS_PER_TOKEN) {
+    const prompt = promptOf(text)
+    if (prompt.length <= roomTokens) return { prompt, cutTokens: 0 }
+  }
+  const emptyTokens = promptOf(GAP).length
+  let keepTokens = roomTokens - emptyTokens
+  while (keepTokens >= MIN_DOCUMENT_TOKENS) {
+    const half = Math.floor(keepTokens / 2)
+    const head = headOf(text, half, model)
+    const tail = tailOf(text.slice(head.length), half, model)
+    const prompt = promptOf(head + GAP + tail)
+    if (prompt.length <= roomTokens) {
+      const kept = head.length + tail.length
+      const perCharacter = kept ? (prompt.length - emptyTokens) / kept : 1
+      return { prompt, cutTokens: Math.max(1, Math.round((text.length - kept) * perCharacter)) }
+    }
+    // the tokens at the cuts differ from those counted
+    keepTokens -= prompt.length - roomTokens + 2
+  }
+}
+
+function headOf(text: string, tokens: number, model: Pick<LlamaModel, "tokenize" | "detokenize">): string {
+  const start = text.slice(0, tokens * MAX_CHARS_PER_TOKEN)
+  const length = model.detokenize(model.tokenize(start).slice(0, tokens)).length
+  const head = start.slice(0, length)
+  const lineEnd = head.lastIndexOf("\n")
+  return lineEnd > head.length / 2 ? head.slice(0, lineEnd) : head.replace(/[\uD800-\uDBFF]$/, "")
+}
+
+function tailOf(text: string, tokens: number, model: Pick<LlamaModel, "tokenize" | "detokenize">): string {
+  const end = text.slice(-tokens * MAX_CHARS_PER_TOKEN)
+  const length = model.detokenize(model.tokenize(end).slice(-tokens)).length
+  const tail = length === 0 ? "" : end.slice(-length)
+  const lineStart = tail.indexOf("\n")
+  return lineStart >= 0 && lineStart < tail.length / 2
+    ? tail.slice(lineStart + 1)
+    : tail.replace(/^[\uDC00-\uDFFF]/, "")
+}

@@ -1,0 +1,122 @@
+// The sessions, options and prices that a command line names, and the loop over several sessions.
+
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { type Options, readOptions, requestOptionsOf, tariffOverride } from "../options.ts"
+import type { ReplayOptions } from "../replay/calls.ts"
+import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/pricing.ts"
+import type { CallReplayed } from "../replay/replay.ts"
+import { StoreError } from "../store/errors.ts"
+import { readExport } from "../store/export.ts"
+import type { Recording } from "../store/recording.ts"
+import { quoteArgument } from "./arguments.ts"
+import { lateProgress } from "./progress.ts"
+import { complain, UsageError } from "./terminal.ts"
+
+/** The ways to name a session, for the help. */
+export const SESSION = "a session id, the beginning of one, `latest`, or a file written by `opencode export`"
+
+/** Reads a session by its id, which needs SQLite, or from a file. Throws UsageError, StoreError. */
+export async function readSession(argument: string): Promise<Recording> {
+  if (isSessionFile(argument)) return readExport(argument)
+  const { openOpencode } = await import("../store/opencode.ts")
+  const database = await openOpencode()
+  try {
+    return database.readSession(argument)
+  } finally {
+    database.close()
+  }
+}
+
+/** True for a path, false for a session id. Throws UsageError for what looks like neither. */
+export function isSessionFile(argument: string): boolean {
+  if (existsSync(argument)) return true
+  if (argument === "latest" || /^ses_\w*$/.test(argument)) return false
+  if (/[./\\]/.test(argument)) return true
+  const what = `${quoteArgument(argument)} is neither a file nor a session id (those begin with ses_)`
+  throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
+}
+
+/** Whether any of the sessions is read from OpenCode's database. Invalid ones are reported when they are read. */
+export function needDatabase(sessions: readonly string[]): boolean {
+  return sessions.some((session) => kindOf(session) === "id")
+}
+
+/** The same sessions as arguments for a process that runs in another folder. */
+export function absoluteSessions(sessions: readonly string[]): string[] {
+  return sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session))
+}
+
+function kindOf(session: string): "file" | "id" | "invalid" {
+  try {
+    return isSessionFile(session) ? "file" : "id"
+  } catch {
+    return "invalid"
+  }
+}
+
+/** The provider that `--price` names. Throws UsageError. */
+export function readPrice(name: string, options: Options): NamedPrice {
+  const price = priceNamed(name, tariffOverride(options))
+  if (price) return price
+  throw new UsageError(
+    `--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quoteArgument(name)}`,
+  )
+}
+
+/** The plugin's options from `--options`, or the defaults. Throws UsageError. */
+export function readOptionsGiven(text: string | undefined): Options {
+  if (text === undefined) return readOptions({}).options
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch {
+    throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quoteArgument(text)}`)
+  }
+  // the plugin takes null for no options, but here the user typed it
+  if (given === null) throw new UsageError("--options: the options must be an object, got null")
+  const { options, problems } = readOptions(given)
+  const [problem] = problems
+  if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
+  return options
+}
+
+/** The options in the form that a replay takes. */
+export function replayOptionsOf(options: Options): ReplayOptions {
+  return {
+    ...requestOptionsOf(options),
+    disabledAgents: options.disabledAgents,
+    prices: tariffOverride(options),
+  }
+}
+
+/** A session that could not be read, as named on the command line, and why. */
+export type FailedSession = { session: string; error: string }
+
+/**
+ * Runs `work` for one session after the other. One that cannot be read is reported and does not stop the others. `work`
+ * passes every finished call to `onCall`, for the progress.
+ */
+export async function eachSession<T>(
+  sessions: readonly string[],
+  work: (session: string, onCall: (done: CallReplayed) => void) => Promise<T>,
+): Promise<{ done: T[]; failed: FailedSession[] }> {
+  const startedMs = Date.now()
+  const done: T[] = []
+  const failed: FailedSession[] = []
+  for (const [i, session] of sessions.entries()) {
+    const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
+    const progress = lateProgress(process.stderr, label, startedMs)
+    try {
+      done.push(await work(session, ({ number, calls }) => progress.update(number, calls)))
+    } catch (error) {
+      if (!(error instanceof UsageError || error instanceof StoreError)) throw error
+      progress.end()
+      complain(error.message)
+      failed.push({ session, error: error.message })
+    } finally {
+      progress.end()
+    }
+  }
+  return { done, failed }
+}

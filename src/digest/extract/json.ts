@@ -1,0 +1,95 @@
+// Output that is JSON, from any tool: its keys, its lengths, and any error it reports.
+
+import { clip, type Line } from "../../output/lines.ts"
+import { cite, type Draft, listed } from "./draft.ts"
+
+/** Parsing more takes longer than a digest may. */
+const MAX_JSON_CHARS = 128 * 1024
+const INFORMATIVE_KEY =
+  /^(?:error|errors|message|detail|details|status|state|code|reason|title|name|id|url|version|total|count|type)$/i
+
+/** Undefined when the output is not one JSON object or array. */
+export function digestJson(output: string, lines: readonly Line[]): Draft | undefined {
+  if (output.length > MAX_JSON_CHARS || !/^\s*[{[]/.test(output.slice(0, 100)) || !/[}\]]\s*$/.test(output.slice(-100)))
+    return undefined
+  const value = parsed(output)
+  if (typeof value !== "object" || value === null) return undefined
+  const error = errorOf(value)
+  const gist = error === undefined ? describe(value) : `error: ${clip(error, 130)}`
+  const facts = [
+    ...(error === undefined ? [] : [locate(lines, error, "error" as const)]),
+    ...scalars(value).map(([key, text]) => locate(lines, text, /^\d+$/.test(text) ? "number" : "symbol", key)),
+  ]
+  return { kind: "json", gist, facts }
+}
+
+function parsed(output: string): unknown {
+  try {
+    return JSON.parse(output)
+  } catch {
+    return undefined
+  }
+}
+
+function describe(value: object): string {
+  if (Array.isArray(value)) {
+    const first: unknown = value[0]
+    const keys =
+      typeof first === "object" && first !== null && !Array.isArray(first)
+        ? ` of {${listed(Object.keys(first), 90)}}`
+        : ""
+    const names = keys ? value.slice(0, 5).flatMap((item: unknown) => nameOf(item) ?? []) : []
+    return `array of ${value.length}${keys}${names.length > 0 ? `: ${listed(names, 60)}` : ""}`
+  }
+  const words = Object.entries(value).map(([key, inner]: [string, unknown]) => `${key}${shape(key, inner)}`)
+  return `object: ${listed(words, 140)}`
+}
+
+function shape(key: string, inner: unknown): string {
+  if (Array.isArray(inner)) return ` [${inner.length}]`
+  if (typeof inner === "object" && inner !== null) return ` {${Object.keys(inner).length}}`
+  const text = typeof inner === "string" || typeof inner === "number" || typeof inner === "boolean" ? String(inner) : ""
+  return text !== "" && text.length <= 40 && INFORMATIVE_KEY.test(key) ? ` ${text}` : ""
+}
+
+function nameOf(item: unknown): string | undefined {
+  if (typeof item !== "object" || item === null) return undefined
+  for (const [key, value] of Object.entries(item)) {
+    if (/^(?:name|title|id|path|file|key)$/i.test(key) && (typeof value === "string" || typeof value === "number"))
+      return clip(String(value), 40)
+  }
+  return undefined
+}
+
+function errorOf(value: object): string | undefined {
+  const found: unknown = "error" in value ? value.error : "errors" in value ? value.errors : undefined
+  const inner: unknown = Array.isArray(found) ? found[0] : found
+  if (typeof inner === "string" && inner !== "") return inner
+  if (typeof inner === "object" && inner !== null && "message" in inner && typeof inner.message === "string")
+    return inner.message
+  if ("success" in value && value.success === false && "message" in value && typeof value.message === "string")
+    return value.message
+  return undefined
+}
+
+/** Short values worth quoting, from the object itself or from the first items of an array. */
+function scalars(value: object): [key: string, text: string][] {
+  const items: unknown[] = Array.isArray(value) ? value.slice(0, 6) : [value, ...Object.values(value).slice(0, 6)]
+  const found: [string, string][] = []
+  for (const item of items) {
+    if (typeof item !== "object" || item === null || Array.isArray(item)) continue
+    for (const [key, inner] of Object.entries(item)) {
+      if (found.length < 24 && INFORMATIVE_KEY.test(key) && (typeof inner === "string" || typeof inner === "number"))
+        found.push([key, String(inner)])
+    }
+  }
+  return found.filter(([, text]) => text.length > 0 && text.length <= 200)
+}
+
+/** A fact that quotes a value. None when the value is escaped in the output, so that it is not there verbatim. */
+function locate(lines: readonly Line[], text: string, type: "error" | "symbol" | "number", key?: string) {
+  const line = lines.find(
+    (candidate) => candidate.raw.includes(text) && (key === undefined || candidate.raw.includes(`"${key}"`)),
+  )
+  return line ? cite(type, line, text) : undefined
+}

@@ -1,0 +1,168 @@
+// The outputs that wait for a model's digest: a few, the worthiest, each content once and the newest of each subject.
+// Pure; the queue runs them.
+
+import type { DigestSource } from "../output/digest.ts"
+
+/** One place where the content occurs. `subject` is what the output is about, such as a path or a command. */
+export type Owner = { sessionID: string; messageID: string; subject: string }
+
+export type Job = {
+  /** equal for equal arguments and content */
+  key: string
+  /** tokens a digest is expected to save; the highest is written first */
+  worth: number
+  /** rises with every offer: of two jobs of equal worth the newer is written first */
+  order: number
+  /** where the content occurs; a job without owners is useless */
+  owners: Owner[]
+  source: DigestSource
+}
+
+/** All owners in a session, or only those in some of its messages. */
+export type OwnerScope = { sessionID: string; messageIDs?: readonly string[] }
+
+export type WaitingJobs = {
+  readonly size: number
+  readonly jobs: readonly Job[]
+  /**
+   * Adds a job, or only its owners if the same content already waits. This removes older content of its subjects
+   * (`replaced`) and, if there are then too many jobs, the least worthy one (`evicted`), which may be the new one.
+   */
+  add(job: Job): { replaced: Job[]; evicted: Job | undefined }
+  /** Removes and returns the worthiest job. */
+  take(): Job | undefined
+  remove(key: string): void
+  /** Sets the worth of the waiting jobs among these keys. */
+  rank(worths: ReadonlyMap<string, number>): void
+  /** Removes the owners that match, and returns the jobs that were removed because they had no other. */
+  removeOwners(matches: (owner: Owner) => boolean): Job[]
+}
+
+/** A command run a thousand times with one result is in a thousand messages; only the newest are remembered. */
+const MAX_OWNERS = 16
+
+export function createWaitingJobs(maxJobs: number): WaitingJobs {
+  const jobs = new Map<string, Job>()
+
+  function removeOwners(matches: (owner: Owner) => boolean, exceptKey?: string): Job[] {
+    const removed = [...jobs.values()].filter((job) => job.key !== exceptKey && removeOwnersOf(job, matches))
+    for (const { key } of removed) jobs.delete(key)
+    return removed
+  }
+
+  return {
+    get size() {
+      return jobs.size
+    },
+    get jobs() {
+      return [...jobs.values()]
+    },
+    add(job) {
+      const replaced = removeOwners((one) => job.owners.some((owner) => isSameSubject(one, owner)), job.key)
+      const known = jobs.get(job.key)
+      if (known) {
+        mergeOffer(known, job)
+        return { replaced, evicted: undefined }
+      }
+      jobs.set(job.key, job)
+      const evicted = jobs.size > maxJobs ? [...jobs.values()].sort(byWorth).at(-1) : undefined
+      if (evicted) jobs.delete(evicted.key)
+      return { replaced, evicted }
+    },
+    take() {
+      const [first] = [...jobs.values()].sort(byWorth)
+      if (first) jobs.delete(first.key)
+      return first
+    },
+    remove: (key) => void jobs.delete(key),
+    rank(worths) {
+      for (const job of jobs.values()) job.worth = worths.get(job.key) ?? job.worth
+    },
+    removeOwners: (matches) => removeOwners(matches),
+  }
+}
+
+/** Merges another offer of the same content into the job. */
+export function mergeOffer(job: Job, { worth, order, owners }: Pick<Job, "worth" | "order" | "owners">): void {
+  job.worth = Math.max(job.worth, worth)
+  job.order = Math.max(job.order, order)
+  const older = job.owners.filter((one) => !owners.some((owner) => isSameOwner(one, owner)))
+  job.owners = [...older, ...owners].slice(-MAX_OWNERS)
+}
+
+/** Removes the owners that match; returns whether the job has none left. */
+export function removeOwnersOf(job: Job, matches: (owner: Owner) => boolean): boolean {
+  job.owners = job.owners.filter((owner) => !matches(owner))
+  return job.owners.length === 0
+}
+
+export function isInScope({ sessionID, messageIDs }: OwnerScope): (owner: Owner) => boolean {
+  const messages = messageIDs && new Set(messageIDs)
+  return (owner) => owner.sessionID === sessionID && (messages === undefined || messages.has(owner.messageID))
+}
+
+export function isSameSubject(one: Owner, other: Owner): boolean {
+  return one.sessionID === other.sessionID && one.subject === other.subject
+}
+
+/**
+ * The outputs that can get into the queue among many offered at once, oldest first: the newest of each subject, and of
+ * those the `max` worthiest, in their original order. A resumed session offers thousands of outputs, and the text of
+ * every output that gets in is copied.
+ */
+export function selectOffers<T extends Owner & { worth: number }>(offered: readonly T[], max: number): T[] {
+  const newest = new Map(offered.map((one) => [`${one.sessionID}\n${one.subject}`, one]))
+  const selected = new Set([...newest.values()].sort((a, b) => b.worth - a.worth).slice(0, max))
+  return offered.filter((one) => selected.has(one))
+}
+
+const byWorth = (a: Job, b: Job) => b.worth - a.worth || b.order - a.order
+
+const isSameOwner = (one: Owner, other: Owner) => one.messageID === other.messageID && isSameSubject(one, other)
+
+/** `extract`, `promptFor` and `ground` look at this much of an output, at either end. */
+const MAX_SIDE_CHARS = 64 * 1024
+const MAX_ARGUMENTS = 20
+const MAX_ARGUMENT_CHARS = 2000
+
+/**
+ * The source without the middle of its output and without arguments that no digest is made from. It yields the same
+ * digests. The two ends are copied, so that the output itself can be collected while the job waits.
+ */
+export function trimSource(source: DigestSource): DigestSource {
+  const { output } = source
+  const input = Object.entries(source.input)
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .slice(0, MAX_ARGUMENTS)
+    .map(([name, value]): [string, unknown] => [
+      name,
+      typeof value === "string" && value.length > MAX_ARGUMENT_CHARS ? copy(value.slice(0, MAX_ARGUMENT_CHARS)) : value,
+    ])
+  return {
+    ...source,
+    input: Object.fromEntries(input),
+    // a little longer than both ends, so that readers still recognize an output whose middle is missing
+    output:
+      output.length > 2 * MAX_SIDE_CHARS + 2
+        ? copy(`${output.slice(0, MAX_SIDE_CHARS)}\n\n${output.slice(-MAX_SIDE_CHARS)}`)
+        : output,
+  }
+}
+
+/** A slice refers to the string it was cut from and would keep all of it alive. */
+function copy(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le")
+}
+
+/** Characters at the start of an output that decide whether it is binary. */
+const BINARY_PROBE_CHARS = 4000
+
+/**
+ * Whether the output is an image, an archive or the like: more than one character in fifty does not occur in text.
+ * `wellFormed` has already replaced NULs by U+FFFD.
+ */
+export function isBinary(output: string): boolean {
+  const start = output.slice(0, BINARY_PROBE_CHARS)
+  const strange = start.match(/[\u0000-\u0008\u000e-\u001a\ufffd]/g)?.length ?? 0
+  return strange * 50 > start.length
+}

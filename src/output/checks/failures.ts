@@ -1,0 +1,119 @@
+// How test reports are read, whatever the runner: failures under headings, totals at the end, and in the lines about a
+// failure the reason for it.
+
+import type { Line } from "../lines.ts"
+import type { CheckFailure, Counts } from "./report.ts"
+
+/** Nobody reads a longer list, and the cost must not grow with the number of failures. */
+export const MAX_FAILURES = 20
+
+/** The last line that matches, since totals come last. */
+export function lastMatching(lines: readonly Line[], pattern: RegExp): Line | undefined {
+  return lines.findLast(({ text }) => pattern.test(text))
+}
+
+/** The lines from `from` up to the next that matches `stop`, at most sixty. */
+export function linesUntil(lines: readonly Line[], from: number, stop: RegExp): readonly Line[] {
+  let end = from
+  while (end < lines.length && end < from + 60 && !stop.test(lines[end]?.text ?? "")) end++
+  return lines.slice(from, end)
+}
+
+/** Failures under headings: the first group of `start` is the title, the lines up to `stop` give the reason. */
+export function titledFailures(lines: readonly Line[], start: RegExp, stop: RegExp): CheckFailure[] {
+  const failures: CheckFailure[] = []
+  for (const [at, line] of lines.entries()) {
+    const title = start.exec(line.text)?.[1]?.trim()
+    if (!title || failures.length >= MAX_FAILURES || failures.some((known) => known.title === title)) continue
+    const why = explainFailure(linesUntil(lines, at + 1, stop))
+    failures.push({ ...why, title, quotes: [line, ...why.quotes] })
+  }
+  return failures
+}
+
+/** Counts from a line such as `1 failed, 2 skipped, 12 passed`, whatever separates them. */
+export function countsIn(text: string): Counts {
+  const counts: Counts = {}
+  for (const [, number, word] of text.matchAll(
+    /(\d+) (failed|failures?|passed|skipped|pending|todo|errors?|ignored)\b/g,
+  )) {
+    const count = Number(number)
+    if (word === "failed" || word?.startsWith("failure")) counts.failed = count
+    else if (word === "passed") counts.passed = count
+    else if (word?.startsWith("error")) counts.errors = count
+    else counts.skipped = (counts.skipped ?? 0) + count
+  }
+  return counts
+}
+
+const WANTED =
+  /^\s*(?:E {2,}|> +|\| +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+const GOT =
+  /^\s*(?:E {2,}|> +|\| +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
+const ERROR_LINE =
+  /^\s*(?:E {2,}|> +|\| +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
+const NOISE =
+  /^\s*(?:$|[-=_─⎯~^|]{3,}|at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|Error Trace:|STACK:)/i
+const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)/
+const FOREIGN =
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
+
+/** The reason for one failure, from the lines about it: the message, the place, and the lines to quote. */
+export function explainFailure(region: readonly Line[]): Pick<CheckFailure, "message" | "file" | "line" | "quotes"> {
+  let wanted: [string, Line] | undefined
+  let got: [string, Line] | undefined
+  let error: Line | undefined
+  let plain: Line | undefined
+  let file: string | undefined
+  let line: number | undefined
+  for (const candidate of region) {
+    const { text } = candidate
+    if (file === undefined) {
+      const place = sourcePlaceIn(text)
+      if (place) ({ file, line } = place)
+    }
+    const wants = wanted ? null : WANTED.exec(text)
+    if (wants?.[1]) wanted = [wants[1], candidate]
+    const gets = got ? null : GOT.exec(text)
+    if (gets?.[1]) got = [gets[1], candidate]
+    if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = candidate
+    if (!plain && !NOISE.test(text)) plain = candidate
+  }
+  const place = file === undefined || line === undefined ? {} : { file, line }
+  if (wanted && got) {
+    const message = `expected ${brief(wanted[0])}, got ${brief(got[0])}`
+    return { message, quotes: [wanted[1], got[1]], ...place }
+  }
+  const best = error ?? plain
+  if (!best) return { quotes: [], ...place }
+  const message = messageOf(best.text)
+  // after `Expected values to be strictly equal:` the values follow
+  const after = message.endsWith(":")
+    ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text))
+    : undefined
+  return after
+    ? { message: `${message} ${after.text.trim()}`, quotes: [best, after], ...place }
+    : { message, quotes: [best], ...place }
+}
+
+/** The source position that a line names, unless it is outside the project's own code. */
+export function sourcePlaceIn(text: string): { file: string; line: number } | undefined {
+  const python = /^\s*File "([^"]+)", line (\d+)/.exec(text) ?? /\bin (\S+):line (\d+)/.exec(text)
+  const found = python ?? PLACE.exec(text)
+  if (!found?.[1] || !found[2] || FOREIGN.test(found[1]) || /^\w*:?\/\/|^www\./.test(found[1])) return undefined
+  return { file: found[1], line: Number(found[2]) }
+}
+
+function messageOf(text: string): string {
+  return text
+    .replace(/^\s*(?:E {2,}|> +|\| +)?/, "")
+    .replace(/^(?:[\w.$]*\.)?(?:AssertionError|AssertionFailedError|Error)\b(?: \[\w+\])?: (?=\S)/, "")
+    .replace(/^\S+\.\w{1,5}:\d+(?::\d+)?:\s+/, "")
+    .replace(/ \/\/ Object\.is equality$/, "")
+    .trim()
+}
+
+function brief(value: string): string {
+  const text = value.trim().replace(/,$/, "")
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}

@@ -1,0 +1,122 @@
+// What is known about shell programs, by name: which show files, search, list, run checks, install packages or change
+// things. Everything that interprets a command reads this table.
+
+/** One program of a command line. `name` is the program itself, without wrappers such as `sudo`, `npx` or `uv run`. */
+export type Program = {
+  readonly name: string
+  readonly args: readonly string[]
+  /** its output goes into the next program, so its exit code is lost */
+  readonly piped: boolean
+}
+
+/**
+ * - `wrapper`: runs the program named after it; `delegate`: runs the program that its arguments name
+ * - `setup`: prepares the shell or announces something; `pause`: waits; `change`: changes files and prints nothing;
+ *   `builtin`: other shell commands that print little or nothing
+ * - `file`: prints the text of files; `search`: prints matching lines; `list`: prints the names of files
+ * - `shape`: reorders or cuts its input; `compute`: prints something of its own made from its input
+ * - `look`: prints other information and changes nothing; `remote`: talks to a server
+ * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
+ * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
+ * - `script`: runs scripts or tasks of the project; `package`: installs packages
+ */
+type Trait =
+  | ("wrapper" | "delegate" | "setup" | "pause" | "change" | "builtin")
+  | ("file" | "search" | "list" | "shape" | "compute" | "look" | "remote" | "answer")
+  | ("check" | "silent" | "script" | "package")
+
+/** Every program appears in exactly one row. */
+export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[] = [
+  ["sudo env nohup exec nice builtin time npx bunx xvfb-run", "wrapper"],
+  ["command", "wrapper", "answer"],
+  ["cd pushd popd export set source . echo printf true", "setup"],
+  ["sleep wait", "pause"],
+  ["mkdir rmdir touch chmod chown cp mv rm ln", "change"],
+  [": pwd date exit unset umask ulimit read trap", "builtin"],
+  ["test [ [[", "builtin", "answer"],
+  ["cat bat nl less more head tail sed", "file"],
+  ["awk gawk", "file", "compute"],
+  ["grep egrep fgrep rg ag ack zgrep", "search", "answer"],
+  ["ls ll dir find fd eza tree", "list"],
+  ["sort uniq cut tr tac column", "shape"],
+  ["wc", "shape", "compute"],
+  ["jq yq", "look", "compute"],
+  ["xargs", "delegate", "compute"],
+  ["file stat du df xxd od basename dirname realpath readlink tee", "look"],
+  ["whoami uname hostname ps kill history clear", "look"],
+  ["diff colordiff cmp which type pgrep pidof lsof expr fc false", "look", "answer"],
+  ["gh curl wget", "remote"],
+  ["python python2 python3 node", "compute"],
+  ["make", "check", "script"],
+  ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
+  ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],
+  ["tsgo gofmt gofumpt", "silent"],
+  ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
+  ["ninja cmake gradle gradlew mvn swift swiftc dotnet", "check"],
+  ["npm pnpm yarn bun", "script", "package"],
+  ["deno just task mise moon nx turbo", "script"],
+  ["cargo go uv poetry pip pip3 gem bundle brew apt apt-get composer", "package"],
+]
+
+const GIT_SUBCOMMANDS: typeof PROGRAMS = [
+  ["log show status blame ls-files branch tag remote stash shortlog reflog cat-file", "look"],
+  ["diff grep config", "look", "answer"],
+  ["merge-base show-ref check-ignore", "answer"],
+]
+
+/** Subcommands by which a program runs the one named after it. */
+const WRAPPING_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
+  npm: ["exec", "x"],
+  pnpm: ["exec", "dlx"],
+  yarn: ["exec", "dlx"],
+  bun: ["x"],
+  uv: ["run"],
+  poetry: ["run"],
+  pipenv: ["run"],
+  pdm: ["run"],
+  hatch: ["run"],
+  bundle: ["exec"],
+}
+
+const TRAITS = traitsByName(PROGRAMS)
+const GIT_TRAITS = traitsByName(GIT_SUBCOMMANDS)
+
+/** Whether a program has any of the traits; of `git`, whether its subcommand has. */
+export function hasTrait(program: Pick<Program, "name" | "args">, ...traits: readonly Trait[]): boolean {
+  const own = program.name === "git" ? GIT_TRAITS.get(gitSubcommand(program.args)) : TRAITS.get(program.name)
+  return own !== undefined && traits.some((trait) => own.includes(trait))
+}
+
+/** The names of all programs with a trait. */
+export function namesWith(trait: Trait): string[] {
+  return [...TRAITS].filter(([, traits]) => traits.includes(trait)).map(([name]) => name)
+}
+
+/** `git -C dir status`: the first word that is neither an option nor an option's value. */
+export function gitSubcommand(args: readonly string[]): string {
+  for (let at = 0; at < args.length; at++) {
+    if (args[at] === "-C" || args[at] === "-c") at++
+    else if (!args[at]?.startsWith("-")) return args[at] ?? ""
+  }
+  return ""
+}
+
+/** How many words at the start of a command only run the program named after them: `npx`, `uv run`. */
+export function wrapperWords(word: string, next: string | undefined): number {
+  if (TRAITS.get(word)?.includes("wrapper")) return 1
+  const wraps = Object.hasOwn(WRAPPING_SUBCOMMANDS, word) && WRAPPING_SUBCOMMANDS[word]?.includes(next ?? "")
+  return wraps ? 2 : 0
+}
+
+/** Whether a program prints only what others wrote: a test report in its output is no verdict on anything. */
+export function isViewer(program: Program): boolean {
+  return hasTrait(
+    program,
+    ...(["file", "search", "list", "shape", "look"] as const),
+    ...(["setup", "pause", "change", "builtin", "delegate"] as const),
+  )
+}
+
+function traitsByName(rows: typeof PROGRAMS): ReadonlyMap<string, readonly Trait[]> {
+  return new Map(rows.flatMap(([names, ...traits]) => names.split(" ").map((name) => [name, traits] as const)))
+}

@@ -1,0 +1,79 @@
+// A conversation as every host has one: what the rest of this project reads of a session's messages. A host's adapter shows
+// its own messages as these; nothing beyond `host/` knows how the host stores them. All of it is read-only.
+
+export type ModelName = { providerID: string; modelID: string }
+
+/** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it. */
+export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
+
+export type Message = {
+  readonly id: string
+  /** absent where the host names none */
+  readonly sessionID: string | undefined
+  /** `step`: one model call of the agent. `summary`: a compaction's; `failed summary`: one that never came about */
+  readonly kind: "user" | "step" | "summary" | "failed summary"
+  readonly agent: string | undefined
+  /** the model that answered, or for a user message the one asked for */
+  readonly model: ModelName | undefined
+  readonly usage: Usage | undefined
+  /** USD; 0 where the record has no price */
+  readonly cost: number
+  /** epoch ms by the host's clock; 0 when unknown */
+  readonly createdMs: number
+  readonly completedMs: number | undefined
+  /** how the step ended early; an aborted one is still sent to the model, a failed one is not */
+  readonly error: "aborted" | "failed" | undefined
+  /** the folder that paths of this message are relative to */
+  readonly root: string | undefined
+  /** number of parts, without reading them */
+  readonly size: number
+  readonly parts: readonly Part[]
+}
+
+export type Part =
+  | TextPart
+  | ToolPart
+  | { readonly type: "reasoning"; readonly text: string }
+  /** an attachment; `inline` when the model gets it as text, which is then a part of its own */
+  | { readonly type: "file"; readonly name: string; readonly inline: boolean }
+  /** files that changed on disk during the step, by whatever means; absolute paths */
+  | { readonly type: "changes"; readonly files: readonly string[] }
+  /** the request for a compaction; the messages from `tailStartID` on were kept beside its summary */
+  | { readonly type: "compaction"; readonly automatic: boolean; readonly tailStartID?: string }
+  /** nothing a model sees, or of a kind or shape that is not understood */
+  | { readonly type: "other"; readonly blocks: 0 | 1; readonly understood: boolean }
+
+export type TextPart = {
+  readonly type: "text"
+  readonly text: string
+  /** `user`: the user's or the agent's own words; `host`, `plugin`: put in by the host or another plugin */
+  readonly by: "user" | "host" | "plugin"
+  /** shown to people, not sent to the model */
+  readonly ignored: boolean
+}
+
+export type ToolStatus = "pending" | "running" | "completed" | "error"
+
+/** One tool call and what came of it. */
+export type ToolPart = {
+  readonly type: "tool"
+  readonly id: string
+  readonly callID: string
+  readonly tool: string
+  readonly status: ToolStatus
+  readonly input: Readonly<Record<string, unknown>>
+  /** what it returned, or the message of the error it ended in; empty while it runs */
+  readonly output: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly startMs?: number
+  readonly endMs?: number
+  /** when the host dropped the output from requests, epoch ms; absent when it has not */
+  readonly clearedMs?: number
+  /** another plugin has put a placeholder in the output's place */
+  readonly removed: boolean
+}
+
+/** The message with other parts. */
+export function withParts(message: Message, parts: readonly Part[]): Message {
+  return Object.create(message, { parts: { value: parts, enumerable: true } }) as Message
+}

@@ -1,0 +1,59 @@
+// Resources that several users in this process share, one for each key. The first user starts it, the last one to
+// release it stops it.
+
+export type Share<T, User> = {
+  readonly value: T
+  /** everyone who uses it at the moment */
+  readonly users: ReadonlySet<User>
+  /** Gives up this user's share; the last user waits until the resource has stopped. Later calls do nothing. */
+  release(): Promise<void>
+}
+
+export type SharedResources<T, User> = {
+  /**
+   * Adds `user` to the users of the resource under `key`. If there is none, `start` makes it: `users` is the live set of
+   * its users, and `stopped` resolves once earlier resources of this key are gone, if any are still stopping.
+   */
+  acquire(
+    key: string,
+    user: User,
+    start: (users: ReadonlySet<User>, stopped: Promise<unknown> | undefined) => T,
+  ): Share<T, User>
+}
+
+/** `stop` is called once for every resource that was started. */
+export function createShared<T, User extends object>(stop: (value: T) => Promise<void>): SharedResources<T, User> {
+  const running = new Map<string, { value: T; users: Set<User> }>()
+  const stopping = new Map<string, Promise<unknown>>()
+
+  async function stopLast(key: string, value: T): Promise<void> {
+    running.delete(key)
+    const stopped = Promise.all([stop(value), stopping.get(key)])
+    stopping.set(key, stopped)
+    try {
+      await stopped
+    } finally {
+      if (stopping.get(key) === stopped) stopping.delete(key)
+    }
+  }
+
+  return {
+    acquire(key, user, start) {
+      let resource = running.get(key)
+      if (!resource) {
+        const users = new Set<User>()
+        resource = { value: start(users, stopping.get(key)), users }
+        running.set(key, resource)
+      }
+      const { value, users } = resource
+      users.add(user)
+      return {
+        value,
+        users,
+        async release() {
+          if (users.delete(user) && users.size === 0) await stopLast(key, value)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// How numbers are written for people and models: counts, tokens, shares, money, sizes and times.
+
+/** `1 call`, `2 calls`; `2+ calls` when the count is a lower bound. */
+export function plural(count: number, noun: string, isLowerBound = false): string {
+  return `${count}${isLowerBound ? "+" : ""} ${count === 1 && !isLowerBound ? noun : pluralOf(noun)}`
+}
+
+function pluralOf(noun: string): string {
+  if (/(?:ch|sh|s|x)$/.test(noun)) return `${noun}es`
+  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
+}
+
+/** Tokens: 950, 8.7k, 87k, 1.2M */
+export function amount(tokens: number): string {
+  if (tokens < 1000) return `${Math.round(tokens)}`
+  if (tokens < 9_950) return `${(tokens / 1000).toFixed(1)}k`
+  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
+  return `${(tokens / 1e6).toFixed(1)}M`
+}
+
+/** A share in whole percent: 0%, 38%. A share of nothing is 0%. */
+export function percent(share: number): string {
+  return `${Number.isFinite(share) ? Math.round(100 * share) : 0}%`
+}
+
+/** As `percent`, with one decimal below 10: 0.4%, 9.5%, 38%. */
+export function finePercent(share: number): string {
+  const percents = Number.isFinite(share) ? 100 * share : 0
+  return percents < 9.95 ? `${Number(percents.toFixed(1))}%` : percent(share)
+}
+
+/** Four decimals below ten cents, since a single call may cost less than a cent. */
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`
+}
+
+/** 12 kB, 380 MB, 1.2 GB */
+export function byteSize(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`
+  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`
+}
+
+/** 0.4 s, 20 s */
+export function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`
+}
+
+/** How long ago, in the largest unit that is not zero. */
+export function ago(ms: number): string {
+  const units: readonly (readonly [size: number, name: string])[] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+  ]
+  const [size, name] = units.find(([size]) => ms >= size) ?? [1000, "second"]
+  return `${plural(Math.max(0, Math.floor(ms / size)), name)} ago`
+}

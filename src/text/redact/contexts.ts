@@ -1,0 +1,153 @@
+// Secrets that their surroundings give away instead of a name: in URLs, headers, cookies, SQL statements, lines of
+// password files and arguments of commands. Secrets in a URL's query are found by their names, as any assigned value.
+
+import { type Find, isJumbled, isName, isPlaceholder, isRandom, REDACTED, valueAt, valueReporter } from "./value.ts"
+
+/** The password ends at the last @ before the path, and may hold characters that should have been escaped. */
+const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
+/** A password with a slash in it, unless it is a port and the path of a URL. */
+const URL_PASSWORD_WITH_SLASH =
+  /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
+/** Data source names of Go's database drivers, which have no `//`. */
+const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
+/** A token in the place of the user. */
+const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
+/** Webhooks that anybody who knows the URL may call. */
+const WEBHOOK =
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+
+export const findInUrls: Find = (text, report) => {
+  if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
+  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, GO_DSN])
+    for (const { indices, 2: password = "" } of text.matchAll(pattern)) {
+      const [from, to] = indices?.[2] ?? [0, 0]
+      if (password !== REDACTED && !isPlaceholder(password)) report(from, to)
+    }
+  for (const { indices, 1: user = "" } of text.matchAll(URL_USER)) {
+    const [from, to] = indices?.[1] ?? [0, 0]
+    if (isRandom(user)) report(from, to)
+  }
+  for (const { indices } of text.matchAll(WEBHOOK)) {
+    const span = indices?.slice(1).find((group) => group !== undefined)
+    if (span) report(...span)
+  }
+}
+
+/** What follows the scheme of an authorization. */
+const SCHEME =
+  /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
+const AUTHORIZATION =
+  /\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
+/** A header that names its scheme is not prose: its value is a secret unless it is a single word of letters. */
+const AUTHORIZATION_WITH_SCHEME =
+  /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
+/** The only field of a digest authorization that was computed from the password; the others are public. */
+const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
+const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
+const MASK = /::add-mask::(\S{1,1000})/dg
+/** host:port:database:user:password, a line of PostgreSQL's password file. */
+const PGPASS =
+  /(?<![^\s"'])(?:[\w*-]+(?:\.[\w-]+)*):(?:\d{4,5}|\*):[^\s:\d][^\s:]{0,60}:[^\s:\d][^\s:]{0,60}:([^\s"']{3,200})(?![^\s"'])/dgm
+/** machine, login, password, a line of curl's and git's password file. */
+const NETRC = /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}password[ \t]+(\S{1,200})/dg
+
+/** SQL statements, and a cmdlet of PowerShell. */
+const STATEMENT =
+  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
+/** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
+const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
+/** A line of a cookie file of curl or a browser. */
+const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{8,4000})/dg
+/** The words that restore a wallet. */
+const MNEMONIC =
+  /\b(?:mnemonic|seed(?:[ _-]?phrase)?|recovery[ _-]phrase)["']?[ \t]*(?:[:=]|is)[ \t]*\\{0,8}["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})/dgi
+/** Google's app passwords: four groups of four letters. */
+const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})\b/dgi
+/** The second argument of functions that sign. */
+const SIGNING_KEY =
+  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+
+/** Each pattern after a cheap hint that is in all it finds: most texts have none and are not searched further. */
+const PATTERNS: readonly (readonly [hint: RegExp, pattern: RegExp])[] = [
+  [/:(?:\d{4,5}|\*):/, PGPASS],
+  [/authorization/i, AUTHORIZATION_WITH_SCHEME],
+  [/cookie/i, COOKIE],
+  [/digest/i, DIGEST],
+  [/add-mask/, MASK],
+  [/login/, NETRC],
+  [/identified|SecureString/i, STATEMENT],
+  [/IDENTIFIED/, UNQUOTED_STATEMENT],
+  [/\t(?:TRUE|FALSE)\t/, COOKIE_FILE],
+  [/mnemonic|seed|recovery/i, MNEMONIC],
+  [/pass/i, APP_PASSWORD],
+  [/jwt\.|hmac/i, SIGNING_KEY],
+]
+
+/** In prose and code these are followed by words, file names and versions as well, which are left alone. */
+const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
+  [/authorization/i, AUTHORIZATION],
+  [/bearer|basic|negotiate|apikey|token/i, SCHEME],
+]
+
+export const findInHeaders: Find = (text, report) => {
+  const take = valueReporter(text, report)
+  for (const [hint, pattern] of PATTERNS)
+    if (hint.test(text)) for (const { indices } of text.matchAll(pattern)) take(indices?.[1])
+  for (const [hint, pattern] of AMBIGUOUS_PATTERNS)
+    if (hint.test(text))
+      for (const { indices, 1: value = "" } of text.matchAll(pattern))
+        if ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) take(indices?.[1])
+}
+
+/** Programs that take a password behind a flag of one letter, and what comes before the password. */
+const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
+  // after the user and a colon; two numbers are a user id and a group id
+  [
+    /\b(?:curl|wget|https?|xh|lftp|ab)\b/,
+    /[ \t](?:-[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
+  ],
+  [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
+  [
+    /\b(?:sshpass|mongo\w*|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
+    /[ \t]-p[ \t]*(?=[^\s:=-])/g,
+  ],
+  [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
+  [/\bldap\w+\b/, /[ \t]-w[ \t]*/g],
+  [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
+  [/\b(?:openssl|keytool)\b/, /\bpass:/g],
+  [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
+  [/\b(?:ipmitool|mosquitto_\w+|snmp\w+)\b/, /[ \t]-[PAX][ \t]+/g],
+  [/\bx?freerdp\b/, /[ \t]\/p:/g],
+  [/\bpsexec\b/i, /[ \t]-p[ \t]+/g],
+  [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
+  [/\blftp\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
+  [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
+  [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
+  [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
+  [/\bhtpasswd\b/, /[ \t]-\w{0,5}b\w{0,5}[ \t]+\S{1,200}[ \t]+\S{1,100}[ \t]+/g],
+]
+/** What every flag above contains. Looking for each of them makes a line four times as expensive. */
+const FLAG_HINT = /[ \t](?:--?[apwkKPAXUu]|-\w{1,5}b|\/p:)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
+/** A password piped into a program that reads it from its standard input. */
+const PIPED =
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?([^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+const MAX_COMMAND_CHARS = 400
+
+export const findInCommands: Find = (text, report) => {
+  const take = valueReporter(text, report)
+  if (/stdin|chpasswd|sudo/.test(text))
+    for (const { indices } of text.matchAll(PIPED)) take(indices?.[1] ?? indices?.[2])
+  if (!FLAG_HINT.test(text)) return
+  for (const [program, flag] of FLAGS)
+    for (const { index, 0: before } of text.matchAll(flag)) {
+      const at = index + before.length
+      const value = program.test(commandBefore(text, at)) ? valueAt(text, at) : undefined
+      if (value) take([value.from, value.to])
+    }
+}
+
+/** The command up to `at`. A flag of the command before it, in a pipe or a list, means something else. */
+function commandBefore(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - MAX_COMMAND_CHARS), at)
+  return before.slice(1 + Math.max(...["\n", "|", ";", "&"].map((end) => before.lastIndexOf(end))))
+}

@@ -1,0 +1,102 @@
+// Tokens that their prefix gives away. These are all the formats that secretlint's recommended rules know, and more of
+// them, in every length that occurs: older and newer ones, and cut off at the end of a text.
+
+import type { Find } from "./value.ts"
+
+const WORD = "[A-Za-z0-9_-]"
+
+/** Prefix, characters of the rest, and how many of them at least. Formats that this is too broad for are in SPELT_OUT. */
+const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: number])[] = [
+  ["sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-)?", WORD, 16], // OpenAI, Anthropic, OpenRouter and their like
+  ["(?:gh[pousr]_|github_pat_)", "\\w", 16],
+  ["gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent|imt|oas)-", "[\\w.-]", 16],
+  ["(?:xox[abcdeoprs]|xapp|xoxe\\.xox[bp])-", "[A-Za-z0-9-]", 10], // Slack
+  ["AIza", WORD, 30], // Google
+  ["GOCSPX-", WORD, 20],
+  ["ya29\\.", WORD, 20],
+  ["1//0", WORD, 30],
+  ["(?:sk|rk|pk)_(?:live|test)_", "[A-Za-z0-9]", 10], // Stripe
+  ["whsec_", "[A-Za-z0-9+/=]", 20],
+  ["npm_", "[A-Za-z0-9]", 30],
+  ["ntn_", "[A-Za-z0-9]", 40], // Notion
+  ["vc[piark]_", "[A-Za-z0-9]", 20], // Vercel
+  ["pypi-", WORD, 30],
+  ["rubygems_", "[a-f0-9]", 40],
+  ["hf_", "[A-Za-z0-9]", 30],
+  ["SG\\.", "[\\w.-]", 32], // SendGrid
+  ["do[por]_v1_", "[a-f0-9]", 40], // DigitalOcean
+  ["shp(?:at|ca|pa|ss)_", "[A-Za-z0-9]", 30],
+  ["hv[sbr]\\.", WORD, 20], // Vault
+  ["dapi", "[A-Fa-f0-9]", 32], // Databricks
+  ["tskey-[a-z]{2,12}-", WORD, 12], // Tailscale
+  ["dp\\.(?:pt|st|ct|sa|scim|audit)\\.", "[\\w.-]", 20], // Doppler
+  ["ATATT3", "[\\w=.-]", 30], // Atlassian
+  ["sntry[su]_", "[\\w=+/]", 30],
+  ["ph[cx]_", "[A-Za-z0-9]", 30], // PostHog
+  ["NRAK-", "[A-Z0-9]", 20],
+  ["dt0c01\\.", "[A-Z0-9.]", 24],
+  ["sq0(?:csp|atp)-", WORD, 20],
+  ["(?:sbp|sqp|squ)_", "[a-f0-9]", 30],
+  ["fm[12]_", "[\\w+/=,]", 40], // Fly
+  ["r8_", "[A-Za-z0-9]", 30], // Replicate
+  ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
+  ["(?:gsk|nfp|figd|dckr_pat|pscale_tkn|pscale_pw|lin_api|lin_oauth|cfut|cfat|glsa|glc)_", "[\\w+/=.-]", 20],
+  ["pul-", "[a-f0-9]", 40],
+  ["(?:ops_ey|FlyV1 fm)", "[\\w+/=,]", 40],
+  ["AGE-SECRET-KEY-1", "[A-Z0-9]", 40],
+  ["EAACEdEose0cBA", "[A-Za-z0-9]", 10],
+  ["v1\\.0-[a-f0-9]{24}-", "[a-f0-9]", 100], // Cloudflare
+  ["(?:pat|key)[A-Za-z0-9]{14}\\.", "[a-f0-9]", 60], // Airtable
+  ["[A-Za-z0-9]{14}\\.atlasv1\\.", WORD, 40], // Terraform Cloud
+  ["\\d{8,10}:AA", WORD, 30], // Telegram
+  ["[MNO][A-Za-z0-9]{23,27}\\.[\\w-]{6}\\.", WORD, 27], // Discord
+  ["[A-Za-z0-9_~.]{3}\\dQ~", "[\\w~.-]", 30], // Entra
+]
+const SPELT_OUT = [
+  "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}",
+  "npm_\\w{36}(?!\\w)",
+  "key-[0-9a-f]{32}", // Mailgun
+  "[0-9a-f]{32}-us\\d{1,2}", // Mailchimp
+  "SK[0-9a-f]{32}", // Twilio
+  // a JWT, and one whose other parts are cut off
+  "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w.-]*)?",
+  "eyJ[\\w-]{24,}",
+  "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", // Resend
+  "p8e-[a-z0-9]{32}", // Adobe
+  "(?:sdk|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", // LaunchDarkly
+  "\\$(?:[156y]|2[abxy]|apr1|argon2\\w{1,2}|scrypt|pbkdf2[\\w-]{0,12})\\$[\\w./$=,+-]{20,}", // password hashes
+]
+
+/**
+ * Where a token may begin: not within a word, except after a percent escape. Prefixes that do not occur by chance may
+ * follow a digit. An OpenAI key, which has a marker in its middle, may follow anything.
+ */
+const START = [
+  "(?<![A-Za-z0-9])",
+  "(?<=%[0-9A-F]{2})",
+  "(?<=\\d)(?=gh[pousr]_|github_pat_|gl(?:pat-|c_|sa_)|sk-ant-|xox[abopr]-|npm_|ntn_|vc[piark]_|hf_|SG\\.|shp|hv[sbr]\\.|dapi|lin_|dckr_|figd_|gsk_|ops_)",
+  "(?=sk-[\\w-]{20,90}T3BlbkFJ)",
+].join("|")
+const CUT_OFF =
+  "(?:gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|[srp]k_live_|npm_|AIza|hf_|SG\\.)[\\w.-]{4,}(?:…|$)"
+
+const TOKENS = new RegExp(
+  `(?:${START})(?:${[
+    ...FORMATS.map(([prefix, rest, minLength]) => `${prefix}(?:${rest}{${minLength},})`),
+    ...SPELT_OUT,
+    CUT_OFF,
+  ].join("|")})`,
+  "g",
+)
+/** Every token has one of these near its beginning. A text without any, which most are, is not searched further. */
+const HINT =
+  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|ntn_|vc[piark]_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|sq[pu]_|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
+
+export const findTokens: Find = (text, report) => {
+  if (HINT.test(text)) findTokensUnhinted(text, report)
+}
+
+/** As `findTokens`, without looking for a hint first. */
+export const findTokensUnhinted: Find = (text, report) => {
+  for (const found of text.matchAll(TOKENS)) report(found.index, found.index + found[0].replace(/…$/, "").length)
+}

@@ -1,0 +1,122 @@
+// The dialogs that show something: a text of any length that scrolls, and the list of a session's folds.
+
+import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import type { ScrollBoxRenderable } from "@opentui/core"
+import { useTerminalDimensions } from "@opentui/solid"
+import { onCleanup, onMount, Show } from "solid-js"
+import type { FoldStatus, Status } from "../status/status.ts"
+import { amount } from "../text/format.ts"
+import { fetchOriginal } from "./recall.ts"
+import type { Reporter } from "./reporter.ts"
+import { fit, visible, widthOf } from "./text.ts"
+import type { DialogText } from "./view.ts"
+
+/** Width of OpenCode's large dialog on a terminal that has room for it. */
+const DIALOG_COLUMNS = 88
+/** Columns of a dialog's title row taken by margins and the word "esc", at most. */
+const TITLE_MARGINS = 14
+/** Rows of a dialog taken by margins, title and note, at most. */
+const FRAME_ROWS = 10
+/** Columns of a list row that are neither title, description nor footer. */
+const LIST_MARGINS = 12
+
+export function showText(api: TuiPluginApi, text: DialogText): void {
+  api.ui.dialog.replace(() => <TextDialog api={api} {...text} />)
+  // after `replace`, which resets the size
+  api.ui.dialog.setSize("large")
+}
+
+/** The folds of a session, newest first; choosing one shows its original. */
+export function showFolds(api: TuiPluginApi, reporter: Reporter, { sessionID, folding }: Status): void {
+  const room = dialogWidth(api.renderer.width) - LIST_MARGINS
+  const options = folding.newest.map((fold) => {
+    const title = `${fold.id} ${fold.what}`
+    const footer = `${amount(fold.tokens - fold.textTokens)} less`
+    return { title, description: fit(fold.because, room - widthOf(title) - widthOf(footer)), footer, value: fold }
+  })
+  const more = folding.outputs - options.length
+  api.ui.dialog.replace(() => (
+    <api.ui.DialogSelect<FoldStatus>
+      title={more > 0 ? `Folds, the newest ${options.length} of ${folding.outputs}` : "Folds"}
+      placeholder="Search; enter shows the original"
+      options={options}
+      onSelect={({ value }) => reporter.run(`recall of ${value.id}`, () => recall(api, sessionID, value))}
+    />
+  ))
+  api.ui.dialog.setSize("large")
+}
+
+async function recall(api: TuiPluginApi, sessionID: string, fold: FoldStatus): Promise<void> {
+  const original = await fetchOriginal(api.client, sessionID, fold)
+  const title = `${fold.id} ${fold.what}`
+  if (original === undefined) {
+    showText(api, { title, note: "The original no longer exists: its message was reverted or removed." })
+    return
+  }
+  const note = `${fold.side} folded since call ${fold.call}: ${fold.because}`
+  if (original === "") showText(api, { title, note: `${note}; it is empty` })
+  else showText(api, { title, note, text: visible(original) })
+}
+
+/** Width of a large dialog on a terminal this wide. */
+function dialogWidth(terminalWidth: number): number {
+  return Math.min(DIALOG_COLUMNS, terminalWidth - 2)
+}
+
+function TextDialog(props: DialogText & { api: TuiPluginApi }) {
+  const theme = () => props.api.theme.current
+  const terminal = useTerminalDimensions()
+  // OpenCode places a dialog a quarter of the way down the screen
+  const maxRows = () => Math.max(3, Math.floor((terminal().height * 3) / 4) - FRAME_ROWS)
+  let scroll: ScrollBoxRenderable | undefined
+  onMount(() => {
+    // OpenCode returns the focus to the prompt one millisecond after the previous dialog closed; take it after that
+    const timer = setTimeout(() => {
+      if (scroll && !scroll.isDestroyed) scroll.focus()
+    }, 2)
+    onCleanup(() => clearTimeout(timer))
+  })
+  // without these bindings OpenCode scrolls the conversation and closes the dialog
+  const keys: Record<string, (box: ScrollBoxRenderable) => void> = {
+    up: (box) => box.scrollBy(-1),
+    down: (box) => box.scrollBy(1),
+    pageup: (box) => box.scrollBy(-1, "viewport"),
+    pagedown: (box) => box.scrollBy(1, "viewport"),
+    home: (box) => box.scrollTo(0),
+    end: (box) => box.scrollTo(box.scrollHeight),
+  }
+  const bindings = Object.entries(keys).map(([key, move]) => ({ key, cmd: () => scroll && move(scroll) }))
+  onMount(() => onCleanup(props.api.keymap.registerLayer({ bindings })))
+  return (
+    <box paddingLeft={4} paddingRight={4} paddingBottom={1} gap={1}>
+      <box flexDirection="row" justifyContent="space-between">
+        <text fg={theme().text} wrapMode="none">
+          <b>{fit(props.title, dialogWidth(terminal().width) - TITLE_MARGINS)}</b>
+        </text>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a terminal has no roles */}
+        <text fg={theme().textMuted} flexShrink={0} onMouseUp={() => props.api.ui.dialog.clear()}>
+          {" "}
+          esc
+        </text>
+      </box>
+      <Show when={props.note}>
+        <text fg={theme().textMuted}>{props.note}</text>
+      </Show>
+      <Show when={props.text}>
+        <scrollbox
+          ref={(box: ScrollBoxRenderable) => {
+            scroll = box
+          }}
+          maxHeight={maxRows()}
+          verticalScrollbarOptions={{
+            trackOptions: { backgroundColor: theme().backgroundPanel, foregroundColor: theme().borderActive },
+          }}
+        >
+          <text fg={theme().text} wrapMode="char">
+            {props.text}
+          </text>
+        </scrollbox>
+      </Show>
+    </box>
+  )
+}

@@ -1,0 +1,100 @@
+// What outlives a call has a bound: it is filled far past it, and looked at.
+
+import { expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
+import { newFolding, refuse } from "../../src/fold/folding.ts"
+import { createPublisher } from "../../src/host/publish.ts"
+import { createSessions } from "../../src/host/sessions.ts"
+import { statusFolder } from "../../src/status/files.ts"
+import { storedFolds } from "../../src/store/fold-rows.ts"
+import { createMemory } from "../../src/store/memory.ts"
+import { foldOf } from "../store/support.ts"
+import { take } from "../support/conversation.ts"
+import { bash, SessionBuilder } from "../support/session.ts"
+
+const sessionOf = (calls: number) => {
+  const session = new SessionBuilder().user("look at it")
+  for (let call = 0; call < calls; call++) session.assistant([bash(`ls ${call}`), bash(`cat ${call}`)])
+  return session.messages
+}
+
+test("of a hundred sessions and one, the one used longest ago is forgotten", () => {
+  const sessions = createSessions(createEnv())
+  for (let n = 0; n <= 100; n++) sessions.get(`ses_${n}`)
+  expect(sessions.peek("ses_0")).toBeUndefined()
+  expect(sessions.peek("ses_1")).toBeDefined()
+})
+
+test("of long sessions fewer are kept, those at rest go first, and a session at work stays", () => {
+  const sessions = createSessions(createEnv())
+  const long = Array.from({ length: 30_000 }, (_, n) => ({ info: { id: `msg_${n}`, role: "assistant" }, parts: [] }))
+  const ids = Array.from({ length: 5 }, (_, n) => `ses_${n}`)
+  for (const id of ids) {
+    const session = sessions.get(id)
+    if (id === "ses_0") session.turn.startedMs = 1
+    take(session.ledger, long)
+  }
+  sessions.get("ses_new")
+  const kept = ids.filter((id) => sessions.peek(id))
+  expect(kept).toEqual(["ses_0", "ses_3", "ses_4"])
+})
+
+test("a ledger counts what it keeps: messages, tool events, and what compactions carried", () => {
+  const { ledger } = createSessions(createEnv()).get("ses_1")
+  const messages = sessionOf(50)
+  take(ledger, messages)
+  expect(ledger.size).toBe(51 + 100)
+  const compacted = new SessionBuilder().user("look at it")
+  for (let n = 0; n < 51; n++) compacted.user("filler, to count the ids up")
+  compacted.compaction()
+  take(ledger, compacted.messages.slice(-2))
+  expect(ledger.size).toBe(2 + 100)
+})
+
+test("of parts that a fold would not make shorter the newest 2,000 are remembered", () => {
+  let folding = newFolding()
+  for (let n = 0; n < 10_000; n += 100)
+    folding = refuse(
+      folding,
+      Array.from({ length: 100 }, (_, i) => `prt_${n + i}`),
+    )
+  expect(folding.refused.size).toBe(2_000)
+  expect(folding.refused.has("prt_9999")).toBeTrue()
+})
+
+test("in memory the store keeps 25,000 folds of all sessions together, the session saved to longest ago going first", () => {
+  const memory = createMemory()
+  const rows = storedFolds(Array.from({ length: 4_000 }, (_, n) => foldOf(n + 1)))
+  for (let n = 0; n < 12; n++) memory.apply({ kind: "folds", sessionID: `ses_${n}`, rows, at: n })
+  const kept = Array.from({ length: 12 }, (_, n) => memory.folds(`ses_${n}`).size)
+  expect(kept).toEqual([0, 0, 0, 0, 0, 0, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000])
+})
+
+test("while a disk does not answer, the status of a hundred sessions waits at most, and is written once it does", async () => {
+  const sessions = createSessions(createEnv())
+  const asked: string[] = []
+  let answer: () => void = () => {}
+  const disk = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const statusOf = async ({ id }: { id: string }) => {
+    asked.push(id)
+    await disk
+    throw new Error("there is no status to write")
+  }
+  const publisher = createPublisher({ store: { enabled: true } }, statusOf, () => {}, statusFolder("/dev/null"))
+  const publish = (n: number) => {
+    const session = sessions.get(`ses_${n}`)
+    take(session.ledger, sessionOf(1))
+    publisher.publish(session)
+  }
+  publish(0)
+  const first = publisher.close()
+  await Promise.resolve()
+  for (let n = 1; n <= 300; n++) publish(n)
+  const last = publisher.close()
+  answer()
+  await Promise.all([first, last])
+  expect(asked[0]).toBe("ses_0")
+  expect(asked.slice(1)).toEqual(Array.from({ length: 100 }, (_, n) => `ses_${201 + n}`))
+})

@@ -1,0 +1,81 @@
+// DCP's marks in an array that it had first: they are no part of an output or of the user's words, and a fold keeps them.
+
+import { expect, test } from "bun:test"
+import type { Fold } from "../../src/fold/fold.ts"
+import { originalText } from "../../src/fold/original.ts"
+import { applyFolds } from "../../src/host/v1/apply.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
+import { markOf, withoutMark } from "../../src/host/v1/neighbours.ts"
+import { newSessionState } from "../../src/request/request.ts"
+import type { Env } from "../../src/session/normalize.ts"
+import { take, toolPart } from "../support/conversation.ts"
+import { bash, SessionBuilder, usage } from "../support/session.ts"
+
+const env: Env = {
+  hash: (text) => String(Bun.hash(text)),
+  digest: () => ({ kind: "other", gist: "a log", facts: [], source: "extract" }) as never,
+}
+const LONG = "one line of a long log\n".repeat(400)
+const REMOVED = "[Output removed: it is of no use any more]"
+const mark = (number: number) => `\n<dcp-message-id>m${String(number).padStart(4, "0")}</dcp-message-id>`
+
+/** The same command twice, as DCP hands them on: the same output, under another mark. */
+function marked(output = LONG): HostMessage[] {
+  const session = new SessionBuilder().user(`look at the log\n${mark(1)}`)
+  session.assistant([bash("cat a.log", output + mark(2))], usage(4000))
+  session.assistant([bash("cat a.log", output + mark(3))], usage(400, 4000))
+  return session.fresh()
+}
+
+function readIn(messages: HostMessage[]) {
+  const state = newSessionState(env)
+  take(state.ledger, messages)
+  return state
+}
+
+test("the same output under two marks is the same output", () => {
+  expect(readIn(marked()).ledger.facts.repeats.size).toBe(1)
+})
+
+test("two outputs that were removed are not the same output, and neither is one to be folded", () => {
+  const { ledger } = readIn(marked(REMOVED))
+  expect(ledger.facts.repeats.size).toBe(0)
+  for (const { events } of ledger.entries) for (const event of events) expect(event).toMatchObject({ cleared: true })
+})
+
+test("the user's words are without the mark, and a summary of DCP's is none of them", () => {
+  const messages = marked()
+  const [first] = messages
+  messages.unshift({
+    info: { ...first?.info, id: "msg_dcp_summary_1" },
+    parts: [{ id: "prt_dcp_summary_1", type: "text", text: "[Compressed conversation section]\nIt was looked at." }],
+  })
+  const requests = readIn(messages).ledger.entries.flatMap(({ request }) => request ?? [])
+  expect(requests).toEqual(["look at the log"])
+})
+
+test("a fold keeps the mark of what it stands for, and the original is without it, to the letter", () => {
+  const messages = marked()
+  const originals = messages.slice(1).map(({ parts }) => parts[1])
+  for (const part of originals) expect(part && originalText(toolPart(part), "output")).toBe(LONG)
+  const [part] = originals
+  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r1 · bash · a log" }
+  applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
+  expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r1 · bash · a log${mark(2)}`)
+})
+
+test("what was removed stays removed, whatever stood there folded", () => {
+  const messages = marked(REMOVED)
+  const part = messages[1]?.parts[1]
+  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r1 · bash · a log" }
+  const before = structuredClone(messages)
+  applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
+  expect(messages).toEqual(before)
+})
+
+test("only a mark at the very end is one", () => {
+  for (const text of ["", "plain\n", `${mark(1)} `, "<dcp-message-id>m1</dcp-message-id", `a${mark(1)}b`])
+    expect(withoutMark(text)).toBe(text)
+  expect(markOf(`a\n\n${mark(7)}`)).toBe(mark(7))
+  expect(withoutMark(`a\n${mark(7)}`)).toBe("a\n")
+})

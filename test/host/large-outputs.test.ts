@@ -1,0 +1,158 @@
+// Outputs of 10 MB: OpenCode cuts its own tools' outputs, but not those of every MCP server and plugin. Nothing the plugin
+// says, keeps or writes grows with them, and what was folded comes back in pages, to the character.
+
+import { heapStats } from "bun:jsc"
+import { afterAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promptFor } from "../../src/digest/prompt.ts"
+import { trimSource } from "../../src/digest/waiting.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { statusFolder } from "../../src/status/files.ts"
+import { dataFolder } from "../../src/system/data-folder.ts"
+import { cli, writeExport } from "../cli/support.ts"
+import { openDirectory } from "../support/driver.ts"
+import { bash, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { numbered, SHAPES } from "../support/shapes.ts"
+import { sized } from "../support/size.ts"
+
+const SIZE = sized(1_000_000, 10_000_000)
+const PATIENCE_MS = 120_000
+/** What OpenCode passes on whole of a tool's answer, in bytes. */
+const PAGE = 51_200
+
+const folder = mkdtempSync(join(tmpdir(), "hud-load-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** By a command that failed, a read, a server's tool and a call that could not be made. */
+const PARTS: Readonly<Record<string, (output: string) => HostPart>> = {
+  "a failed command": (output) => bash("npm test", output, 1),
+  "a read": (output) => read("src/large.ts", output),
+  "a server's tool": (output) => tool("docs_search", { query: "large" }, output),
+  "a call that failed": (output) => failedTool("docs_get", { query: "large", text: output }, output),
+}
+
+/** The output in a session that has gone on from it, so that it is folded. */
+function sessionWith(id: string, part: HostPart): SessionBuilder {
+  const session = new SessionBuilder(id).user("look at the large output and say what is in it").assistant([part])
+  for (let call = 0; call < 8; call++) session.assistant([bash(`ls part-${call}`, `part-${call}`)], usage(300, 90_000))
+  return session
+}
+
+/** All that goes out but the outputs themselves, in characters. */
+function surroundings(messages: readonly HostMessage[]): number {
+  return JSON.stringify(messages, (_, value) => (typeof value === "string" && value.length >= SIZE ? "" : value)).length
+}
+
+describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
+  test.each(Object.entries(PARTS))(
+    "by %s, an output of megabytes is folded to a line, and each page of it comes back as it was",
+    async (by, partOf) => {
+      const id = `ses_${`${name}_${by}`.replaceAll(/\W/g, "_")}`
+      const path = join(folder, `${id}.db`)
+      const directory = await openDirectory({
+        digest: { backend: "extract" },
+        store: { path },
+        fold: { price: { read: 1, write: 1 } },
+      })
+      try {
+        const output = shapeOf(SIZE)
+        const { messages } = sessionWith(id, partOf(output))
+        const before = surroundings(messages)
+        const original = messages[1]?.parts[1]
+        const sent = messages.map((message) => ({ ...message, parts: [...message.parts] }))
+        await directory.event("session.status", { sessionID: id, status: { type: "busy" } })
+        await directory.transform({}, { messages: sent })
+        expect(directory.logged.filter((line) => /failed;|not done/.test(line))).toEqual([])
+        // the HUD, and a line or a few in place of the output or of the arguments
+        expect(surroundings(sent) - before).toBeLessThan(6_000)
+        const state = sent[1]?.parts[1]?.state
+        const folded = by === "a call that failed" ? JSON.stringify(state?.input) : String(state?.output)
+        expect(folded).toContain("folded r1")
+        expect(folded.length).toBeLessThan(2_000)
+        const whole =
+          by === "a call that failed"
+            ? JSON.stringify(original?.state?.input, null, 2)
+            : String(original?.state?.output ?? original?.state?.error)
+        for (const page of [1, 2, 7]) {
+          const answer = await directory.recall(id, sent, { ids: "r1", page })
+          expect(Buffer.byteLength(answer)).toBeLessThanOrEqual(PAGE)
+          const [, text = ""] = /^\[recalled r1 [^\n]*\]\n([\s\S]*)\n\n\[page \d+ of \d+;[^\n]*\]$/.exec(answer) ?? []
+          expect(text.length).toBeGreaterThan(0)
+          expect(whole.toWellFormed()).toContain(text.toWellFormed())
+        }
+        const source = trimSource({ tool: "x", kind: "other", input: { text: output }, output, failed: false })
+        expect(promptFor(source, { budgetTokens: 400 }).text.length).toBeLessThan(8_000)
+      } finally {
+        await directory.dispose()
+      }
+      expect(statSync(path).size).toBeLessThan(300_000)
+    },
+    PATIENCE_MS,
+  )
+})
+
+test("no status file grew with an output", () => {
+  const sessions = statusFolder(dataFolder())
+  for (const name of readdirSync(sessions)) expect(statSync(join(sessions, name)).size).toBeLessThan(100_000)
+})
+
+test(
+  "what is told and remembered of outputs keeps none of them in memory",
+  async () => {
+    const directory = await openDirectory({
+      digest: { backend: "extract" },
+      store: { enabled: false },
+      fold: { price: { read: 1, write: 1 } },
+    })
+    try {
+      const start = heapBytes()
+      for (let n = 0; n < 12; n++) await seeLarge(directory, n)
+      // one output kept of each session would come to 36 MB
+      expect(heapBytes() - start).toBeLessThan(8_000_000)
+    } finally {
+      await directory.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+/** A session of its own, of outputs of its own: a failure, a request, a repeat with a gist, arguments and a path; folded. */
+async function seeLarge({ transform }: Awaited<ReturnType<typeof openDirectory>>, n: number): Promise<void> {
+  const text = numbered(
+    3_000_000,
+    (line) => `src/s${n}/file${line}.ts:${line}:4 error TS2345: expected ${n}, got ${line}`,
+  )
+  const large = () => JSON.parse(JSON.stringify(text)) as string
+  const session = new SessionBuilder(`ses_large_${n}`).user(large())
+  session.assistant([bash("npm test", large(), 1), tool("docs_search", { query: "a" }, large())])
+  session.assistant([tool("docs_search", { query: "a" }, large()), failedTool("edit", { filePath: large() }, large())])
+  session.assistant([tool("apply_patch", { patchText: `*** Update File: x${n}.ts\n${large()}` }, "ok")])
+  for (let call = 0; call < 8; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
+  await transform({}, { messages: session.messages })
+}
+
+function heapBytes(): number {
+  Bun.gc(true)
+  Bun.gc(true)
+  return heapStats().heapSize
+}
+
+test(
+  "replay and report go through a session of such outputs, and their own output stays small",
+  async () => {
+    const session = new SessionBuilder("ses_cli").user("look at the large outputs")
+    for (const shapeOf of Object.values(SHAPES)) session.assistant([tool("docs_search", { query: "x" }, shapeOf(SIZE))])
+    for (let call = 0; call < 8; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
+    const file = writeExport(folder, "large", session)
+    const replayed = await cli(["replay", file])
+    expect({ code: replayed.code, stderr: replayed.stderr }).toEqual({ code: 0, stderr: "" })
+    expect(replayed.stdout.length).toBeLessThan(5_000)
+    const page = join(folder, "large.html")
+    const reported = await cli(["report", file, "--out", page])
+    expect({ code: reported.code, stderr: reported.stderr }).toEqual({ code: 0, stderr: "" })
+    expect(statSync(page).size).toBeLessThan(1_000_000)
+  },
+  PATIENCE_MS,
+)

@@ -1,0 +1,60 @@
+// A store that opens after a request stopped waiting for it: the request goes out without it, and nothing may act on the old
+// array later.
+
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { host } from "../support/hosted.ts"
+import { bash, read, SessionBuilder, usage } from "../support/session.ts"
+
+test("a request that stopped waiting for the store takes nothing from the next request once the store is open", async () => {
+  using folder = temporaryFolder()
+  const data = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = folder.path
+  try {
+    const path = join(folder.path, "hud.db")
+    const lock = new Database(path, { create: true })
+    lock.exec("BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+    const logged: string[] = []
+    const app = { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) }
+    const hooks = await host({ options: { store: { path }, deadlineMs: 5000 }, client: { app, session: {}, tui: {} } })
+    const session = new SessionBuilder().user("make the login test pass on node 22, please")
+    session.assistant([read("a.ts")], usage(4000)).assistant([bash("npm test", "1 failed", 1)], usage(400, 4000))
+    await hooks.event("session.status", { status: { type: "busy" } })
+    expect((await hooks.request(session.messages)).hud).toBeUndefined()
+    session.assistant([read("b.ts")], usage(500, 4400))
+    const next = await hooks.request(session.messages)
+    expect(next.hud).toContain("b.ts")
+    lock.exec("ROLLBACK")
+    lock.close()
+    await until(() => isOpen(path))
+    // what the session left in the store is read within a few turns of the event loop
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await hooks.event("message.updated", {
+      info: { ...session.messages.at(-1)?.info, id: "msg_next", ...usage(300, 5000) },
+    })
+    await hooks.event("session.idle", {})
+    await hooks.dispose()
+    expect(hooks.wrong).toEqual([])
+    expect((await readStatus(statusFolder(folder.path), "ses_test"))?.saved.calls).toBe(1)
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toContain("was not done after 1000 ms")
+  } finally {
+    if (data === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = data
+  }
+})
+
+/** The schema is in place, and the first statements after it were run. */
+async function isOpen(path: string): Promise<boolean> {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master WHERE name = 'turn'").get()?.n === 1
+  } catch {
+    return false
+  } finally {
+    db.close()
+  }
+}

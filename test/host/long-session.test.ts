@@ -1,0 +1,171 @@
+// One session of 20,000 tool parts, taken up by a process that has never seen it: the first request waits once for all of it
+// to be read, and is right; none after it does.
+
+import { heapStats } from "bun:jsc"
+import { Database } from "bun:sqlite"
+import { afterAll, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { syntheticSession } from "../../bench/sessions.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
+import { openDirectory } from "../support/driver.ts"
+import { sized } from "../support/size.ts"
+import { eventually } from "../support/world.ts"
+
+const PARTS = sized(3_000, 20_000)
+const PATIENCE_MS = 60_000
+const LATER = 6
+
+const folder = mkdtempSync(join(tmpdir(), "hud-load-"))
+const path = join(folder, "hud.db")
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** As text, so that every array is made of new objects; the last messages are of calls still to come. */
+const stored = syntheticSession(PARTS).map((message) => JSON.stringify(message))
+const arrayOf = (later: number) =>
+  stored.slice(0, stored.length - LATER + later).map((text) => JSON.parse(text) as HostMessage)
+
+const open = () => openDirectory({ digest: { backend: "extract" }, store: { path }, deadlineMs: 5 })
+
+function hudOf(messages: readonly HostMessage[]): string {
+  const hud = messages.at(-1)
+  return hud?.info.id === "msg_hudfold" ? String(hud.parts[0]?.text) : ""
+}
+
+/** What goes out in place of outputs, by part id. */
+function foldsIn(messages: readonly HostMessage[]): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const { parts } of messages)
+    for (const { id = "", state } of parts)
+      if (typeof state?.output === "string" && state.output.startsWith("folded r")) found.set(id, state.output)
+  return found
+}
+
+/** Counted over the session without the ledger: the calls, the edits of each file, the runs of the tests, which all fail. */
+function counted(messages: readonly HostMessage[]) {
+  const edits = new Map<string, number>()
+  let calls = 0
+  let runs = 0
+  let firstRun = 0
+  for (const { info, parts } of messages) {
+    if (info.role === "assistant") calls++
+    for (const { tool, state } of parts) {
+      const file = String(state?.input?.filePath).replace("/home/dev/shop/", "")
+      if (tool === "edit") edits.set(file, (edits.get(file) ?? 0) + 1)
+      if (state?.input?.command !== "npm test") continue
+      runs++
+      firstRun ||= calls
+    }
+  }
+  return { calls, edits, runs, firstRun }
+}
+
+test(
+  "is read whole at its first call however short the deadline, told right, and the calls after it are told right too",
+  async () => {
+    const directory = await open()
+    try {
+      for (let later = 0; later < LATER; later++) {
+        const messages = arrayOf(later)
+        const { calls, edits, runs, firstRun } = counted(messages)
+        await directory.transform({}, { messages })
+        const hud = hudOf(messages)
+        expect(hud).toContain(`, call ${calls + 1}\n`)
+        expect(hud).toContain(`failing \`npm test\` since call ${firstRun}, ${runs} times: Tests: 2 failed`)
+        const told = [...hud.matchAll(/(src\/\w+\/file-\d+\.ts) (\d+)x/g)]
+        expect(told.length).toBeGreaterThan(0)
+        for (const [, file = "", times] of told) expect(`${file} ${times}`).toBe(`${file} ${edits.get(file)}`)
+        expect(hud).toContain(`folded ${foldsIn(messages).size} outputs`)
+      }
+      expect(directory.logged.filter((line) => /failed|not done/.test(line))).toEqual([])
+    } finally {
+      await directory.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "taken up again by another process, it goes out with the folds it had, to the byte",
+  async () => {
+    const [first, second] = [await open(), await open()]
+    try {
+      const before = arrayOf(0)
+      await first.transform({}, { messages: before })
+      await first.dispose()
+      const after = arrayOf(0)
+      await second.transform({}, { messages: after })
+      const folds = foldsIn(after)
+      expect(foldsIn(before).size).toBeGreaterThan(50)
+      for (const [part, text] of foldsIn(before)) expect(`${part} ${folds.get(part)}`).toBe(`${part} ${text}`)
+    } finally {
+      await second.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "whose store is locked for longer than a request waits goes out as it came, once, and with all that was folded later",
+  async () => {
+    const before = await open()
+    const known = arrayOf(0)
+    await before.transform({}, { messages: known })
+    await before.dispose()
+    const lock = new Database(path)
+    lock.exec("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE")
+    const directory = await open()
+    try {
+      const first = arrayOf(0)
+      await directory.transform({}, { messages: first })
+      expect(first).toEqual(arrayOf(0))
+      expect(directory.logged.join("\n")).toContain("was not done after 1000 ms")
+      lock.close()
+      const second = arrayOf(1)
+      await directory.transform({}, { messages: second })
+      expect(hudOf(second)).toContain(`, call ${counted(arrayOf(1)).calls + 1}\n`)
+      const [part = "", text] = [...foldsIn(known)][0] ?? []
+      let folds = foldsIn(second)
+      for (let left = 200; left > 0 && !folds.has(part); left--) {
+        const messages = arrayOf(2)
+        await directory.transform({}, { messages })
+        folds = foldsIn(messages)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      expect(folds.get(part)).toBe(text ?? "")
+    } finally {
+      lock.close()
+      await directory.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "takes less than two kilobytes of memory for each tool part, and none once the session is deleted",
+  async () => {
+    const directory = await open()
+    try {
+      const start = heapBytes()
+      await directory.transform({}, { messages: arrayOf(0) })
+      await heapBelow(start + PARTS * 2000 + 10_000_000)
+      await directory.event("session.deleted", { sessionID: "ses_test" })
+      await heapBelow(start + 10_000_000)
+    } finally {
+      await directory.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+/** Soon, not at once: the status is made a moment after a call, and holds on to the session until then. */
+function heapBelow(bytes: number): Promise<true> {
+  return eventually(`a heap of less than ${bytes} bytes`, () => (heapBytes() < bytes ? true : undefined))
+}
+
+function heapBytes(): number {
+  Bun.gc(true)
+  Bun.gc(true)
+  return heapStats().heapSize
+}

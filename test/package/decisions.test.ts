@@ -1,0 +1,43 @@
+// Every package we depend on has its line in docs/decisions, which says what it saves; a new one is a decision, not a habit.
+
+import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { readLock } from "../support/lock.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const { manifest } = readLock(".")
+/** Installed by setup, and by nobody else. */
+const ENGINE = Object.keys(readLock("sidecar").manifest.dependencies ?? {})
+const shipping = named("004-bundle")
+const development = named("005-development-dependencies")
+
+describe("docs/decisions says once what it saves, of", () => {
+  test.each([...Object.keys(manifest.devDependencies ?? {}), ...ENGINE])("%s", (name) => {
+    expect([...shipping, ...development].filter((one) => one === name)).toHaveLength(1)
+  })
+
+  test.each(Object.keys(manifest.overrides ?? {}))("the override of %s", (name) => {
+    expect(development).toContain(name)
+  })
+
+  test("nothing that is gone", () => {
+    const known = [...Object.keys({ ...manifest.devDependencies, ...manifest.overrides }), ...ENGINE]
+    expect([...shipping, ...development].filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  test("what is bundled as of what is bundled, and of nothing else", () => {
+    const titles = readFileSync(join(root, "dist/licenses.txt"), "utf8").matchAll(/^(\S+) \d[\w.-]* \([^)]+\)$/gm)
+    expect([...titles].map(([, name = ""]) => name).sort()).toEqual(
+      shipping.filter((one) => !ENGINE.includes(one)).sort(),
+    )
+  })
+})
+
+/** The packages that lines of a decision begin with, as "- `name`, `other`: what they save". */
+function named(decision: string): string[] {
+  const text = readFileSync(join(root, `docs/decisions/${decision}.md`), "utf8")
+  const lines = [...text.matchAll(/^- ((?:`[^`]+`(?:, )?)+): \S/gm)]
+  return lines.flatMap(([, names = ""]) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name))
+}

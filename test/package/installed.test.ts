@@ -1,0 +1,107 @@
+// What a user installs: the packed tarball, put in place by the real OpenCode, and the same files under plain Node.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { createHost, findOpencode } from "../opencode/host.ts"
+import { startProvider } from "../opencode/provider.ts"
+import { hudsOf } from "../opencode/request.ts"
+import { pack } from "../support/pack.ts"
+import { read, say, use } from "../support/world.ts"
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const MAX_BYTES = 10 * 1024 * 1024
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-pack-"))
+let tarball = ""
+
+beforeAll(async () => {
+  tarball = (await pack(folder)).tarball
+}, 60_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe("the package", () => {
+  test("installed by the real OpenCode it is small, loads and shows its HUD", async () => {
+    const provider = await startProvider([use(read("missing.md")), say("done")])
+    const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hudfold@file:${tarball}` })
+    try {
+      const { exitCode, stderr } = await host.run("read the readme")
+      expect(stderr).not.toContain("opencode-hudfold")
+      expect(exitCode).toBe(0)
+      expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
+      const cache = join(host.root, "cache", "opencode", "packages")
+      const files = readdirSync(cache, { recursive: true, encoding: "utf8" }).map((name) => join(cache, name))
+      const bytes = files.reduce((total, file) => total + (statSync(file).isFile() ? statSync(file).size : 0), 0)
+      const manifests = files.filter((file) => /node_modules[/\\](@[^/\\]+[/\\])?[^/\\]+[/\\]package\.json$/.test(file))
+      expect(bytes).toBeLessThan(MAX_BYTES)
+      expect(manifests.map((file) => dirname(file).split(/[/\\]/).at(-1))).toEqual(["opencode-hudfold"])
+    } finally {
+      await host.close()
+      await provider.close()
+    }
+  }, 120_000)
+})
+
+describe("under plain Node, without Bun", () => {
+  test("the built plugin loads, its hooks work, and it says once that its store is in memory", async () => {
+    const program = `
+      const { default: plugin } = await import(${JSON.stringify(join(root, "dist/plugin.js"))})
+      const logged = []
+      const client = { app: { log: async ({ body }) => void logged.push(body), agents: async () => ({ data: [] }) }, tui: { showToast: async () => {} } }
+      const input = { client, directory: "/r", worktree: "/r" }
+      const hooks = await plugin.server(input, {})
+      const other = await plugin.server(input, {})
+      const info = { id: "m2", role: "assistant", sessionID: "s", time: { created: 1 } }
+      const part = { id: "p", type: "tool", tool: "read", callID: "c", state: { status: "error", input: { filePath: "/r/a.ts" }, error: "no such file", time: { start: 1, end: 2 } } }
+      const messages = [{ info: { id: "m1", role: "user", sessionID: "s" }, parts: [{ type: "text", text: "go" }] }, { info, parts: [part] }]
+      await hooks["experimental.chat.messages.transform"]({}, { messages })
+      const system = { system: ["You are OpenCode."] }
+      await hooks["experimental.chat.system.transform"]({ sessionID: "s", model: {} }, system)
+      await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s" } } })
+      await hooks.dispose()
+      await other.dispose()
+      console.log(JSON.stringify({ bun: typeof Bun, last: messages.at(-1).parts[0].text, system: system.system, logged }))`
+    const { stdout, stderr } = await run("node", ["--input-type=module", "-e", program], {
+      env: { PATH: process.env.PATH ?? "", XDG_DATA_HOME: folder },
+    })
+    const { bun, last, system, logged } = JSON.parse(stdout) as {
+      bun: string
+      last: string
+      system: string[]
+      logged: { level: string; message: string }[]
+    }
+    expect(stderr).toBe("")
+    expect(bun).toBe("undefined")
+    expect(last).toContain("failing `read a.ts`")
+    expect(system).toHaveLength(1)
+    expect(system[0]).toContain("status by hudfold")
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toMatchObject({ level: "warn", message: expect.stringContaining("memory") })
+  }, 30_000)
+})
+
+describe("a checkout", () => {
+  test.each([
+    ["its folder", root],
+    ["its source", join(root, "src/plugin.ts")],
+  ])(
+    "loads by %s",
+    async (_, plugin) => {
+      const provider = await startProvider([use(read("missing.md")), say("done")])
+      const host = createHost({ opencode: findOpencode(), url: provider.url, plugin })
+      try {
+        expect((await host.run("read the readme")).exitCode).toBe(0)
+        expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
+      } finally {
+        await host.close()
+        await provider.close()
+      }
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,119 @@
+// What ships: every file of the tarball is meant to be in it, holds nothing of the machine it was made on, and comes from
+// the sources as they are.
+
+import { afterAll, describe, expect, test } from "bun:test"
+import { execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { findTokens } from "../../src/text/redact/token-formats.ts"
+import { pack, textsIn } from "../support/pack.ts"
+import { RULES, reportedBy } from "../support/secretlint.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const MAX_PACKED_BYTES = 1024 * 1024
+/** What README.md promises. */
+const MAX_UNPACKED_BYTES = 3 * 1000 * 1000
+const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-supply-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const packed = await pack(folder)
+const paths = packed.files.map(({ path }) => path)
+const texts = [...(await textsIn(packed.tarball))]
+const count = (room: string, name: RegExp) =>
+  readdirSync(join(root, room), { recursive: true, encoding: "utf8" }).filter((path) => name.test(path)).length
+/** Of Amazon's documentation, in the rule that leaves it alone. */
+const EXAMPLE = ["AKIA", "IOSFODNN7EXAMPLE"].join("")
+
+/** Every file that ships is one of these, and of each there are so many. */
+const KINDS: [what: string, path: RegExp, files: number][] = [
+  ["what npm always packs", /^(?:package\.json|README\.md|LICENSE)$/, 3],
+  ["the changes", /^CHANGELOG\.md$/, 1],
+  ["the options", /^(?:opencode\.json\.example|options\.schema\.json)$/, 2],
+  ["the entries and their types", /^(?:dist\/(?:plugin|tui)\.js|types\/(?:server|tui)\.d\.ts)$/, 4],
+  ["the programs", /^dist\/(?:cli|sidecar)\.js$/, 2],
+  ["the report's page", /^dist\/report-page\.(?:js|css)$/, 2],
+  ["the licences", /^dist\/licenses\.txt$/, 1],
+  ["what the entries share", /^dist\/chunk-[0-9a-z]{8}\.js$/, count("dist", /^chunk-/)],
+  ["the sources", /^src\/(?:[a-z0-9-]+\/)*[a-z0-9-]+\.tsx?$/, count("src", /\.tsx?$/)],
+  ["the page's style and settings", /^src\/report\/page\/(?:report\.css|tsconfig\.json)$/, 2],
+  ["the sidecar's sources", /^sidecar\/[a-z-]+\.ts$/, count("sidecar", /^[^/]+\.ts$/)],
+  ["the engine's pins", /^sidecar\/package(?:-lock)?\.json$/, 2],
+]
+/** Not after what makes it a part of a longer path, a pattern or a template. */
+const SOMEBODYS_FOLDER =
+  /(?<![\w.~}-])(?:\/(?:home|Users|root|work|tmp|var\/folders|workspace|builds?)\/|[A-Z]:\\+Users\\+)[\w.-]*/g
+
+describe("the package", () => {
+  test.each(KINDS)("holds %s", (_, pattern, files) => {
+    expect(paths.filter((path) => pattern.test(path))).toHaveLength(files)
+  })
+
+  test("holds nothing else", () => {
+    expect(paths.filter((path) => !KINDS.some(([, pattern]) => pattern.test(path)))).toEqual([])
+    expect(texts.map(([path]) => path).sort()).toEqual([...paths].sort())
+  })
+
+  test("has one file that can be run, and it begins as a program does", () => {
+    expect(packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path)).toEqual(["dist/cli.js"])
+    expect(new Map(texts).get("dist/cli.js")).toStartWith("#!/usr/bin/env node\n")
+  })
+
+  test("has no file that others may write to", () => {
+    expect(packed.files.filter(({ mode }) => mode & 0o022)).toEqual([])
+  })
+
+  test("is small", () => {
+    expect(packed.sizeBytes).toBeLessThan(MAX_PACKED_BYTES)
+    expect(packed.unpackedBytes).toBeLessThan(MAX_UNPACKED_BYTES)
+  })
+
+  test("has no dependencies to install and no scripts that an install runs", () => {
+    const manifest = JSON.parse(new Map(texts).get("package.json") ?? "") as Record<string, object>
+    const needs = Object.keys(manifest).filter((field) => /dependencies/i.test(field))
+    expect(needs).toEqual(["devDependencies"])
+    expect(Object.keys(manifest.scripts ?? {}).filter((name) => /install$/.test(name))).toEqual([])
+  })
+
+  test("has no map and no test", () => {
+    expect(paths.filter((path) => /\.map$|(?:^|[./])(?:test|spec|fixtures?)[./]|\/\./.test(path))).toEqual([])
+    expect(texts.filter(([, text]) => /[#@] sourceMappingURL=/.test(text)).map(([path]) => path)).toEqual([])
+  })
+
+  test("names no folder of the checkout that it was made in", () => {
+    const folders = ["src", "node_modules", "scripts"].map((name) => join(root, name))
+    expect(texts.filter(([, text]) => folders.some((path) => text.includes(path))).map(([path]) => path)).toEqual([])
+  })
+
+  test("names no folder of a person or a machine, but those of examples", () => {
+    const found = texts.flatMap(([path, text]) => (text.match(SOMEBODYS_FOLDER) ?? []).map((one) => `${path}: ${one}`))
+    expect(found.filter((one) => !/\/home\/(?:you|me)$/.test(one))).toEqual([])
+  })
+
+  /** By the rules that tell one from its form: those that go by names find their own patterns. */
+  test("holds no secret: what looks like one is the example that a rule leaves alone", () => {
+    const found = texts.flatMap(([path, text]) => {
+      const spans = RULES.flatMap((rule) => reportedBy(rule, text))
+      findTokens(text, (from, to) => void spans.push(text.slice(from, to)))
+      return spans.map((span) => `${path}: ${span.slice(0, 100)}`)
+    })
+    expect(found.filter((one) => !one.endsWith(`: ${EXAMPLE}`))).toEqual([])
+  })
+})
+
+describe("the build", () => {
+  test("gives the same bytes again, in another folder and from another one, so dist is of these sources", async () => {
+    const again = join(folder, "again")
+    await promisify(execFile)(process.execPath, [join(root, "scripts/build.ts"), again], { cwd: tmpdir() })
+    const bytesOf = (dist: string) =>
+      Object.fromEntries(
+        readdirSync(dist)
+          .sort()
+          .map((name) => [name, Bun.hash(readFileSync(join(dist, name))).toString()]),
+      )
+    expect(bytesOf(join(root, "dist"))).toEqual(bytesOf(again))
+    expect(statSync(join(root, "dist")).mode & 0o777).toBe(0o755)
+  })
+})

@@ -1,0 +1,92 @@
+// The installers that setup starts for the engine: npm, Bun or OpenCode's Bun, without the caller's credentials and without
+// running package scripts.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { findInstallers, type Installer, runInstaller } from "../../src/setup/installers.ts"
+import { linkCommands } from "../cli/support.ts"
+import { temporaryFolder } from "../store/support.ts"
+import { CREDENTIALS, INSTALLER_SETTINGS, PLANTED, polluted } from "../support/credentials.ts"
+
+setDefaultTimeout(60_000)
+
+describe("the installer of the engine", () => {
+  const folder = temporaryFolder()
+  const proxy = "http://me:pw@proxy.example:8080"
+  const seen: Record<string, string> = {}
+  beforeAll(async () => {
+    const script = 'require("node:fs").writeFileSync("seen.json", JSON.stringify(process.env))'
+    const reference = "$" + "{ARTIFACTORY_TOKEN}"
+    writeFileSync(join(folder.path, ".npmrc"), `//registry.example/:_authToken=${reference}\n`)
+    const config = join(folder.path, "config")
+    mkdirSync(config)
+    writeFileSync(join(config, ".bunfig.toml"), '[install.scopes]\nmine = { token = "$SCOPE_TOKEN" }\n')
+    const env = {
+      ...polluted([...CREDENTIALS, ...INSTALLER_SETTINGS, "ARTIFACTORY_TOKEN", "SCOPE_TOKEN", "OTHER_TOKEN"]),
+      XDG_CONFIG_HOME: config,
+      ...{ PATH: process.env.PATH, HOME: folder.path, VOLTA_HOME: "/volta", HTTPS_PROXY: proxy },
+      SERVICE: "https://me:pw@service.example/",
+    }
+    const installer: Installer = { name: "npm", command: process.execPath, args: ["-e", script], env: {} }
+    await runInstaller(installer, folder.path, env)
+    Object.assign(seen, JSON.parse(readFileSync(join(folder.path, "seen.json"), "utf8")))
+  })
+  afterAll(() => folder[Symbol.dispose]())
+
+  test.each(CREDENTIALS.filter((name) => !INSTALLER_SETTINGS.includes(name)))("does not get %s", (name) => {
+    expect(seen.PATH).toBeString()
+    expect(seen[name]).toBeUndefined()
+  })
+
+  test.each(INSTALLER_SETTINGS)("keeps %s, which is its own setting", (name) => {
+    expect(seen[name]).toBe(name === "HTTPS_PROXY" ? proxy : `${PLANTED}-${name}`)
+  })
+
+  test("gets tokens that the user's .npmrc and .bunfig.toml refer to, and what is not secret", () => {
+    expect(seen.SCOPE_TOKEN).toBe(`${PLANTED}-SCOPE_TOKEN`)
+    expect(seen).toMatchObject({ ARTIFACTORY_TOKEN: `${PLANTED}-ARTIFACTORY_TOKEN`, VOLTA_HOME: "/volta" })
+    expect([seen.OTHER_TOKEN, seen.SERVICE]).toEqual([undefined, undefined] as never[])
+  })
+})
+
+describe("no package script is run", () => {
+  const folder = temporaryFolder()
+  const bin = join(folder.path, "bin")
+  mkdirSync(bin)
+  linkCommands(bin, { bun: process.execPath })
+  afterAll(() => folder[Symbol.dispose](), 30_000)
+  const path = `${bin}:${process.env.PATH}`
+  const installers = findInstallers({ PATH: path })
+
+  // OpenCode's Bun gets the same arguments as Bun; it does not accept a lock that contains a folder
+  test.each(["npm", "bun"] as const)("by %s, whatever the user's settings say", async (name) => {
+    const installer = installers.find((one) => one.name === name)
+    if (!installer) throw new Error(`no ${name} was found`)
+    const home = join(folder.path, `home-${name}`)
+    const target = join(folder.path, name)
+    for (const one of [home, target, join(target, "evil")]) mkdirSync(one)
+    writeFileSync(join(home, ".npmrc"), "ignore-scripts=false\nscript-shell=sh\n")
+    writeFileSync(join(home, ".bunfig.toml"), "[install]\nignoreScripts = false\n")
+    const ran = (who: string) => `touch ${join(folder.path, `${name}-${who}-ran`)}`
+    const scripts = (who: string) =>
+      Object.fromEntries(["preinstall", "install", "postinstall", "prepare"].map((one) => [one, ran(who)]))
+    const evil = { name: "evil", version: "1.0.0", scripts: scripts("package") }
+    const root = { name: "root", version: "1.0.0", dependencies: { evil: "file:./evil" } }
+    writeFileSync(join(target, "evil", "package.json"), JSON.stringify(evil))
+    writeFileSync(
+      join(target, "package.json"),
+      JSON.stringify({ ...root, scripts: scripts("root"), trustedDependencies: ["evil"] }),
+    )
+    const packages = {
+      "": root,
+      evil: { version: "1.0.0", hasInstallScript: true },
+      "node_modules/evil": { resolved: "evil", link: true },
+    }
+    const lock = { name: "root", version: "1.0.0", lockfileVersion: 3, requires: true, packages }
+    writeFileSync(join(target, "package-lock.json"), JSON.stringify(lock))
+    await runInstaller(installer, target, { PATH: path, HOME: home, npm_config_ignore_scripts: "false" })
+    expect(existsSync(join(target, "node_modules", "evil", "package.json"))).toBe(true)
+    for (const who of ["root", "package"]) expect(existsSync(join(folder.path, `${name}-${who}-ran`))).toBe(false)
+  })
+})

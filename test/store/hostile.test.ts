@@ -1,0 +1,116 @@
+// A store, a status file or a sidecar that somebody else has written: what is read back is data as everything is.
+
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { escapedLine as printed } from "../../src/cli/terminal.ts"
+import { isFoldText } from "../../src/fold/words.ts"
+import { brief } from "../../src/hud/brief.ts"
+import { isHud, render } from "../../src/hud/render.ts"
+import { sectionsOf } from "../../src/hud/sections.ts"
+import { readCarried } from "../../src/session/carry.ts"
+import { noSignals } from "../../src/session/signals.ts"
+import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { ALL_ON } from "../../src/status/status.ts"
+import { statusRows } from "../../src/status/words.ts"
+import { readDigest, readFold } from "../../src/store/record.ts"
+import { widthOf } from "../../src/tui/text.ts"
+import { hudText, panelLines, statusText } from "../../src/tui/view.ts"
+import { CORPUS } from "../support/hostile/corpus.ts"
+import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
+import { fold as foldStatus, statusOf } from "../support/status.ts"
+
+// inputs of a megabyte on a busy machine
+setDefaultTimeout(120_000)
+
+const folder = mkdtempSync(join(tmpdir(), "hud-hostile-"))
+const sessions = statusFolder(folder)
+mkdirSync(sessions, { recursive: true })
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What moves a cursor, rings, or turns the direction of writing. */
+const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+
+for (const { id, tries, text } of CORPUS) {
+  const short = text.slice(0, 390)
+
+  test(`${id}: what a compaction carried is quoted like anything else when it tries to ${tries}`, () => {
+    const file = {
+      path: short,
+      reads: 1,
+      edits: 1,
+      readAt: 1,
+      editedAt: 2,
+      changedAt: 0,
+      usedMs: 1,
+      deleted: false,
+      heat: 1,
+      heatAt: 1,
+    }
+    const facts = readCarried(
+      JSON.stringify({
+        ...{ calls: 20, compactions: 1, requests: [{ text: short, call: 1 }], files: [file] },
+        todos: [
+          { content: short, status: short.slice(0, 40) },
+          { content: short, status: "in_progress" },
+        ],
+        failures: [{ key: short, detail: short, kind: "check", since: 1, last: 20, times: 2 }],
+      }),
+    )
+    if (!facts) throw new Error("it was not read")
+    for (const section of sectionsOf(facts, noSignals(), {})) {
+      const hud = render([section], 100_000, 9)
+      expect(hud && faultOfHud(hud.text)).toBeUndefined()
+    }
+    const [, ...lines] = (brief(facts, noSignals(), []) ?? "").split("\n")
+    for (const line of lines) expect(faultOfLine(line)).toBeUndefined()
+  })
+
+  test(`${id}: rows of a store are ours or are left alone when it tries to ${tries}`, () => {
+    for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by hudfold, call 1\n${text}\n</hud>`])
+      if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
+    for (const one of [text, `folded r1 · ${text}`])
+      if (isFoldText({ id: "r1", side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
+    if (isFoldText({ id: "r1", side: "input", text })) expect(JSON.parse(text)).toBeObject()
+    expect(isFoldText({ id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
+    for (const json of [text, JSON.stringify({ kind: text, gist: text, facts: [{ type: "path", text }] })]) {
+      const digest = readDigest(json)
+      if (digest) expect(digest.gist.length).toBeLessThanOrEqual(400)
+      expect(readFold(json)).toBeUndefined()
+      expect(readCarried(json)).toBeUndefined()
+    }
+  })
+
+  test(`${id}: a status file moves nothing on a screen when it tries to ${tries}`, async () => {
+    const name = text.slice(0, 10_000)
+    const status = statusOf({
+      ...{ sessionID: "ses_1", directory: name, plugin: name, model: name },
+      hud: { activity: "on", text: name, tokens: 5 },
+      failures: [{ what: name, detail: name, since: 1, times: 2 }],
+      stale: [{ path: name, why: "edited since read" }],
+      writer: { ...statusOf().writer, state: "degraded", why: name, model: name, device: name },
+    })
+    status.folding.newest = [foldStatus({ id: name, what: name, because: name })]
+    status.folding.stopped = name
+    writeFileSync(join(sessions, "ses_1.status.json"), JSON.stringify(status))
+    const read = await readStatus(sessions, "ses_1")
+    if (!read) throw new Error("it was not read")
+    const seen = { status: read, switches: ALL_ON } as never
+    const drawn = panelLines(seen, 38)
+    for (const line of drawn) {
+      const said = line.map((span) => span.text).join("")
+      expect(said).not.toMatch(ACTS)
+      expect(said).not.toContain("\n")
+      expect(widthOf(said)).toBeLessThanOrEqual(38)
+    }
+    for (const { text = "", note = "", title } of [hudText(seen), statusText(seen)]) {
+      expect(text).not.toMatch(ACTS)
+      expect(`${note}${title}`).not.toMatch(ACTS)
+    }
+    for (const row of statusRows(read))
+      for (const one of [row.text, ...row.details]) expect(printed(one)).not.toMatch(/[\p{Cc}]/u)
+    // as the name of a session it leads to no file
+    expect(await readStatus(sessions, /^[\w-]{1,100}$/.test(name) ? "x/y" : name)).toBeUndefined()
+  })
+}

@@ -1,0 +1,61 @@
+// Stored messages as the ledger reads them, for tests that build sessions in OpenCode's shapes.
+
+import { applyChange } from "../../src/host/v1/apply.ts"
+import { conversationOf, partOf } from "../../src/host/v1/conversation.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { contextAt } from "../../src/replay/context.ts"
+import {
+  accept,
+  type Circumstances,
+  type Prepared,
+  prepareRequest,
+  type RequestOptions,
+  type SessionState,
+} from "../../src/request/request.ts"
+import type { ToolPart } from "../../src/session/conversation.ts"
+import type { Ledger, Reading } from "../../src/session/ledger.ts"
+import type { Env } from "../../src/session/normalize.ts"
+
+/** Has the ledger read the messages and take what it read as its state. */
+export function take(ledger: Ledger, messages: readonly HostMessage[]): Reading {
+  const reading = ledger.read(conversationOf(messages))
+  ledger.accept(reading)
+  return reading
+}
+
+export type Request = Prepared & {
+  /** writes the change into the array and makes it the session's state */
+  commit(): void
+}
+
+/** The request for an array of OpenCode's, as its hook prepares it. */
+export function prepare(
+  messages: HostMessage[],
+  state: SessionState,
+  around: Circumstances,
+  options: RequestOptions,
+  env: Env,
+): Request {
+  const conversation = conversationOf(messages)
+  const prepared = prepareRequest(conversation, state.ledger.read(conversation), state, around, options, env)
+  return {
+    ...prepared,
+    commit() {
+      applyChange(messages, prepared.change)
+      accept(state, prepared)
+    },
+  }
+}
+
+/** A stored tool part as the ledger reads it. */
+export function toolPart(part: HostPart): ToolPart {
+  const read = partOf(part)
+  if (read.type !== "tool") throw new Error(`a ${read.type} is no tool call`)
+  return read
+}
+
+/** What OpenCode hands over for the call at index `at` of a stored session. */
+export function arrayAt(messages: readonly HostMessage[], at = messages.length): HostMessage[] {
+  const all = conversationOf(messages)
+  return contextAt(all, at).flatMap((message) => messages[all.indexOf(message)] ?? [])
+}

@@ -1,0 +1,232 @@
+// Folders in which other users of the machine have a say: what lies there is neither believed nor run. And those that are
+// the user's own, in whatever state: mended, or used as they are.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+import { openLlama } from "../../src/digest/backends/llama.ts"
+import { checkEngine } from "../../src/doctor/digests.ts"
+import { checkStore } from "../../src/doctor/store.ts"
+import { placesIn, readInstalled } from "../../src/engine/installed.ts"
+import { createLease } from "../../src/engine/lease.ts"
+import { optionsSchema } from "../../src/options.ts"
+import { withLock } from "../../src/setup/lock.ts"
+import { setModelInUse } from "../../src/setup/model-files.ts"
+import { statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
+import { makePrivateFolder, whyUntrusted } from "../../src/system/private-folder.ts"
+import { openAt, spawnChild, temporaryFolder } from "../store/support.ts"
+import { plantSidecar } from "../support/sidecar.ts"
+import { statusOf } from "../support/status.ts"
+import { modeOf } from "../support/walk.ts"
+
+let folder: ReturnType<typeof temporaryFolder>
+let data = ""
+beforeEach(() => {
+  folder = temporaryFolder()
+  data = join(folder.path, "data", "opencode-hudfold")
+  mkdirSync(data, { recursive: true })
+})
+afterEach(() => folder[Symbol.dispose]())
+
+const STRANGER = 54_321
+const isRoot = process.getuid?.() === 0
+const posix = process.platform !== "win32"
+const { digest } = optionsSchema.parse({ digest: { backend: "llama" } })
+
+const spoilt: { how: string; spoil(): void; says: RegExp; asRoot?: boolean }[] = [
+  { how: "that everybody can write to", spoil: () => chmodSync(data, 0o777), says: /^others can write to .*chmod/ },
+  {
+    how: "of another user",
+    spoil: () => chownSync(data, STRANGER, STRANGER),
+    says: /belongs to another user/,
+    asRoot: true,
+  },
+  {
+    how: "behind another user's link",
+    spoil() {
+      const link = join(folder.path, "link")
+      symlinkSync(data, link)
+      lchownSync(link, STRANGER, STRANGER)
+      data = link
+    },
+    says: /belongs to another user/,
+    asRoot: true,
+  },
+]
+
+for (const { how, spoil, says, asRoot } of spoilt) {
+  const skipped = !posix || (asRoot === true && !isRoot)
+  const why = skipped ? (posix ? " (skipped: only root can give a file away)" : " (skipped: Windows has no modes)") : ""
+  describe.skipIf(skipped)(`a data folder ${how}${why}`, () => {
+    test("holds no store: memory does instead, with one warning that says what to do", async () => {
+      spoil()
+      await using opened = await openAt(join(data, "hud.db"))
+      expect(opened.store.state).toEqual({ kind: "memory", reason: expect.stringMatching(says) })
+      expect(opened.warnings).toHaveLength(1)
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test("is what the doctor finds, with the command that puts it right", async () => {
+      spoil()
+      const check = await checkStore({ enabled: true, path: undefined }, join(data, "hud.db"), undefined, undefined)
+      expect(check).toMatchObject({ name: "store", level: "fail", found: expect.stringMatching(says) })
+      expect(check.fix).toContain(`chmod go-w ${data}`)
+    })
+
+    test("gets no status and no switches", async () => {
+      spoil()
+      await expect(writeStatus(statusFolder(data), statusOf())).rejects.toThrow(says)
+      const written = writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })
+      await expect(written).rejects.toThrow(says)
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test("starts no sidecar, though one is there", async () => {
+      const planted = plantSidecar(folder.path, { program: join(folder.path, "evil.ts"), model: "any.gguf" })
+      expect(planted.folder).toBe(data)
+      spoil()
+      const backend = await openLlama({ dataFolder: data, options: digest, report: () => {} })
+      expect(backend).toEqual({ off: expect.stringMatching(says) })
+    })
+
+    test("gives no lease, and is not written to for one", async () => {
+      spoil()
+      expect(await createLease(data).acquire()).toEqual({ unavailable: expect.stringMatching(says) })
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test("gets nothing from setup", async () => {
+      spoil()
+      const places = placesIn(data)
+      await expect(withLock(`${places.sidecar}.lock`, {}, async () => {})).rejects.toThrow(/UNWRITABLE|is not writable/)
+      const record = { name: "m", path: "/m.gguf", sizeBytes: 1, sha256: "" }
+      await expect(setModelInUse(places, record)).rejects.toThrow(says)
+      expect(readdirSync(data)).toEqual([])
+    })
+  })
+}
+
+describe.skipIf(!posix)("what is run", () => {
+  test.each([
+    ["the sidecar's folder", "sidecar"],
+    ["its program", "main"],
+  ] as const)("is not run when others can write to %s", async (_, which) => {
+    const planted = plantSidecar(folder.path, { program: join(folder.path, "evil.ts"), model: "any.gguf" })
+    chmodSync(planted[which], 0o777)
+    const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
+    expect(backend).toEqual({ off: expect.stringMatching(/^others can write to .*sidecar/) })
+    const installed = await readInstalled(planted)
+    const check = await checkEngine(planted, installed)
+    expect(check).toMatchObject({ level: "fail", found: expect.stringMatching(/^others can write to .*sidecar/) })
+  })
+
+  test("is not run from a folder such as /tmp, where anybody could have put the record of a model", async () => {
+    const planted = plantSidecar(folder.path, { program: join(folder.path, "evil.ts"), model: "any.gguf" })
+    chmodSync(data, 0o1777)
+    const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
+    expect(backend).toEqual({ off: expect.stringMatching(/^others can write to /) })
+  })
+
+  test.each(["models", "models/owner", "models/owner/any.gguf"])(
+    "is given no model without a checksum that others can put in place, by writing to %s",
+    async (open) => {
+      const planted = plantSidecar(folder.path, { program: join(folder.path, "any.ts"), model: "/other.gguf" })
+      const model = join(planted.models, "owner/any.gguf")
+      mkdirSync(join(planted.models, "owner"), { recursive: true })
+      writeFileSync(model, "GGUF")
+      chmodSync(join(data, open), 0o777)
+      const options = optionsSchema.parse({ digest: { backend: "llama", model } }).digest
+      const backend = await openLlama({ dataFolder: planted.folder, options, report: () => {} })
+      expect(backend).toEqual({ off: expect.stringMatching(/^option digest\.model: others can write to /) })
+    },
+  )
+})
+
+describe.skipIf(!posix)("a folder of the user's own", () => {
+  /** A store in the data folder that is there without anybody having named another one, opened by a process of its own. */
+  async function openDefault(home: string): Promise<string> {
+    const script = join(folder.path, "open.ts")
+    const source = join(import.meta.dir, "../../src/store/open.ts")
+    writeFileSync(
+      script,
+      `const { openStore } = await import(${JSON.stringify(source)})
+const store = await openStore({ onWarning: (text) => process.stderr.write(text) })
+process.stdout.write(store.state.kind)
+await store.close()
+`,
+    )
+    using child = spawnChild([process.execPath, script], { XDG_DATA_HOME: home, HUDFOLD_DATA: "" })
+    const { stdout, stderr } = await child.finish()
+    return stdout + stderr
+  }
+
+  test.each([0o755, 0o775, 0o750, 0o711])("that was there with mode %# is closed to others", async (mode) => {
+    chmodSync(data, mode)
+    expect(await openDefault(join(folder.path, "data"))).toBe("sqlite")
+    expect(modeOf(data)).toBe("700")
+  })
+
+  test("below a link is closed to others where the link leads", async () => {
+    chmodSync(data, 0o755)
+    symlinkSync(join(folder.path, "data"), join(folder.path, "link"))
+    expect(await openDefault(join(folder.path, "link"))).toBe("sqlite")
+    expect(modeOf(data)).toBe("700")
+  })
+
+  test("that is a link is used, and closed to others where it leads", async () => {
+    chmodSync(data, 0o755)
+    mkdirSync(join(folder.path, "home"))
+    symlinkSync(data, join(folder.path, "home/opencode-hudfold"))
+    expect(await openDefault(join(folder.path, "home"))).toBe("sqlite")
+    expect(modeOf(data)).toBe("700")
+    expect(existsSync(join(data, "hud.db"))).toBe(true)
+  })
+
+  test("that somebody named may serve other purposes, and keeps its mode; the files in it are private", async () => {
+    chmodSync(data, 0o755)
+    await using opened = await openAt(join(data, "hud.db"))
+    expect([opened.store.state.kind, modeOf(data), modeOf(join(data, "hud.db"))]).toEqual(["sqlite", "755", "600"])
+    await writeStatus(statusFolder(data), statusOf())
+    expect([modeOf(data), modeOf(statusFolder(data))]).toEqual(["755", "700"])
+  })
+
+  test("of statuses that was there with mode 755 is closed to others", async () => {
+    mkdirSync(statusFolder(data), { mode: 0o755 })
+    await writeStatus(statusFolder(data), statusOf())
+    expect(modeOf(statusFolder(data))).toBe("700")
+  })
+
+  test("in which everybody may write and nobody may take away, such as /tmp, takes a store of the user's own", async () => {
+    chmodSync(data, 0o1777)
+    await using opened = await openAt(join(data, "hud.db"))
+    expect([opened.store.state.kind, modeOf(join(data, "hud.db"))]).toEqual(["sqlite", "600"])
+  })
+
+  test.skipIf(!isRoot).each(["", "-wal", "-shm", "-journal"])(
+    `and another user's file in it that is called as the store is, with "%s" at the end, is left alone${isRoot ? "" : " (skipped: not root)"}`,
+    async (end) => {
+      chmodSync(data, 0o1777)
+      const path = join(data, `hud.db${end}`)
+      writeFileSync(path, "", { mode: 0o644 })
+      chownSync(path, STRANGER, STRANGER)
+      await using opened = await openAt(join(data, "hud.db"))
+      expect(opened.store.state).toEqual({ kind: "memory", reason: expect.stringContaining("belongs to another user") })
+      expect([modeOf(path), readdirSync(data)]).toEqual(["644", [`hud.db${end}`]])
+    },
+  )
+})
+
+test("nothing is wrong with what is not there", () => {
+  expect(whyUntrusted(join(data, "none"))).toBeUndefined()
+  makePrivateFolder(join(data, "a/b"))
+  if (posix) expect([modeOf(join(data, "a")), modeOf(join(data, "a/b"))]).toEqual(["700", "700"])
+})

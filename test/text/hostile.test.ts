@@ -1,0 +1,84 @@
+// Pieces of the hostile corpus mixed with arbitrary Unicode, cut and joined anywhere: the result never opens a tag, splits
+// a character or leaves an escape sequence open.
+
+import { expect, setDefaultTimeout, test } from "bun:test"
+import fc from "fast-check"
+import { extract } from "../../src/digest/extract/extract.ts"
+import { outputWords } from "../../src/fold/words.ts"
+import { render } from "../../src/hud/render.ts"
+import { sectionsOf } from "../../src/hud/sections.ts"
+import { cut, cutMiddle, line, oneLine, withoutTurns } from "../../src/text/sanitize.ts"
+import { hostileSession, hostileSignals, ledgerOf } from "../support/hostile/channels.ts"
+import { CORPUS } from "../support/hostile/corpus.ts"
+import { faultOfFold, faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
+import { TOKENS } from "../support/hostile/roles.ts"
+import { sized } from "../support/size.ts"
+
+// megabyte inputs on a busy machine
+setDefaultTimeout(120_000)
+
+const piece = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...CORPUS.map(({ text }) => text.slice(0, 300))) },
+  fc.string({ unit: "binary", maxLength: 8 }),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.constantFrom("<", "/", "hud", ">", "|", "[", "]", "&lt", ";", "%", "3c", " ", "\n", "\u001b", "\u0301", "\u200b"),
+  fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code)),
+)
+const hostile = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""))
+
+test("a line is safe, stays as it is when made a line again, and is safe cut to any length", () => {
+  fc.assert(
+    fc.property(hostile, fc.integer({ min: 2, max: 400 }), (text, max) => {
+      const said = line(text)
+      expect(oneLine(said)).toBe(said)
+      for (const one of [said, oneLine(cut(said, max)), oneLine(cutMiddle(said, max)), line(cut(text, max))])
+        if (one !== "") expect(faultOfLine(one)).toBeUndefined()
+      // a cut line is safe without being cleaned again
+      expect(cut(said, max).isWellFormed()).toBe(true)
+      expect(faultOfLine(cut(said, max).trim() || "x")).toBeUndefined()
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("two safe fields joined make no tag", () => {
+  fc.assert(
+    fc.property(hostile, hostile, fc.constantFrom(" ", ", ", ": ", "", "/", " · "), (one, other, between) => {
+      const said = oneLine(`${line(one)}${between}${line(other)}`)
+      if (said !== "") expect(faultOfLine(said)).toBeUndefined()
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("a document for a model holds no mark of a chat template, and is otherwise verbatim", () => {
+  const marks = Object.values(TOKENS)
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const said = withoutTurns(text)
+      expect(marks.filter((mark) => said.includes(mark))).toEqual([])
+      expect(said.replace(/[‹(#]/g, "").length).toBeLessThanOrEqual(text.length)
+    }),
+    { numRuns: sized(500, 20_000) },
+  )
+})
+
+test("the HUD and a folded output keep their form", () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const { facts } = ledgerOf(hostileSession(text).messages)
+      const hud = render(sectionsOf(facts, hostileSignals(text), { contextLimit: 20_000 }), 100_000, 9)
+      expect(hud && faultOfHud(hud.text)).toBeUndefined()
+      const source = {
+        tool: "grep",
+        kind: "search" as const,
+        input: { pattern: text },
+        output: text.toWellFormed(),
+        failed: false,
+      }
+      const decision = { standing: "matches" as never, tokens: 2_000 }
+      expect(faultOfFold(outputWords("r7", decision, source, extract(source)), "r7")).toBeUndefined()
+    }),
+    { numRuns: sized(100, 3_000) },
+  )
+})
