@@ -1,4 +1,4 @@
-// `bun test` in a process of its own, with what it says of each file.
+// Runs `bun test` in a child process and returns the outcome of each file.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,18 +7,18 @@ import { type FileOutcome, readJunit } from "./junit.ts"
 
 export type TestRun = {
   outcomes: FileOutcome[]
-  /** false when something failed, or the run died before it could count */
+  /** false when something failed, or the run died before it could report */
   passed: boolean
 }
 
 export type TestRunOptions = {
   args: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** where both streams go: one descriptor, so that they stay in order */
+  /** where both streams go; one descriptor keeps them in order */
   shown?: "inherit" | number
 }
 
-/** For tests that name none: what starts a process takes seconds on a busy machine. */
+/** Default per test: starting a process takes seconds on a busy machine. */
 const TIMEOUT_MS = 60_000
 
 const running = new Set<Bun.Subprocess>()
@@ -36,7 +36,7 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
       stdin: "ignore",
       stdout: shown,
       stderr: shown,
-      // the plugin in the tests' own process: not the user's store, not the user's model
+      // keeps the plugin in the test process away from the user's store and model
       env: { ...process.env, HUDFOLD_DATA: join(folder, "data"), ...env },
     })
     running.add(bun)

@@ -1,4 +1,4 @@
-// The classes of docs/reliability.md as a table: how many cases, how many passed, how long.
+// The classes of docs/reliability.md as a table: cases, passed cases and duration.
 
 import { CLASSES, type Class, classOf } from "./classes.ts"
 import { type FileOutcome, sum } from "./junit.ts"
@@ -10,7 +10,7 @@ export function rowOf({ name, proves }: Class, outcomes: readonly FileOutcome[])
   return { name, proves, cases: passed + failed, passed, skipped, seconds }
 }
 
-/** Of a run of all tests: plain text, a line a class. */
+/** The table of a complete run as plain text, one line per class. */
 export function classTable(outcomes: readonly FileOutcome[]): string {
   const rows = CLASSES.map((one) =>
     rowOf(

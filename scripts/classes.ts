@@ -122,6 +122,7 @@ export const CLASSES: readonly Class[] = [
     tests: [
       "test/fold/property.test.ts",
       "test/host/arrays.test.ts",
+      "test/request/contract.test.ts",
       "test/e2e/folds.test.ts",
       "test/e2e/recall.test.ts",
       "test/e2e/slots.test.ts",

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
-import { TABLE as TARIFFS, UNKNOWN } from "../src/fold/tariff-table.ts"
-import { TABLE } from "../src/hud/slots.ts"
+import { PRICING_TABLE, UNKNOWN_PRICING } from "../src/fold/pricing-table.ts"
+import { SLOT_TABLE } from "../src/hud/slots.ts"
 import { optionsSchema } from "../src/options.ts"
 import { MODELS } from "../src/setup/models.ts"
 import { bundle } from "./bundle.ts"
@@ -36,7 +36,7 @@ const files: Record<string, string> = {
   "options.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/options.md": await filled("docs/options.md", { options: optionTable(schema as Property) }),
   "docs/hud.md": await filled("docs/hud.md", { slots: slotTable() }),
-  "docs/folding.md": await filled("docs/folding.md", { tariffs: tariffTable() }),
+  "docs/folding.md": await filled("docs/folding.md", { pricing: pricingTable() }),
   "docs/protocol.md": await wirePage(),
   "docs/licenses.md": await licensesPage(),
 }
@@ -61,12 +61,12 @@ async function filled(file: string, sections: Record<string, string>): Promise<s
 }
 
 function slotTable(): string {
-  const rows = TABLE.map((row) => `| ${row.models} | \`${row.slot}\` | ${row.reason} |\n`)
+  const rows = SLOT_TABLE.map((row) => `| ${row.models} | \`${row.slot}\` | ${row.reason} |\n`)
   return `| models | slot | why |\n| --- | --- | --- |\n${rows.join("")}`
 }
 
-function tariffTable(): string {
-  const rows = [...TARIFFS, UNKNOWN].map(({ name, models, figures }) => {
+function pricingTable(): string {
+  const rows = [...PRICING_TABLE, UNKNOWN_PRICING].map(({ name, models, figures }) => {
     const { read, write, lifetimeMs, minimumTokens, lookback = "", billing } = figures
     const minutes = lifetimeMs / 60_000
     const kept =

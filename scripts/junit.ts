@@ -1,4 +1,4 @@
-// What bun's JUnit report says of each test file.
+// Reads the outcome of each test file from bun's JUnit report.
 
 export type FileOutcome = {
   /** from the project's folder, `test/text/text.test.ts` */
@@ -6,18 +6,18 @@ export type FileOutcome = {
   passed: number
   failed: number
   skipped: number
-  /** seconds, without what came before the first and after the last test */
+  /** seconds, without the time before the first and after the last test */
   seconds: number
 }
 
 const SUITE = /<testsuite ([^>]*)>/g
 const ATTRIBUTE = /(\w+)="([^"]*)"/g
 
-/** One outcome a file; a report that is empty or none has none. */
+/** One outcome per file; none for an empty or missing report. */
 export function readJunit(report: string): FileOutcome[] {
   return [...report.matchAll(SUITE)].flatMap(([, attributes = ""]) => {
     const of = Object.fromEntries([...attributes.matchAll(ATTRIBUTE)].map(([, name, value]) => [name, value]))
-    // suites within a file have the name of their `describe`
+    // a suite within a file is named by its `describe`
     if (of.name === undefined || of.name !== of.file) return []
     const count = (name: string) => Number(of[name] ?? 0)
     const failed = count("failures") + count("errors")

@@ -11,8 +11,7 @@ import { NEEDS, touchedAt } from "../src/fold/need.ts"
 import { conversationOf } from "../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../src/options.ts"
 import { replayCalls } from "../src/replay/calls.ts"
-import { copiedLines } from "../src/replay/recalls.ts"
-import { newSources } from "../src/replay/sources.ts"
+import { copiedLines, newSources } from "../src/replay/recalls.ts"
 import type { ToolEvent } from "../src/session/event.ts"
 import { readExport } from "../src/store/export.ts"
 
@@ -29,14 +28,7 @@ const rows = new Map<string, Row>()
 const files = process.argv.slice(2)
 if (files.length === 0) fail("no session given; expected files of `opencode export`")
 for (const file of files) await count(file).catch((error: Error) => fail(error.message))
-print([
-  "shows",
-  "outputs",
-  "tokens",
-  "rate",
-  "in the table",
-  ...AGES.map((age) => `s≤${age}`.replace("Infinity", "∞")),
-])
+print(["shows", "outputs", "tokens", "rate", "in the table", ...AGES.map((age) => `s≤${age}`.replace("Infinity", "∞"))])
 for (const [name, row] of [...rows].sort((a, b) => b[1].outputs - a[1].outputs))
   print([
     name,

@@ -1,5 +1,5 @@
-// Runs every class of docs/reliability.md at full size, one after the other, and writes what came of it into the document's
-// tables. Arguments name classes, and then only their rows are written anew: `npm run prove -- faults load`.
+// Runs every class of docs/reliability.md at full size, one after the other, and writes the results into the document's tables.
+// With arguments, only the named classes run and only their rows are updated: `npm run prove -- faults load`.
 
 import { readFile, writeFile } from "node:fs/promises"
 import { availableParallelism } from "node:os"
@@ -56,7 +56,7 @@ function linesOf(document: string): Map<string, string> {
   return new Map([...document.matchAll(/^\| ([^|]+) \|.*\n/gm)].map(([line, name = ""]) => [name, line]))
 }
 
-/** Of classes that were not run the lines stay that `known` has. */
+/** Classes that were not run keep their lines from `known`. */
 function pageOf(proofs: readonly Proof[], known: ReadonlyMap<string, string>): string {
   const rows = CLASSES.map(({ name }) => {
     const proof = proofs.find(({ row }) => row.name === name)

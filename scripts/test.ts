@@ -1,6 +1,6 @@
-// Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, every file
-// that starts OpenCode again and again is a run of its own, and so is every room; a worker per processor takes the next
-// one, the slowest first, so that no processor waits for the others for long.
+// Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, each file in
+// test/e2e and each room is a separate run; one worker per processor takes the slowest remaining run next, so that all finish
+// at about the same time.
 
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -11,12 +11,12 @@ import { classTable } from "./class-table.ts"
 import { type FileOutcome, sum } from "./junit.ts"
 
 const OPENCODE = "test/e2e"
-/** Rooms that hold no tests, or whose tests are runs of their own. */
+/** Folders without tests, and test/e2e, whose files run separately. */
 const NO_ROOM = ["e2e", "opencode", "support"]
-/** What takes longest, slowest first; the order of the others does not matter. */
+/** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
-  ...["e2e/panel", "e2e/orphans", "e2e/sidecar-faults", "e2e/harness/run", "e2e/folds", "e2e/slots", "e2e/recall"],
-  ...["e2e/demo", "e2e/interruptions", "e2e/faults", "engine", "setup", "host", "e2e/harness/connection", "cli"],
+  ...["e2e/panel", "engine", "e2e/orphans", "e2e/harness/run", "e2e/sidecar-faults", "host", "setup", "cli", "doctor"],
+  ...["e2e/demo", "e2e/folds", "e2e/recall", "e2e/interruptions", "e2e/slots", "e2e/faults", "e2e/harness/connection"],
 ]
 
 const given = process.argv.slice(2)
@@ -27,12 +27,12 @@ await rm(folder, { recursive: true, force: true })
 const outcomes = runs.flatMap(({ outcomes }) => outcomes)
 if (!given.length) process.stdout.write(`\n${slowest(outcomes)}\n${classTable(outcomes)}`)
 const { passed, failed } = sum(outcomes)
-// a run that died before it could count is a failure too
+// a run that died before it could report is a failure too
 const died = runs.filter((one) => !one.passed && sum(one.outcomes).failed === 0).length
 process.stdout.write(`\n${passed} passed, ${failed + died} failed\n`)
 process.exitCode = failed + died === 0 && passed > 0 ? 0 : 1
 
-/** The output of a run is printed when it is over, so that two runs do not mix. */
+/** Prints each run's output when it ends, so that outputs do not mix. */
 async function runAll(waiting: string[][]): Promise<TestRun[]> {
   const done: TestRun[] = []
   const work = async () => {
@@ -48,7 +48,7 @@ async function runAll(waiting: string[][]): Promise<TestRun[]> {
   return done
 }
 
-/** What one `bun test` each is given, the slowest first. */
+/** The paths of each run, the slowest run first. */
 async function groups(): Promise<string[][]> {
   const top = await readdir("test", { withFileTypes: true })
   const rooms = top.filter((entry) => entry.isDirectory() && !NO_ROOM.includes(entry.name)).map(({ name }) => [name])
@@ -58,7 +58,7 @@ async function groups(): Promise<string[][]> {
   const loose = top.filter(({ name }) => name.endsWith(".test.ts")).map(({ name }) => name)
   const place = ([path = ""]: readonly string[]) => {
     const at = SLOWEST.indexOf(path.replace(/\.test\.ts$/, ""))
-    // files that start OpenCode go before rooms, which are quick
+    // files that start OpenCode take longer than rooms
     return at >= 0 ? at : SLOWEST.length + (path.startsWith("e2e/") ? 0 : 1)
   }
   return [...single, ...rooms, loose]

@@ -11,7 +11,7 @@ const AVOIDED: readonly Avoided[] = [
   { word: /\breckon\w*/i, instead: "estimate, compute, price" },
   { word: /\bto the (?:letter|byte)\b/i, instead: "verbatim, byte for byte" },
   { word: /\bbel(?:y|ies|ied)\b/i, instead: "contradict" },
-  { word: /\btelling\b/i, instead: "say what it does" },
+  { word: /\btelling\b/i, instead: "revealing, reporting" },
   { word: /\bdisown\w*/i, instead: "release" },
   { word: /\bcrowded\b/i, instead: "over the limit" },
   { word: /\btold apart\b/i, instead: "distinguished" },

@@ -1,11 +1,11 @@
-// The options tuple `["opencode-hudfold", { … }]`: schema, defaults, and messages about mistakes. A wrong option never stops
-// the plugin: it takes its default, and one message says so.
+// The options tuple `["opencode-hudfold", { … }]`: schema, defaults, and messages about mistakes. A wrong option never
+// stops the plugin: it takes its default, and one message says so.
 
 import * as z from "zod/mini"
 import { BACKENDS } from "./digest/backends/backend.ts"
 import { GPUS } from "./engine/wire/messages.ts"
-import { protection } from "./fold/protect.ts"
-import type { TariffOverride } from "./fold/tariff.ts"
+import { protection } from "./fold/candidates.ts"
+import type { PricingOverride } from "./fold/pricing.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
 import type { RequestOptions } from "./request/request.ts"
@@ -133,7 +133,7 @@ export function requestOptionsOf({ hud, fold }: Options): RequestOptions {
 }
 
 /** The user's prices, which override those of the provider. */
-export function tariffOverride({ fold: { price } }: Options): TariffOverride {
+export function pricingOverride({ fold: { price } }: Options): PricingOverride {
   const { read, write, lifetimeMinutes, billing } = price
   return {
     ...(read === undefined ? {} : { read }),

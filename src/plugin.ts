@@ -1,4 +1,4 @@
-// The V1 plugin module: wiring only.
+// The plugin module for OpenCode 1: only the wiring.
 
 import type { PluginModule } from "@opencode-ai/plugin"
 import { createEnv } from "./digest/digests.ts"
@@ -6,13 +6,13 @@ import type { HookContext } from "./host/context.ts"
 import { shareDigests } from "./host/digests.ts"
 import { createLog } from "./host/log.ts"
 import { createModels, modelOf } from "./host/models.ts"
-import { createPublisher } from "./host/publish.ts"
+import { createPublisher } from "./host/publisher.ts"
 import { createSessions } from "./host/sessions.ts"
-import { statusOf } from "./host/showing.ts"
+import { statusOf } from "./host/status.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
-import { requestOptionsOf, readOptions } from "./options.ts"
+import { readOptions, requestOptionsOf } from "./options.ts"
 
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
@@ -33,7 +33,11 @@ const server: PluginModule["server"] = async (input, given) => {
       const switches = publisher.switches(session.id)
       return statusOf(session, { options, directory, around, switches, writer: digests.writer(), nowMs })
     },
-    (cause) => log.say("warn", `there is nothing to show in the panel: ${String(cause)}`),
+    (cause) =>
+      log.say(
+        "warn",
+        `cannot write the panel's status file, so there is nothing to show in the panel: ${String(cause)}`,
+      ),
   )
   digests.onChange(publisher.publishAll)
   const context: HookContext = {

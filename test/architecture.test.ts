@@ -1,83 +1,152 @@
-// The arrows between the folders go one way. Walks every import of the sources.
+// The folder list is the architecture: every import of every folder goes where the arrows go, and no two files import each
+// other.
 
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../src", import.meta.url))
-const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name))
+const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => name.split(sep).join("/"))
 
-/** What each folder may import: other folders, and packages by name. A folder may always import itself. */
-const ALLOWED: Record<string, readonly string[]> = {
-  "plugin.ts": ["hooks", "core", "digest", "options.ts", "@opencode-ai/plugin"],
-  "private-folder.ts": ["node:*"],
-  "options.ts": ["core", "protocol", "zod/mini"],
-  core: ["zod/mini", "tokenx", "picomatch", "@secretlint/secretlint-rule-preset-recommend"],
-  protocol: ["zod/mini", "vscode-jsonrpc", "node:*"],
-  sidecar: ["protocol", "core", "private-folder.ts", "zod/mini", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
-  digest: [
-    ...["core", "sidecar", "protocol", "options.ts", "private-folder.ts"],
-    ...["package.json", "zod/mini", "node:*"],
-  ],
-  // and of the store where the data folder lies
-  status: ["core", "store", "private-folder.ts", "zod/mini", "node:*"],
-  hooks: [
-    "core",
-    "digest",
-    "store",
-    "status",
-    "options.ts",
-    "package.json",
-    "node:fs/promises",
-    "node:path",
-    "@opencode-ai/plugin",
-  ],
-  store: ["core", "private-folder.ts", "zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"],
-  demo: ["core", "node:*"],
-  report: ["core", "uplot", "node:*"],
-  // OpenCode's screen loads it; of the store where the data folder lies
-  tui: ["core", "status", "store", "@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "node:*"],
-  // and of the folder `sidecar` beside `src` its manifest and its lock; never loaded by the host
-  setup: ["core", "digest", "protocol", "sidecar", "private-folder.ts", "zod/mini", "node:*"],
-  // never loaded by the host
-  doctor: [
-    ...["core", "store", "status", "digest", "setup", "sidecar", "protocol", "options.ts"],
-    ...["private-folder.ts", "zod/mini", "node:*"],
-  ],
-  cli: [
-    ...["core", "store", "status", "demo", "report", "digest", "setup", "sidecar", "doctor", "protocol", "options.ts"],
-    ...["private-folder.ts", "citty", "node:*", "package.json"],
-  ],
+/**
+ * What each room may import: rooms, with what they may import in turn, and packages by name. A room always sees itself, and
+ * every room sees `system/values.ts`, which holds no I/O.
+ */
+const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string[] }> = {
+  system: { sees: [], packages: ["node:*"] },
+  text: { sees: ["system"], packages: ["tokenx"] },
+  output: { sees: ["text"], packages: [] },
+  session: { sees: ["output"], packages: ["zod/mini"] },
+  engine: {
+    sees: ["text", "system"],
+    packages: ["zod/mini", "vscode-jsonrpc", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
+  },
+  digest: { sees: ["session", "engine", "package.json"], packages: ["zod/mini", "node:*"] },
+  hud: { sees: ["session"], packages: [] },
+  fold: { sees: ["hud", "digest"], packages: ["zod/mini", "picomatch"] },
+  request: { sees: ["fold"], packages: [] },
+  replay: { sees: ["request"], packages: [] },
+  "options.ts": { sees: ["request", "digest"], packages: ["zod/mini"] },
+  store: { sees: ["fold"], packages: ["zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"] },
+  status: { sees: ["fold"], packages: ["zod/mini", "node:*"] },
+  host: {
+    sees: ["replay", "store", "status", "options.ts", "package.json"],
+    packages: ["@opencode-ai/plugin", "node:fs/promises", "node:path"],
+  },
+  "plugin.ts": { sees: ["host", "options.ts"], packages: ["@opencode-ai/plugin"] },
+  // the panel and the commands read stored sessions with the host's adapter
+  tui: {
+    sees: ["status", "host"],
+    packages: ["@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "node:*"],
+  },
+  // and of the folder `sidecar` beside `src` its manifest and its lock
+  setup: { sees: ["digest", "sidecar"], packages: ["zod/mini", "node:*"] },
+  report: { sees: ["replay"], packages: ["uplot", "node:*"] },
+  doctor: { sees: ["store", "status", "setup", "options.ts"], packages: ["zod/mini", "node:*"] },
+  cli: { sees: ["host", "report", "doctor", "setup", "package.json"], packages: ["citty", "node:*"] },
 }
 
-const imports = files.flatMap((file) => {
-  // the demo's script holds the source files of the project it works on, in templates
+/** Rooms that know no clock, no randomness, no process and no I/O. */
+const PURE = ["text", "output", "session", "hud", "fold", "request", "replay", "digest/extract", "digest/ground"]
+
+type Import = { file: string; target: string }
+
+function importsOf(file: string): Import[] {
+  // templates may hold source text of other projects
   const text = readFileSync(join(root, file), "utf8").replace(/`[^`]*`/g, "")
-  return [
-    ...text.matchAll(/^\s*(?:import|export)\s[^"']*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|^import\s+"([^"]+)"/gm),
-  ].map((found) => {
-    const target = found[1] ?? found[2] ?? found[3] ?? ""
-    return { file, target, typeOnly: /^\s*(?:import|export) type /.test(found[0]) }
+  const found = text.matchAll(
+    /^\s*(?:import|export)\s[^"']*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|^import\s+"([^"]+)"/gm,
+  )
+  return [...found].map(([, from, dynamic, bare]) => ({ file, target: from ?? dynamic ?? bare ?? "" }))
+}
+
+const imports = files.flatMap(importsOf)
+
+/** A relative import's file, from `src`; a file beside `src` by its name. */
+function fileOf({ file, target }: Import): string {
+  const path = relative(root, join(root, dirname(file), target))
+    .split(sep)
+    .join("/")
+  return path.replace(/^(?:\.\.\/)+/, "")
+}
+
+const roomOf = (path: string) => path.split("/")[0] ?? ""
+
+/** The rooms a room sees, and those they see. */
+function reach(room: string, seen = new Set<string>()): Set<string> {
+  for (const next of ROOMS[room]?.sees ?? []) {
+    if (seen.has(next)) continue
+    seen.add(next)
+    reach(next, seen)
+  }
+  return seen
+}
+
+describe("the arrows", () => {
+  test("every folder and file of src is a room", () => {
+    expect([...new Set(files.map(roomOf))].filter((room) => !(room in ROOMS))).toEqual([])
+    expect(Object.keys(ROOMS).filter((room) => !files.some((file) => roomOf(file) === room))).toEqual([])
+  })
+
+  test("every import goes where the arrows go", () => {
+    const wrong = imports.filter(({ file, target }) => {
+      const from = roomOf(file)
+      if (!target.startsWith(".")) {
+        const { packages = [] } = ROOMS[from] ?? {}
+        return !packages.some((one) => one === target || (one.endsWith("*") && target.startsWith(one.slice(0, -1))))
+      }
+      const to = fileOf({ file, target })
+      return to !== "system/values.ts" && roomOf(to) !== from && !reach(from).has(roomOf(to))
+    })
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+    expect(imports.length).toBeGreaterThan(100)
+  })
+
+  test("no room sees a room that sees it", () => {
+    expect(Object.keys(ROOMS).filter((room) => reach(room).has(room))).toEqual([])
+  })
+
+  test("no file imports itself by way of others", () => {
+    const targets = new Map(
+      files.map((file) => [file, importsOf(file).flatMap((one) => (one.target.startsWith(".") ? [fileOf(one)] : []))]),
+    )
+    const done = new Set<string>()
+    const circles: string[] = []
+    const walk = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" → "))
+      else if (!done.has(file)) {
+        for (const next of targets.get(file) ?? []) walk(next, [...path, file])
+        done.add(file)
+      }
+    }
+    for (const file of files) walk(file, [])
+    expect(circles).toEqual([])
   })
 })
 
-/** The folder of src a path lies in, or the file when it lies in none. */
-const roomOf = (path: string) => path.split(sep)[0] ?? ""
+test("the pure rooms know no clock, no randomness, no process and no I/O", () => {
+  const pure = files.filter((file) => PURE.some((room) => file.startsWith(`${room}/`)))
+  const impure = pure.filter(
+    (file) =>
+      /\bDate\.now\(|\bnew Date\(\)|Math\.random\(|\bprocess\.|\bBun\.|performance\.now/.test(
+        readFileSync(join(root, file), "utf8"),
+      ) || importsOf(file).some(({ target }) => /^(?:node|bun):/.test(target)),
+  )
+  expect(impure).toEqual([])
+})
 
-test("every import goes where the arrows go", () => {
-  const wrong = imports.filter(({ file, target }) => {
-    const from = roomOf(file)
-    const to = target.startsWith(".")
-      ? roomOf(relative(root, join(root, dirname(file), target)).replace(/^\.\.[/\\]/, ""))
-      : target
-    return (
-      to !== from &&
-      !(ALLOWED[from] ?? []).some((one) => one === to || (one.endsWith("*") && to.startsWith(one.slice(0, -1))))
-    )
-  })
-  expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
-  expect(imports.length).toBeGreaterThan(100)
+test("only the host's room and those who read stored sessions with its adapter know OpenCode's shapes", () => {
+  const knowing = imports.filter((one) => one.target.startsWith(".") && fileOf(one) === "host/v1/message.ts")
+  const outside = knowing.map(({ file }) => file).filter((file) => !file.startsWith("host/"))
+  expect(outside).toEqual(["tui/recall.ts"])
+})
+
+test("one file writes the host's array", () => {
+  const writing = imports.filter((one) => fileOf(one) === "host/v1/copies.ts")
+  expect([...new Set(writing.map(({ file }) => file))].sort()).toEqual(["host/v1/apply.ts", "host/v1/conversation.ts"])
 })
 
 test("one file of the sidecar imports the engine, the others its types alone", () => {
@@ -100,19 +169,8 @@ test("the plugin's entry exports its default and nothing else", async () => {
 test("nothing the host loads writes to the console", () => {
   const loud = files.filter(
     (file) =>
-      !/^(cli|demo)/.test(file) &&
+      !file.startsWith("cli/") &&
       /\bconsole\.\w+\(|process\.std(?:out|err)\.write/.test(readFileSync(join(root, file), "utf8")),
   )
   expect(loud).toEqual([])
-})
-
-test("the core knows no clock, no randomness and no process", () => {
-  const impure = files.filter(
-    (file) =>
-      file.startsWith("core") &&
-      /\bDate\.now\(|\bnew Date\(\)|Math\.random\(|\bprocess\.|\bBun\.|performance\.now/.test(
-        readFileSync(join(root, file), "utf8"),
-      ),
-  )
-  expect(impure).toEqual([])
 })

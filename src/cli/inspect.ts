@@ -3,11 +3,11 @@ import { defineCommand } from "citty"
 import { createEnv } from "../digest/digests.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import type { Options } from "../options.ts"
-import { hudAtCall, type Inspection } from "../replay/inspect.ts"
+import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
 import { quoteArgument } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
-import { isSessionFile, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
+import { isSessionFile, OPTIONS_ARGUMENT, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
 import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 
 export const inspect = defineCommand({
@@ -20,7 +20,7 @@ export const inspect = defineCommand({
       description: "Number of the call, from 1; by default the call that would come next",
     },
     json: { type: "boolean", description: "Print JSON for programs" },
-    options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
+    options: OPTIONS_ARGUMENT,
   },
   async run({ args, rawArgs }) {
     const call = args.call === undefined ? undefined : readCall(args.call)

@@ -8,8 +8,8 @@ import {
   fetchedModels,
   fetchedPath,
   findFetched,
+  hubModelName,
   modelInUse,
-  modelName,
   removeFetched,
   setModelInUse,
 } from "../setup/model-files.ts"
@@ -50,7 +50,7 @@ const pull = defineCommand({
       const places = placesIn(dataFolder())
       const file = await locate(reference, process.env, signal)
       const path = fetchedPath(places, file)
-      const title = modelName(file)
+      const title = hubModelName(file)
       if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
       const onWait = (pid: number) => say(`another process (${pid}) is fetching it; waiting for it`)
       await withProgress(process.stdout, title, (callbacks) =>

@@ -51,12 +51,12 @@ function verdict(sum: Replay): string {
   if (sum.billing === "nothing") return `${billed(sum)}; ${sentShare(sum)}`
   const saved = savedCost(sum)
   const share = finePercent(Math.abs(saved) / sum.without.cost)
-  const prices = `at the prices of ${sum.tariffs.join(", ")}`
+  const prices = `at the prices of ${sum.pricings.join(", ")}`
   return `with the plugin the conversation would have cost ${share} ${saved < 0 ? "MORE" : "less"}, ${prices}`
 }
 
-function billed({ tariffs, billing }: Replay): string {
-  return `${tariffs.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
+function billed({ pricings, billing }: Replay): string {
+  return `${pricings.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
 }
 
 function sentShare({ without, with: sent }: Replay): string {

@@ -3,7 +3,7 @@ import { defineCommand } from "citty"
 import { createEnv } from "../digest/digests.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import type { Options } from "../options.ts"
-import type { NamedPrice } from "../replay/pricing.ts"
+import type { NamedPrice } from "../replay/prices.ts"
 import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
 import { allIn, savedUsd } from "../replay/saved.ts"
 import { sumOf } from "../replay/sum.ts"
@@ -15,6 +15,8 @@ import {
   eachSession,
   type FailedSession,
   needDatabase,
+  OPTIONS_ARGUMENT,
+  PRICE_ARGUMENT,
   readOptionsGiven,
   readPrice,
   readSession,
@@ -30,13 +32,9 @@ export const replay = defineCommand({
   },
   args: {
     "session...": { type: "positional", required: true, description: `${SESSION}; several are also summed up` },
-    price: {
-      type: "string",
-      valueHint: "NAME",
-      description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
-    },
+    price: PRICE_ARGUMENT,
     json: { type: "boolean", description: "Print JSON for programs" },
-    options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
+    options: OPTIONS_ARGUMENT,
   },
   async run({ args }) {
     const options = readOptionsGiven(args.options)

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { createEnv } from "../digest/digests.ts"
-import type { Tariff } from "../fold/tariff.ts"
+import type { Pricing } from "../fold/pricing.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import { sumOf } from "../replay/sum.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
@@ -16,6 +16,8 @@ import {
   absoluteSessions,
   eachSession,
   needDatabase,
+  OPTIONS_ARGUMENT,
+  PRICE_ARGUMENT,
   readOptionsGiven,
   readPrice,
   readSession,
@@ -43,17 +45,13 @@ export const report = defineCommand({
       description: `${SESSION}; without any, the newest ${MAX_NEWEST} of the last ${DEFAULT_DAYS} days`,
     },
     out: { type: "string", valueHint: "FILE", description: `The file to write, by default ${DEFAULT_FILE}` },
-    price: {
-      type: "string",
-      valueHint: "NAME",
-      description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
-    },
+    price: PRICE_ARGUMENT,
     days: {
       type: "string",
       valueHint: "N",
       description: `Without sessions: how many days to look back, by default ${DEFAULT_DAYS}`,
     },
-    options: { type: "string", valueHint: "JSON", description: "The plugin's options, as in opencode.json" },
+    options: OPTIONS_ARGUMENT,
   },
   async run({ args }) {
     const options = readOptionsGiven(args.options)
@@ -67,14 +65,14 @@ export const report = defineCommand({
       return runOnBun(["report", ...childArguments(given, path, args)])
     await checkReportPath(path)
     const client = await readPageAssets()
-    const tariffs = new Map<string, Tariff>()
+    const pricings = new Map<string, Pricing>()
     const replayOptions = { ...replayOptionsOf(options), ...(price ? { price } : {}) }
     const asked = given.length > 0 ? given : await newestSessions(days)
     const { done: sessions, failed } = await eachSession(asked, async (session, onCall) => {
       const recording = await readSession(session)
       const { id, title, directory } = recording.info
       const stored = { id, title, skipped: recording.skipped, messages: conversationOf(visibleMessages(recording)) }
-      return reportSession(stored, replayOptions, createEnv(directory), tariffs, onCall)
+      return reportSession(stored, replayOptions, createEnv(directory), pricings, onCall)
     })
     if (sessions.length === 0) return 2
     const sum = sumOf(sessions.map(({ replay }) => replay))
@@ -83,7 +81,7 @@ export const report = defineCommand({
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
         ...(args.price === undefined ? {} : { price: args.price }),
-        ...{ sum: withoutNames(sum), tariffs: [...tariffs.values()], sessions, failed: failed.length },
+        ...{ sum: withoutNames(sum), pricings: [...pricings.values()], sessions, failed: failed.length },
       },
       client,
     )

@@ -9,6 +9,7 @@ import { promisify } from "node:util"
 import { findCommand } from "../engine/launch.ts"
 import { StoreError } from "../store/errors.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { SIGNALS } from "./terminal.ts"
 
 type BunCommand = { command: string; env: Record<string, string> }
 
@@ -44,8 +45,7 @@ export async function runOnBun(args: readonly string[], env: Environment = proce
   const child = spawn(runtime.command, [ownPath(), ...args], { stdio: "inherit", ...onBun(runtime, env) })
   // A terminal signals both processes; this one stays alive to pass on the exit code.
   const forward = (signal: NodeJS.Signals) => child.kill(signal)
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-  for (const signal of signals) process.on(signal, forward)
+  for (const signal of SIGNALS) process.on(signal, forward)
   try {
     return await new Promise<number>((resolve, reject) => {
       child.once("error", (cause) => {
@@ -54,7 +54,7 @@ export async function runOnBun(args: readonly string[], env: Environment = proce
       child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? system.signals[signal] : 0)))
     })
   } finally {
-    for (const signal of signals) process.off(signal, forward)
+    for (const signal of SIGNALS) process.off(signal, forward)
   }
 }
 

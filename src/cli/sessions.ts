@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { type Options, readOptions, requestOptionsOf, tariffOverride } from "../options.ts"
+import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/pricing.ts"
+import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/prices.ts"
 import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { readExport } from "../store/export.ts"
@@ -15,6 +15,18 @@ import { complain, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
 export const SESSION = "a session id, the beginning of one, `latest`, or a file written by `opencode export`"
+
+export const OPTIONS_ARGUMENT = {
+  type: "string",
+  valueHint: "JSON",
+  description: "The plugin's options, as in opencode.json",
+} as const
+
+export const PRICE_ARGUMENT = {
+  type: "string",
+  valueHint: "NAME",
+  description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
+} as const
 
 /** Reads a session by its id, which needs SQLite, or from a file. Throws UsageError, StoreError. */
 export async function readSession(argument: string): Promise<Recording> {
@@ -57,7 +69,7 @@ function kindOf(session: string): "file" | "id" | "invalid" {
 
 /** The provider that `--price` names. Throws UsageError. */
 export function readPrice(name: string, options: Options): NamedPrice {
-  const price = priceNamed(name, tariffOverride(options))
+  const price = priceNamed(name, pricingOverride(options))
   if (price) return price
   throw new UsageError(
     `--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quoteArgument(name)}`,
@@ -86,7 +98,7 @@ export function replayOptionsOf(options: Options): ReplayOptions {
   return {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
-    prices: tariffOverride(options),
+    prices: pricingOverride(options),
   }
 }
 

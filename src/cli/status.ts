@@ -10,7 +10,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
 import { quoteArgument, readFolder } from "./arguments.ts"
-import { coloured, escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
+import { coloured, escapeControls, escapedLine, print, SIGNALS, UsageError } from "./terminal.ts"
 
 export const status = defineCommand({
   meta: { name: "status", description: "Print the status of a session: context, savings, folds, failures" },
@@ -105,8 +105,6 @@ function linesOf({ name, text, tone, details }: StatusRow): string[] {
     ...details.map((detail) => `${" ".repeat(NAME_COLUMNS + 2)}${escapedLine(detail)}`),
   ]
 }
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /** Prints the status and every change until a signal, which is the normal end. Throws UsageError. */
 async function follow(wanted: Wanted): Promise<void> {

@@ -35,7 +35,7 @@ export function complain(text: string): void {
   process.stderr.write(`hudfold: ${escapedLine(text)}\n`)
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+export const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
  * Runs `work` until it ends or a signal aborts it; a second signal ends the process at once. Returns the exit code of

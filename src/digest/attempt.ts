@@ -1,5 +1,5 @@
-// One attempt to have a backend write the digest of one output: prompt, answer, grounding. Also the queue's counters, which
-// add up what came of the attempts.
+// One attempt to have a backend write the digest of one output: prompt, answer, grounding. Also the queue's counters,
+// which add up what came of the attempts.
 
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"

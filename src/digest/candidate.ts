@@ -1,13 +1,12 @@
-// Which tool outputs are worth a model's digest, and how much. They go to the queue as soon as the ledger has read them,
-// long before the digest is needed.
+// Which tool outputs are worth a model's digest, and how much. They go to the queue as soon as the ledger has read
+// them, long before the digest is needed.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { digestKey, sourceOf } from "../session/normalize.ts"
-import { withoutSecrets } from "../session/withheld.ts"
+import { digestKey, sourceOf, withoutSecrets } from "../session/normalize.ts"
 
 /** A finished tool output that a model may write a digest of. */
 export type DigestCandidate = {

@@ -44,9 +44,9 @@ const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
 type Row = { text: string; rank: number }
 
 /**
- * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps all
- * its lines, without indentation, escapes, secrets and whatever exceeds 240 characters; blank lines go. Reads only
- * the first and the last 64 kB. `[… 12 lines]` stands for lines that were left out.
+ * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps
+ * all its lines but the blank ones, with less indentation, without escapes and secrets, and at most 240 characters each.
+ * Reads only the first and the last 64 kB. `[… 12 lines]` stands for lines that were left out.
  */
 export function condense(output: string, budgetTokens: number, hints: CondenseHints = {}): string {
   const { view } = withoutTruncationNote(viewOf(output))

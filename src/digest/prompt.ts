@@ -1,6 +1,6 @@
-// The prompt that asks a model for a digest. The instruction is the same for every output, so that an engine evaluates it
-// only once. The model writes only what code cannot: what the output is about and what matters in it. Kind and verdict
-// come from code.
+// The prompt that asks a model for a digest. The instruction is the same for every output, so that an engine evaluates
+// it only once. The model writes only what code cannot: what the output is about and what matters in it. Kind and
+// verdict come from code.
 
 import type { DigestSource } from "../output/digest.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -20,11 +20,6 @@ export type Prompt = {
   maxTokens: number
 }
 
-export type PromptOptions = {
-  /** size of the document, in estimated tokens of a small model */
-  budgetTokens: number
-}
-
 /** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
 export const PROMPT_VERSION = 2
 
@@ -34,8 +29,8 @@ export const INSTRUCTION = "You summarize the output of developer tools. Use onl
 export const REQUEST = "Summarize this output in one sentence, then copy up to three important facts from it."
 
 /**
- * A model may write digits at one token each. A summary of this length still ends within `MAX_ANSWER_TOKENS` then, so that
- * the answer matches the schema. Also, the longer a small model's sentence is, the likelier its end is wrong.
+ * A model may write digits at one token each. A summary of this length still ends within `MAX_ANSWER_TOKENS` then, so
+ * that the answer matches the schema. Also, the longer a small model's sentence is, the likelier its end is wrong.
  */
 export const MAX_SUMMARY_CHARS = 84
 /** Facts that are longer or more are cut off. */
@@ -59,8 +54,11 @@ const MAX_ARGUMENTS_CHARS = 400
 /** Arguments that repeat the output or are too large for the prompt. */
 const BULK_ARGUMENTS = new Set(["content", "newString", "oldString", "patchText", "edits", "todos"])
 
-/** The prompt for one output. Deterministic, and free of every secret that `redact` recognizes. */
-export function promptFor(source: DigestSource, options: PromptOptions): Prompt {
+/**
+ * The prompt for one output, condensed to `budgetTokens` estimated tokens of a small model. Deterministic, and free of
+ * every secret that `redact` recognizes.
+ */
+export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens: number }): Prompt {
   const head = [
     `tool: ${cut(line(source.tool), 60)}`,
     ...argumentsOf(source.input),
@@ -68,7 +66,7 @@ export function promptFor(source: DigestSource, options: PromptOptions): Prompt 
     ...(source.exit ? [`exit code: ${source.exit}`] : []),
     "output:",
   ].join("\n")
-  const output = condense(source.output, options.budgetTokens, { words: searchedWords(source.input) })
+  const output = condense(source.output, budgetTokens, { words: searchedWords(source.input) })
   return {
     kind: source.kind,
     instruction: INSTRUCTION,

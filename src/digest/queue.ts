@@ -1,5 +1,5 @@
-// One worker that has a model write digests, worthiest first, outside of any hook. An output that it does not get to, or
-// gets no answer for, keeps the digest that `extract` makes.
+// One worker that has a model write digests, worthiest first, outside of any hook. An output that it does not get to,
+// or gets no answer for, keeps the digest that `extract` makes.
 //
 // When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time.
 // `TIMEOUT` does the same but drops the job, which may be the reason. `BAD_ANSWER` drops the job. `OFF` ends the queue.
@@ -64,7 +64,10 @@ export type Queue = {
   toolEnded(id: string): void
   /** The agent is idle: works through everything that waits, however long it takes. */
   drain(): void
-  /** Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a retry. */
+  /**
+   * Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a
+   * retry.
+   */
   settled(): Promise<void>
   /** Drops what waits and aborts what is in work. Idempotent. */
   close(): Promise<void>

@@ -26,7 +26,7 @@ import {
 
 export type Listeners = { [Name in NotificationName]?: (notice: Notice<Name>) => void }
 
-export type RequestOptions = {
+type CallOptions = {
   /** default: as long as the connection lasts */
   timeoutMs?: number
   /** on abort the sidecar is told to cancel, and the request rejects at once with the signal's reason */
@@ -35,7 +35,7 @@ export type RequestOptions = {
 
 export type EngineClient = {
   /** Rejects with a `SidecarError`, or with the signal's reason. */
-  request<Name extends RequestName>(name: Name, params: Params<Name>, options?: RequestOptions): Promise<Result<Name>>
+  request<Name extends RequestName>(name: Name, params: Params<Name>, options?: CallOptions): Promise<Result<Name>>
   /** Dropped if it cannot be sent. */
   notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void
   /** requests the sidecar has not answered, including those that were cancelled or timed out here */
@@ -98,7 +98,7 @@ export function connectEngine(
   function request<Name extends RequestName>(
     name: Name,
     params: Params<Name>,
-    { timeoutMs, signal }: RequestOptions = {},
+    { timeoutMs, signal }: CallOptions = {},
   ): Promise<Result<Name>> {
     return new Promise((resolve, reject) => {
       if (closed) return reject(closed)

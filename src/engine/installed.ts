@@ -33,20 +33,14 @@ const modelRecordSchema = z.object({
 })
 export type ModelInUse = z.output<typeof modelRecordSchema>
 
-export type Places = {
-  /** the engine's package: package.json, package-lock.json, node_modules, main.js, installed.json */
-  sidecar: string
-  /** the sidecar's program */
-  main: string
-  engineRecord: string
-  models: string
-  modelRecord: string
-}
+export type Places = Readonly<ReturnType<typeof placesIn>>
 
-export function placesIn(dataFolder: string): Places {
+export function placesIn(dataFolder: string) {
+  /** the engine's package: package.json, package-lock.json, node_modules, main.js, installed.json */
   const sidecar = join(dataFolder, "sidecar")
   return {
     sidecar,
+    /** the sidecar's program */
     main: join(sidecar, "main.js"),
     engineRecord: join(sidecar, "installed.json"),
     models: join(dataFolder, "models"),
@@ -55,9 +49,7 @@ export function placesIn(dataFolder: string): Places {
 }
 
 /** A record that is missing or unreadable is `undefined`. Never rejects. */
-export async function readInstalled(
-  places: Places,
-): Promise<{ engine: EngineRecord | undefined; model: ModelInUse | undefined }> {
+export async function readInstalled(places: Places) {
   const [engine, model] = await Promise.all([
     readRecord(places.engineRecord, engineRecordSchema),
     readRecord(places.modelRecord, modelRecordSchema),

@@ -64,31 +64,15 @@ const BUN_ENV = {
 
 function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } | { reason: string } {
   const { runtime, execPath, hostIsBun, find } = input
-  const onPath = (name: string, isBun: boolean) => {
+  const isHost = runtime === "auto" || (runtime === "opencode" && /^opencode/i.test(basename(execPath)))
+  if (hostIsBun && isHost) return { command: execPath, isBun: true }
+  for (const name of runtime === "auto" ? ["bun", "node", "opencode"] : [runtime]) {
     const command = find(name)
-    return command === undefined ? undefined : { command, isBun }
+    if (command !== undefined) return { command, isBun: name !== "node" }
   }
-  const missing = (name: string) => ({
-    reason: `the option digest.runtime is "${name}", and no ${name} is on PATH; put one there or use "auto"`,
-  })
-  switch (runtime) {
-    case "auto":
-      if (hostIsBun) return { command: execPath, isBun: true }
-      return (
-        onPath("bun", true) ??
-        onPath("node", false) ??
-        onPath("opencode", true) ?? { reason: "the sidecar runs on bun or node, and neither is on PATH; install one" }
-      )
-    case "opencode":
-      if (hostIsBun && /^opencode/i.test(basename(execPath))) return { command: execPath, isBun: true }
-      return onPath("opencode", true) ?? missing("opencode")
-    case "bun":
-      return onPath("bun", true) ?? missing("bun")
-    case "node":
-      return onPath("node", false) ?? missing("node")
-    default:
-      throw new Error(`no such runtime: ${runtime satisfies never}`)
-  }
+  if (runtime === "auto") return { reason: "the sidecar runs on bun or node, and neither is on PATH; install one" }
+  const what = `the option digest.runtime is "${runtime}", and no ${runtime} is on PATH`
+  return { reason: `${what}; put one there or use "auto"` }
 }
 
 /**

@@ -26,14 +26,8 @@ export type SidecarProcess = {
   stop(): Promise<Exit>
 }
 
-export type StopTimes = {
-  /** from the end of stdin to SIGTERM */
-  termMs: number
-  /** from SIGTERM to SIGKILL */
-  killMs: number
-}
-
-export const STOP_TIMES: StopTimes = { termMs: 500, killMs: 1_000 }
+/** From the end of stdin to SIGTERM, and from there to SIGKILL. */
+export const STOP_TIMES = { termMs: 500, killMs: 1_000 }
 /** A process in uninterruptible sleep (a hanging driver) survives SIGKILL; it is not waited for any longer. */
 const GIVE_UP_MS = 2_000
 /** How long to read the pipes of a process that has exited. */
@@ -44,7 +38,7 @@ const MAX_STDERR_LINE_CHARS = 400
 type StartOptions = {
   /** whether it keeps the host's event loop alive: it must not in a plugin, and must in a command that waits for it */
   holdsHost?: boolean
-  stopTimes?: StopTimes
+  stopTimes?: typeof STOP_TIMES
 }
 
 /** Never throws. The process exits when its stdin ends, and therefore when the host does. */
@@ -124,7 +118,7 @@ function release(child: ChildProcessWithoutNullStreams): void {
 async function stopChild(
   child: ChildProcessWithoutNullStreams,
   exited: Promise<Exit>,
-  { termMs, killMs }: StopTimes,
+  { termMs, killMs }: typeof STOP_TIMES,
 ): Promise<Exit> {
   // these timers keep the host alive for a second or so, so that the child is gone before the host is
   let timer: ReturnType<typeof setTimeout> | undefined

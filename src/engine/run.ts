@@ -5,7 +5,7 @@ import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
 import { SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
-import { type Exit, STOP_TIMES, type StopTimes, startProcess } from "./process.ts"
+import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
 import {
   type Capabilities,
   type Load,
@@ -15,31 +15,22 @@ import {
   type WriteRequest,
 } from "./wire/messages.ts"
 
-export type RunTimes = {
+export const RUN_TIMES = {
   /** deadline of the first answer: a runtime of 150 MB, perhaps from a cold disk */
-  helloMs: number
-  /** deadline of loading: gigabytes from a slow disk, shaders to compile */
-  loadMs: number
-  /** longest time without a heartbeat while loading, when no speed is known yet */
-  loadSilenceMs: number
-  /** lower bound of the time without a heartbeat during work, and of the time a cancelled request has to stop */
-  silenceMs: number
-  /** lower bound of the deadline of one answer, not counting pauses */
-  writeMs: number
-  /** interval of the watchdog */
-  tickMs: number
-  stop: StopTimes
-}
-
-export const RUN_TIMES: RunTimes = {
   helloMs: 15_000,
+  /** deadline of loading: gigabytes from a slow disk, shaders to compile */
   loadMs: 300_000,
+  /** longest time without a heartbeat while loading, when no speed is known yet */
   loadSilenceMs: 30_000,
+  /** lower bound of the time without a heartbeat during work, and of the time a cancelled request has to stop */
   silenceMs: 10_000,
+  /** lower bound of the deadline of one answer, not counting pauses */
   writeMs: 30_000,
+  /** interval of the watchdog */
   tickMs: 1_000,
   stop: STOP_TIMES,
 }
+export type RunTimes = typeof RUN_TIMES
 
 /** How much longer than predicted silence and an answer may take: a busy machine does not explain more. */
 const SLACK = { silence: 3, write: 5 }

@@ -6,7 +6,7 @@ import { seconds } from "../text/format.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
-import { RUN_TIMES, type RunTimes, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
+import { RUN_TIMES, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
 import type { Capabilities, Load, Notice, WriteReply, WriteRequest } from "./wire/messages.ts"
 
 export type Logger = (level: Notice<"engine/log">["level"], message: string) => void
@@ -18,14 +18,14 @@ export type SidecarState =
   /** it is not started again */
   | { kind: "off"; reason: string }
 
-export type SidecarTimes = RunTimes & {
+const TIMES = {
+  ...RUN_TIMES,
   /** rests after consecutive failures; the last one is the degraded state */
-  restsMs: readonly number[]
+  restsMs: RESTS_MS,
   /** how long to wait before trying the lease again */
-  leaseMs: number
+  leaseMs: 30_000,
 }
-
-const TIMES: SidecarTimes = { ...RUN_TIMES, restsMs: RESTS_MS, leaseMs: 30_000 }
+export type SidecarTimes = typeof TIMES
 
 export type SidecarConfig = {
   spec: LaunchSpec
@@ -125,11 +125,7 @@ export function createSidecar(config: SidecarConfig): Sidecar {
     if (health.avoidsGpu && !avoided)
       logOnce("gpu", "warn", `the sidecar failed twice with the GPU and continues without it: ${error.message}`)
     if (health.isDegraded)
-      logOnce(
-        "degraded",
-        "warn",
-        `digests are made without the model for a while after repeated failures: ${error.message}`,
-      )
+      logOnce("degraded", "warn", `repeated failures, digests are made without the model for now: ${error.message}`)
     else logOnce(error.code, "info", `the sidecar failed and will be restarted: ${error.message}`)
   }
 

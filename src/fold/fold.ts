@@ -1,6 +1,7 @@
-// What a fold is: one tool output that goes out as its digest, the same bytes on every call until a decision changes it.
+// A fold: one tool output that is sent as its digest line, the same bytes on every call until the fold is dropped.
 
 import * as z from "zod/mini"
+import type { ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 
 /** Why an output was folded: it cost nothing, it pays for itself, or the context window would overflow. */
@@ -23,7 +24,7 @@ export const foldSchema = z.object({
   text: z.string(),
   /** the call in a form the reader recognizes, such as `read src/db.ts` */
   what: z.string(),
-  /** `free`: at no cost; `pays`: it saves over the calls to come; `must`: the context nears its limit */
+  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the context nears its limit */
   reason: reasonSchema,
   /** the reason in words for people, one line */
   because: z.string(),
@@ -36,7 +37,7 @@ export const foldSchema = z.object({
 })
 export type Fold = z.output<typeof foldSchema>
 
-/** How many of the folds stand for something in these entries, and the tokens that leaves out. */
+/** How many of the folds apply to these entries, and the tokens they save. */
 export function appliedFolds(
   entries: readonly Entry[],
   folds: ReadonlyMap<string, Fold>,
@@ -54,7 +55,12 @@ export function appliedFolds(
   return { outputs, savedTokens: saved }
 }
 
-/** Tokens that a fold leaves out of each request it is in. */
+/** Tokens that a fold saves on each request. */
 export function savedTokens(fold: Fold): number {
   return fold.tokens - fold.textTokens
+}
+
+/** The original that a fold of this call replaces, verbatim. */
+export function originalText({ input, output }: ToolPart, side: Fold["side"]): string {
+  return side === "input" ? JSON.stringify(input, null, 2) : output
 }

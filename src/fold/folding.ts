@@ -1,10 +1,9 @@
-// What is remembered of a session's folds from call to call, and one call's decisions made into folds.
+// A session's folds from call to call, and turning one call's decisions into folds.
 
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { nameOf, type ToolEvent } from "../session/event.ts"
-import { digestKey, type Env, sourceOf } from "../session/normalize.ts"
-import { withoutSecrets } from "../session/withheld.ts"
+import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { renew } from "../system/values.ts"
 import { cutMiddle } from "../text/sanitize.ts"
 import { estimateTokens, tokensOfLength } from "../text/tokens.ts"
@@ -13,9 +12,9 @@ import type { Fold } from "./fold.ts"
 import type { Decision } from "./plan.ts"
 import { inputWords, outputWords } from "./words.ts"
 
-/** A value: what changes it answers another. */
+/** Immutable: functions that change it return another. */
 export type Folding = {
-  /** by part id; those of messages that a compaction or a revert took away stay, for recall */
+  /** by part id; folds of messages removed by a compaction or a revert stay, for recall */
   readonly folds: ReadonlyMap<string, Fold>
   /** the same by recall id */
   readonly byID: ReadonlyMap<string, Fold>
@@ -23,9 +22,9 @@ export type Folding = {
   readonly lastNumber: number
   /** the call in which an output was last quoted, by part id */
   readonly quotedAt: ReadonlyMap<string, number>
-  /** ids of parts that a fold would not make shorter: a plan that counted on them would fold too little */
+  /** ids of parts that a fold would not make shorter; a plan that counted on them would fold too little */
   readonly refused: ReadonlySet<string>
-  /** what the provider reported against what was expected */
+  /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
 
@@ -40,12 +39,12 @@ export function newFolding(): Folding {
   }
 }
 
-/** Folds kept of a session, as many as the store keeps; an older one goes out whole again. */
-const MOST_KEPT = 5000
+/** Folds kept per session, as many as the store keeps; an output whose fold is dropped is sent in full again. */
+const MAX_FOLDS = 5000
 
 /**
- * Adds folds, as decided or as an earlier process left them. Two processes in one session give the same id twice: of
- * those the first stays and the other output goes out whole, since an id must never bring back another's original.
+ * Adds new folds, or those an earlier process left. Two processes in one session may assign the same id twice. Then the
+ * first fold stays and the other output is sent in full, because an id must never recall another output's original.
  */
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   const folds = new Map(folding.folds)
@@ -54,22 +53,22 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   for (const fold of added) {
     const known = byID.get(fold.id)
     if (known && known.partID !== fold.partID) continue
-    renew(folds, fold.partID, fold, MOST_KEPT)
-    renew(byID, fold.id, fold, MOST_KEPT)
+    renew(folds, fold.partID, fold, MAX_FOLDS)
+    renew(byID, fold.id, fold, MAX_FOLDS)
     lastNumber = Math.max(lastNumber, Number(fold.id.slice(1)) || 0)
   }
   return { ...folding, folds, byID, lastNumber }
 }
 
-/** Parts remembered as refused; of an older one the plan is made once more, and refused once more. */
-const MOST_REFUSED = 2000
+/** Refused parts remembered; an older one is planned and refused once more. */
+const MAX_REFUSED = 2000
 
 export function refuse(folding: Folding, partIDs: readonly string[]): Folding {
   if (partIDs.length === 0) return folding
-  return { ...folding, refused: new Set([...folding.refused, ...partIDs].slice(-MOST_REFUSED)) }
+  return { ...folding, refused: new Set([...folding.refused, ...partIDs].slice(-MAX_REFUSED)) }
 }
 
-/** Gives up folds of parts that hold another content by now, and answers their part ids. `fresh` are entries just read. */
+/** Drops the folds of parts whose content has changed, and returns their part ids. `fresh`: entries just read. */
 export function dropChanged(folding: Folding, fresh: readonly Entry[]): { folding: Folding; dropped: string[] } {
   const events = fresh.flatMap((entry) => entry.events)
   const dropped = events
@@ -87,7 +86,7 @@ export function dropChanged(folding: Folding, fresh: readonly Entry[]): { foldin
   return { folding: { ...folding, folds, refused }, dropped }
 }
 
-/** The folds that decisions come to, oldest first; a part that cannot be found or gets no shorter gives none. */
+/** Turns decisions into folds, oldest first. A part that is missing or would not get shorter yields none. */
 export function foldsOf(
   decisions: readonly Decision[],
   messages: readonly Message[],
@@ -128,17 +127,17 @@ export function foldsOf(
   return folds
 }
 
-/** What tells whether a part still holds what was folded. */
+/** The hash that shows whether a part still has the content that was folded. */
 export function hashOf(event: ToolEvent, side: Fold["side"]): string {
   return side === "input" ? event.inputHash : (event.outputHash ?? "")
 }
 
-/** Part ids alone may repeat in an array that others have a hand in. */
+/** A part id alone may be ambiguous, because other plugins edit the messages too. */
 function placeOf(messageID: string, partID: string): string {
   return `${messageID} ${partID}`
 }
 
-/** Tool parts of these messages, by where they stand. */
+/** Tool parts of these messages, by message and part id. */
 function partsOf(messages: readonly Message[], ids: ReadonlySet<string>): Map<string, ToolPart> {
   const found = new Map<string, ToolPart>()
   for (const { id, parts } of messages)

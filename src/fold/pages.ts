@@ -1,42 +1,42 @@
-// What a tool hands over in one answer: as much as OpenCode passes on whole, cut at line ends. OpenCode would keep the
-// head of anything longer, write the rest to a file and say so.
+// Splits a tool's answer into pages of the size that OpenCode passes on in full, cut at line ends. Of anything longer,
+// OpenCode would keep the head and write the rest to a file.
 
-/** What OpenCode passes on whole of a tool's answer, unless `tool_output` in its configuration says otherwise. */
-export const HOST_LIMITS: Limits = { bytes: 51_200, lines: 2_000 }
+/** The size of a tool's answer that OpenCode passes on in full, unless `tool_output` in its configuration differs. */
+export const HOST_LIMITS: PageLimits = { bytes: 51_200, lines: 2_000 }
 
 /** Size in UTF-8, and lines as `split("\n")` counts them. */
-export type Limits = { bytes: number; lines: number }
+export type PageLimits = { bytes: number; lines: number }
 
-/** One thing to hand over: its text, verbatim, under a line that says what it is. An empty text has that line only. */
+/** A verbatim text under a head line that says what it is. An empty text has the head line only. */
 export type Block = {
   text: string
-  /** The line above. `fromLine` and `toLine` count from 0 in the text; absent when all of it is there. */
+  /** The head line of a part of the text, or of all of it. `fromLine` and `toLine` count from 0. */
   head(part?: { fromLine: number; toLine: number }): string
 }
 
-/** A page is its pieces in order; the texts of a block's pieces, put together, are the block's text. */
-export type Piece = { head: string; text: string }
+/** A page is a list of pieces; the texts of a block's pieces, concatenated, are the block's text. */
+export type PagePiece = { head: string; text: string }
 
-/** Smallest page: whoever sets OpenCode's limits below this gets pages that OpenCode cuts. */
-const LEAST: Limits = { bytes: 2_000, lines: 20 }
-/** Lines that a piece has besides its text's: its head, the end of line its text may have, the empty line after it. */
+/** Smallest page: if OpenCode's limits are set below this, it cuts the pages. */
+const MIN_LIMITS: PageLimits = { bytes: 2_000, lines: 20 }
+/** Lines of a piece besides its text: its head, the line end its text may have, the empty line after it. */
 const FRAME_LINES = 3
-/** The ends of line around a text. */
+/** The line ends around a text. */
 const FRAME_BYTES = 3
 
-export function fits(text: string, limits: Limits): boolean {
+export function fits(text: string, limits: PageLimits): boolean {
   return byteLength(text) <= limits.bytes && lineCount(text) <= limits.lines
 }
 
-/** `reserved` bytes and one line stay free on every page for what is said below it. */
-export function paginate(blocks: readonly Block[], limits: Limits, reserved: number): Piece[][] {
+/** `reserved` bytes and one line stay free on every page for a note below it. */
+export function paginate(blocks: readonly Block[], limits: PageLimits, reserved: number): PagePiece[][] {
   const whole = {
-    bytes: Math.max(limits.bytes, LEAST.bytes) - reserved,
-    lines: Math.max(limits.lines, LEAST.lines) - 1,
+    bytes: Math.max(limits.bytes, MIN_LIMITS.bytes) - reserved,
+    lines: Math.max(limits.lines, MIN_LIMITS.lines) - 1,
   }
-  const pages: Piece[][] = []
+  const pages: PagePiece[][] = []
   let left = { bytes: 0, lines: 0 }
-  const add = (piece: Piece) => {
+  const add = (piece: PagePiece) => {
     pages.at(-1)?.push(piece)
     left = { bytes: left.bytes - frameBytes(piece.head) - byteLength(piece.text), lines: left.lines - linesOf(piece) }
   }
@@ -47,7 +47,7 @@ export function paginate(blocks: readonly Block[], limits: Limits, reserved: num
   for (const block of blocks) {
     const piece = { head: block.head(), text: block.text }
     const size = { bytes: frameBytes(piece.head) + byteLength(piece.text), lines: linesOf(piece) }
-    const doesFit = (room: Limits) => size.bytes <= room.bytes && size.lines <= room.lines
+    const doesFit = (room: PageLimits) => size.bytes <= room.bytes && size.lines <= room.lines
     if (!doesFit(left)) turn()
     if (doesFit(left)) {
       add(piece)
@@ -68,17 +68,17 @@ export function paginate(blocks: readonly Block[], limits: Limits, reserved: num
   return pages
 }
 
-/** A page as it is handed over: an empty line sets each text apart from what comes after it. */
-export function renderPage(pieces: readonly Piece[]): string {
+/** A page as text, with an empty line between its pieces. */
+export function renderPage(pieces: readonly PagePiece[]): string {
   return pieces.map(({ head, text }) => (text === "" ? head : `${head}\n${text}`)).join("\n\n")
 }
 
-/** The next whole lines that fit; of a line that does not fit by itself, its beginning up to a code point's border. */
-function takeChunk(text: string, from: number, room: Limits): string {
-  const most = Math.max(LONGEST_POINT, room.bytes)
-  // no fewer bytes than characters, so that of a line of 10 MB no page looks further than this
-  const near = text.slice(from, from + most + 1)
-  const fitting = encoder.encodeInto(near, new Uint8Array(most)).read
+/** The next whole lines that fit; if not even one fits, its beginning, cut between code points. */
+function takeChunk(text: string, from: number, room: PageLimits): string {
+  const maxBytes = Math.max(MAX_POINT_BYTES, room.bytes)
+  // a character has at least one byte, so no page needs more than this of a line of 10 MB
+  const near = text.slice(from, from + maxBytes + 1)
+  const fitting = encoder.encodeInto(near, new Uint8Array(maxBytes)).read
   let at = 0
   for (let lines = 0; lines < room.lines; lines++) {
     const end = near.indexOf("\n", at)
@@ -89,27 +89,27 @@ function takeChunk(text: string, from: number, room: Limits): string {
   return near.slice(0, at || fitting)
 }
 
-/** Bytes of one code point, which is the least that a page takes. */
-const LONGEST_POINT = 4
+/** Bytes of the longest code point: every chunk has room for one. */
+const MAX_POINT_BYTES = 4
 
 const encoder = new TextEncoder()
 
-/** In UTF-8; a lone surrogate counts as the U+FFFD it is sent as. */
+/** Bytes in UTF-8; a lone surrogate counts as the U+FFFD it is sent as. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length
 }
 
-/** Lines, a last one without an end of line included. */
+/** Number of lines, including a last one without a line end. */
 export function lineCount(text: string): number {
   let lines = 1
-  // counted one by one: a list of the ten million lines that 10 MB may have takes a second to make
+  // a loop, because splitting 10 MB into up to ten million lines takes a second
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === LINE_FEED) lines++
   return lines
 }
 
 const LINE_FEED = 10
 
-function linesOf({ text }: Piece): number {
+function linesOf({ text }: PagePiece): number {
   return FRAME_LINES + (text === "" ? 0 : lineCount(text))
 }
 

@@ -1,4 +1,4 @@
-// The folds of one request: what is decided now, what stays as it is, and what the next report is to be held against.
+// Prepares the folds of one request: the new ones, those that stay, and what the provider's next report should say.
 
 import type { Message, ModelName } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
@@ -9,10 +9,10 @@ import { digestKey, type Env } from "../session/normalize.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { appliedFolds, type Fold } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, refuse } from "./folding.ts"
+import { quotedParts } from "./need.ts"
 import { planFolds } from "./plan.ts"
+import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
-import { quotedParts } from "./quotes.ts"
-import type { Tariff } from "./tariff.ts"
 
 export type FoldCircumstances = {
   nowMs: number
@@ -20,43 +20,48 @@ export type FoldCircumstances = {
   model?: ModelName
   /** the size at which OpenCode compacts, in tokens; absent when it never does or the limits are unknown */
   compactsAt?: number
-  tariff: Tariff
-  /** the user paused folding: only what must be is folded */
+  pricing: Pricing
+  /** the user paused folding: only folds that make room are decided */
   foldingPaused?: boolean
 }
 
-/** The request as it would go out without a new fold, and what is known of its price. */
+/** The request without a new fold, and what its price depends on. */
 export type Unplanned = {
   wire: readonly WireMessage[]
   cached: CachedPrefix
-  /** messages of the last request, as entries of the ledger; none before the first */
+  /** number of the session's messages in the last request; undefined before the first */
   sentEntries: number | undefined
   account: Account
-  tariff: Tariff
+  pricing: Pricing
 }
 
 export type FoldPlan = {
   /** decided for this call */
   folded: readonly Fold[]
-  /** keys of the digests that stand in them: a better one comes too late for this session */
+  /** keys of the digests they use: a better digest comes too late for this session */
   digested: readonly string[]
-  /** all that goes out folded, by part id */
+  /** all folds of the request, by part id */
   folds: ReadonlyMap<string, Fold>
-  /** index of the first message of the wire that goes out otherwise than before; infinite when none does */
+  /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
-  /** The state that follows, once the request is sent with a HUD of this size. */
+  /** The state after the request is sent with a HUD of this size. */
   next(hudTokens: number): Folding
 }
 
-export function prepareFolds(
-  messages: readonly Message[],
-  { facts, entries }: Reading,
-  folding: Folding,
-  { wire, cached, sentEntries, account, tariff }: Unplanned,
-  around: FoldCircumstances,
-  options: { isProtected(event: ToolEvent): boolean },
-  env: Env,
-): FoldPlan {
+export type FoldRequest = {
+  messages: readonly Message[]
+  reading: Reading
+  folding: Folding
+  unplanned: Unplanned
+  around: FoldCircumstances
+  options: { isProtected(event: ToolEvent): boolean }
+  env: Env
+}
+
+export function prepareFolds(request: FoldRequest): FoldPlan {
+  const { messages, folding, around, options, env } = request
+  const { facts, entries } = request.reading
+  const { wire, cached, sentEntries, account, pricing } = request.unplanned
   const quotedAt = quotes(messages, entries, facts.calls, folding, sentEntries)
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const sentTokens = unfolded - appliedFolds(entries, folding.folds).savedTokens
@@ -65,7 +70,7 @@ export function prepareFolds(
     entries,
     facts,
     folds: folding.folds,
-    tariff,
+    pricing,
     wire,
     cached,
     sentTokens,
@@ -101,8 +106,8 @@ function firstChanged(wire: readonly WireMessage[], folded: readonly Fold[]): nu
   return index < 0 ? Number.POSITIVE_INFINITY : index
 }
 
-/** Quotes remembered; what was quoted long before was touched long ago. */
-const MOST_QUOTED = 200
+/** Quoted outputs remembered; older quotes no longer matter. */
+const MAX_QUOTED = 200
 
 function quotes(
   messages: readonly Message[],
@@ -117,5 +122,5 @@ function quotes(
   const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))
   if (quoted.length === 0) return folding.quotedAt
   const all = [...folding.quotedAt, ...quoted.map((partID) => [partID, calls] as const)]
-  return new Map(all.slice(-MOST_QUOTED))
+  return new Map(all.slice(-MAX_QUOTED))
 }

@@ -1,34 +1,37 @@
-// What the provider's prompt cache holds of the next request, as far as can be told before it is sent.
+// Predicts what the provider's prompt cache holds of the next request, before it is sent.
 //
-// Most providers find whatever a request has in common with the one before, from its start. Anthropic and those that
-// speak its protocol do not: an entry is written only where a request carries a mark, and a request finds only entries
-// that end within `lookback` content blocks of one of its own marks. OpenCode 1.18 marks the last two messages, beside
-// the system prompt. (platform.claude.com/docs/en/build-with-claude/prompt-caching; opencode's `applyCaching`)
+// With most providers, that is whatever the request has in common with the one before, from its start. Anthropic and
+// providers with its protocol are different: an entry is written only where a request carries a mark, and a request
+// finds only entries that end within `lookback` content blocks of one of its own marks. OpenCode 1.18 marks the system
+// prompt and the last two messages. (platform.claude.com/docs/en/build-with-claude/prompt-caching; opencode's
+// `applyCaching`)
 
 import type { Anchor } from "../hud/slots.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Fold, savedTokens } from "./fold.ts"
-import type { Tariff } from "./tariff.ts"
+import type { Pricing } from "./pricing.ts"
 
-/** A message as the provider gets it. One of the agent with tool calls goes out as two: the calls, then their results. */
+/**
+ * A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results.
+ */
 export type WireMessage = {
-  /** what it is made of: the same object in two requests is the same content, folds aside */
+  /** where it comes from: the same object in two requests is the same content, folds aside */
   source: Entry | Anchor
   /** `said`: texts, reasoning and calls */
   holds: "said" | "results" | "hud"
   /** content blocks: texts, reasoning, calls, results, files */
   blocks: number
-  /** estimated tokens, folds taken off */
+  /** estimated tokens, with folds applied */
   tokens: number
 }
 
-/** The last request, and the cache entries that it and those before it have left. */
+/** The last request, and the cache entries that it and earlier requests have left. */
 export type SentRequest = {
   wire: readonly WireMessage[]
-  /** how many messages of the session it was made of */
+  /** number of the session's messages in it */
   messages: number
-  /** an entry ends after so many of these messages; ascending. Empty where the provider knows no marks */
+  /** numbers of messages after which a cache entry ends, ascending; empty when the provider uses no marks */
   ends: readonly number[]
   /** epoch ms */
   atMs: number
@@ -40,21 +43,31 @@ export type SentRequest = {
 export type CachedPrefix = {
   messages: number
   tokens: number
-  /** tokens that are read no more when the message at this index changes */
+  /** tokens that can no longer be read when the message at this index changes */
   lostBy(index: number): number
 }
 
-/** Where the HUD of a request goes, as far as the cache sees it. */
+/** How the HUD of a request affects the cache. */
 export type HudMark =
-  /** none, or one that stays where it was sent */
+  /** there is none, or it stays where it was sent */
   | "none"
-  /** a last message that the next request does not have: it takes one of the two marks */
+  /** it is a last message that the next request does not have: it takes one of the two marks */
   | "tail"
-  /** at the end of the last message, which the next request has without it */
+  /** it is at the end of the last message, which the next request has without it */
   | "inside"
 
 /** Messages at the end of a request that OpenCode marks. */
 export const MARKED_MESSAGES = 2
+
+/** A request that is about to be sent. */
+export type PendingRequest = {
+  wire: readonly WireMessage[]
+  hud: HudMark
+  pricing: Pricing
+  /** as `provider/model` */
+  model: string
+  nowMs: number
+}
 
 /** The messages of a request, without a HUD at its tail. `anchors` are HUD texts that stay where they were sent. */
 export function wireOf(
@@ -89,16 +102,11 @@ export function wireOf(
   return wire
 }
 
-/** What the cache holds of a request with these messages. `sent` is the last one; absent, nothing is cached. */
-export function cachedPrefix(
-  wire: readonly WireMessage[],
-  sent: SentRequest | undefined,
-  hud: HudMark,
-  { lifetimeMs, lookback }: Tariff,
-  model: string,
-  nowMs: number,
-): CachedPrefix {
-  const isWarm = sent !== undefined && sent.model === model && nowMs - sent.atMs < lifetimeMs
+/** What the cache holds of a request. `sent` is the last one; without it, nothing is cached. */
+export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined): CachedPrefix {
+  const { wire, hud, pricing } = request
+  const { lookback } = pricing
+  const isWarm = isWarmFor(request, sent)
   const same = isWarm ? sameMessages(wire, sent.wire) : 0
   const tokens = [0]
   for (const message of wire.slice(0, same)) tokens.push((tokens.at(-1) ?? 0) + message.tokens)
@@ -113,31 +121,35 @@ export function cachedPrefix(
   }
 }
 
-/** Entries kept in mind; one further back is out of every lookback unless the session is reverted to it. */
-const MOST_ENDS = 50
+/** Entries remembered; older ones are out of reach unless the session is reverted. */
+const MAX_ENDS = 50
 
-/** The request as the next one will find it. `changed`: the first message that goes out otherwise than in the last. */
+/**
+ * The request once it is sent, for the next one. `messages` is the number of the session's messages in it; `changed` is
+ * the index of the first message that differs from the request before.
+ */
 export function sentRequest(
-  { wire, messages }: { wire: readonly WireMessage[]; messages: number },
+  request: PendingRequest & { messages: number; changed: number },
   before: SentRequest | undefined,
-  changed: number,
-  hud: HudMark,
-  { lifetimeMs, lookback }: Tariff,
-  model: string,
-  atMs: number,
 ): SentRequest {
-  const sent = { wire, messages, atMs, model }
-  if (lookback === undefined) return { ...sent, ends: [] }
-  const isWarm = before !== undefined && before.model === model && atMs - before.atMs < lifetimeMs
+  const { wire, messages, changed, hud, pricing, model, nowMs } = request
+  const sent = { wire, messages, atMs: nowMs, model }
+  if (pricing.lookback === undefined) return { ...sent, ends: [] }
+  const isWarm = isWarmFor(request, before)
   const intact = isWarm ? Math.min(sameMessages(wire, before.wire), changed) : 0
   const ends = new Set(isWarm ? before.ends.filter((end) => end <= intact) : [])
   for (const end of marksOf(wire, hud)) if (end < wire.length || hud !== "inside") ends.add(end)
-  return { ...sent, ends: [...ends].sort((a, b) => a - b).slice(-MOST_ENDS) }
+  return { ...sent, ends: [...ends].sort((a, b) => a - b).slice(-MAX_ENDS) }
+}
+
+/** Whether the cache still has what the last request left: it went to the same model, and is recent. */
+function isWarmFor({ model, nowMs, pricing }: PendingRequest, sent: SentRequest | undefined): sent is SentRequest {
+  return sent !== undefined && sent.model === model && nowMs - sent.atMs < pricing.lifetimeMs
 }
 
 /**
- * The last request of an earlier process, by the message that answered it; undefined when there was none. Whether it was
- * made with this plugin is for the caller to know: otherwise not even the system prompt need be the same.
+ * The last request of an earlier process, derived from the message that answered it; undefined when there was none. The
+ * caller must know that it was made with this plugin: otherwise even the system prompt may differ.
  */
 export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage[]): SentRequest | undefined {
   const at = entries.findLastIndex(({ call }) => call)
@@ -149,19 +161,19 @@ export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage
   return { wire: before, messages: at, ends: [before.length], atMs: answer.created, model: `${providerID}/${modelID}` }
 }
 
-/** After which messages the request carries a mark; a HUD at the tail has the other one. */
+/** Numbers of messages after which the request carries a mark; a HUD at the tail takes one of the marks. */
 function marksOf(wire: readonly WireMessage[], hud: HudMark): number[] {
   const count = hud === "tail" ? MARKED_MESSAGES - 1 : MARKED_MESSAGES
   return Array.from({ length: count }, (_, i) => wire.length - i).filter((end) => end > 0)
 }
 
-/** Whether an entry is found by a request with these marks; all of them are counts of content blocks from the start. */
+/** Whether a request with these marks finds an entry; all are counted in content blocks from the start. */
 export function isInReach(end: number, marks: readonly number[], lookback: number): boolean {
-  // the block that carries the mark is the first of those that are looked at
+  // the lookback includes the block that carries the mark
   return marks.some((mark) => end <= mark && mark - end < lookback)
 }
 
-/** Those of the entries within the first `same` messages that the request finds. */
+/** The entries within the first `same` messages that the request finds. */
 function findable(
   wire: readonly WireMessage[],
   ends: readonly number[],
@@ -171,7 +183,7 @@ function findable(
 ): number[] {
   const blocks = [0]
   for (const message of wire) blocks.push((blocks.at(-1) ?? 0) + message.blocks)
-  // the mark of a HUD at the tail is one block further on, and finds nothing that the other does not
+  // the mark of a HUD at the tail is one block later, and finds nothing that the other mark does not
   const marks = marksOf(wire, hud).map((end) => blocks[end] ?? 0)
   return ends.filter((end) => end <= same && isInReach(blocks[end] ?? 0, marks, lookback))
 }

@@ -1,5 +1,5 @@
-// `hud_recall`, as the agent asks and is answered: which originals, how much of them, and what is said when there is
-// none. Models fill arguments in loosely, so whatever can be meant by one is taken for it.
+// The `hud_recall` tool: reads the agent's request, and writes the answer with the originals or why there is none.
+// Models are careless with arguments, so every form that can be understood is accepted.
 
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
@@ -8,14 +8,14 @@ import { sourceOf } from "../session/normalize.ts"
 import { asRecord } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
-import { numberingOf, type Range, searchLines, takeLines } from "./excerpt.ts"
+import { type LineRange, numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
-import { type Block, byteLength, fits, HOST_LIMITS, type Limits, lineCount, paginate, renderPage } from "./pages.ts"
+import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
 
-/** A constant, as all of the tool list: the provider caches it in front of everything else. */
+/** Constant like the whole tool list, which the provider caches before everything else. */
 export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that hudfold shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
 
-/** OpenCode shows these to the model and does not hold the arguments against them [seen on 1.18.33]. */
+/** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
 export const RECALL_ARGS = {
   ids: described(z.string(), 'The id, or several with commas between: "r12" or "r12, r15".'),
   lines: z.optional(
@@ -31,42 +31,43 @@ export const RECALL_ARGS = {
 }
 
 export type RecallRequest = {
-  /** as written in folds, each once; what is no id stands as it was given */
+  /** as written in folds, without repetitions; anything that is not an id stays as given */
   ids: string[]
-  lines?: Range
+  lines?: LineRange
   search?: string
   page: number
 }
 
-/** What a fold stands for. */
+/** The original of a fold, or why there is none. */
 export type Original =
   | { kind: "found"; text: string; isFile: boolean }
-  /** OpenCode has another content under the part's id, has no such part, or did not answer */
+  /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
 
-/** Lines that an original may hold, and that would read as this tool's own words about it or about another. */
-const OURS = /^(?:\[(?:recalled )?r\d+ · |\[page \d+ of \d+[;,] |\[Not folded in |Nothing is folded in this session)/m
+/** Lines in an original that look like lines of this tool's answers. */
+const LIKE_ANSWER =
+  /^(?:\[(?:recalled )?r\d+ · |\[page \d+ of \d+[;,] |\[Not folded in |Nothing is folded in this session)/m
 
-const LONGEST_SEARCH = 500
-/** Ids looked up at once, and characters of one: they are told back on every page. */
-const MOST_IDS = 100
-const LONGEST_ID = 20
-/** Unknown ids that are named, and known ones named beside them. */
-const NAMED = 3
+const MAX_SEARCH_CHARS = 500
+/** Ids per request, and characters of each: they are repeated on every page. */
+const MAX_IDS = 100
+const MAX_ID_CHARS = 20
+/** Unknown ids that an answer names, and known ones it suggests. */
+const MAX_NAMED = 3
 
-/** The request, or a sentence on what is wrong with it. */
+/** The request, or a sentence that says what is wrong with it. */
 export function readRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
   const ids = readIDs(given.ids ?? given.id)
   if (ids.length === 0)
     return `${RECALL_TOOL} takes the id of a folded output as "ids", for example "r12"; none was given.`
-  if (ids.length > MOST_IDS) return `"ids" are at most ${MOST_IDS} at once; got ${ids.length}.`
+  if (ids.length > MAX_IDS) return `"ids" are at most ${MAX_IDS} at once; got ${ids.length}.`
   const lines = isAbsent(given.lines) ? undefined : readRange(given.lines)
   if (lines === undefined && !isAbsent(given.lines))
     return `"lines" is a line or a range, as "120" or "120-180"; got ${shown(given.lines)}.`
   const search = isAbsent(given.search) ? undefined : String(given.search)
-  if (search !== undefined && (search.length > LONGEST_SEARCH || /\n./.test(search)))
-    return `"search" is a text within one line, of at most ${LONGEST_SEARCH} characters; got ${shown(search)}.`
+  if (search !== undefined && (search.length > MAX_SEARCH_CHARS || /\n./.test(search)))
+    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${shown(search)}.`
   const page = isAbsent(given.page) ? 1 : Number(given.page)
   if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${shown(given.page)}.`
   return {
@@ -85,27 +86,27 @@ export function readIDs(value: unknown): string[] {
   const ids = words.map((word) => {
     const bare = word.replace(/^["'`([#]+|["'`)\].:]+$/g, "")
     const number = /^r?0*(\d{1,15})$/i.exec(bare)?.[1]
-    return number === undefined ? cut(bare, LONGEST_ID) : `r${number}`
+    return number === undefined ? cut(bare, MAX_ID_CHARS) : `r${number}`
   })
   return [...new Set(ids.filter((id) => id !== ""))]
 }
 
 /**
- * The answer, one page of it. A single original that fits is returned as it is, with nothing around it, unless it reads
- * like an answer; else each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id; `originals`
- * those of the ids asked for that are among them. `limits` are what the host passes on whole.
+ * One page of the answer. A single original that fits is returned verbatim, unless it looks like an answer; otherwise
+ * each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id;
+ * `originals` those of the requested ids among them. `limits` are what the host passes on in full.
  */
 export function answerRecall(
   request: RecallRequest,
   folds: ReadonlyMap<string, Fold>,
   originals: ReadonlyMap<string, Original>,
-  limits: Limits = HOST_LIMITS,
+  limits: PageLimits = HOST_LIMITS,
 ): string {
   const { ids, lines, search, page } = request
   if (folds.size === 0)
     return "Nothing is folded in this session: every tool output stands in the conversation in full."
   const only = ids.length === 1 && !lines && search === undefined ? originals.get(ids[0] ?? "") : undefined
-  if (only?.kind === "found" && page === 1 && fits(only.text, limits) && !OURS.test(only.text)) return only.text
+  if (only?.kind === "found" && page === 1 && fits(only.text, limits) && !LIKE_ANSWER.test(only.text)) return only.text
   const known = ids.flatMap((id) => {
     const fold = folds.get(id)
     return fold ? [blockOf(fold, originals.get(id) ?? { kind: "gone" }, request)] : []
@@ -119,13 +120,13 @@ export function answerRecall(
   return renderPage(pages.length === 1 ? pieces : [...pieces, { head: noteOf(request, page, pages.length), text: "" }])
 }
 
-/** Whether what a part shows is a file, whose lines have numbers of their own. */
+/** Whether a part's output is a file, whose lines have their own numbers. */
 export function isFile(part: ToolPart, side: Fold["side"]): boolean {
   return side === "output" && sourceOf(part).kind === "read"
 }
 
 function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
-  const isAlike = original.kind === "found" && OURS.test(original.text)
+  const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
   const name = `${fold.id} · ${cut(line(fold.what), 100)}${isAlike ? " · holds lines that read like this one" : ""}`
   const says = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
   if (original.kind !== "found") return says(LOST[original.kind])
@@ -148,7 +149,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
       },
     }
   }
-  // a file's own numbers would leave the lines around its content without one
+  // the whole output has lines around the file's content, which the file's own numbers do not cover
   const count = lineCount(original.text) - (original.text.endsWith("\n") ? 1 : 0)
   const whole = isAlike ? ` · all ${count} lines below are its own` : ""
   return {
@@ -160,7 +161,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   }
 }
 
-function span({ from, to }: Range): string {
+function span({ from, to }: LineRange): string {
   if (from === to) return `line ${from}`
   return to === Number.POSITIVE_INFINITY ? `lines ${from} on` : `lines ${from}-${to}`
 }
@@ -172,7 +173,7 @@ const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
   unanswered: "not to be had at the moment: OpenCode did not answer; asked again it may",
 }
 
-/** `ids` are in none of the folds, which are not empty. */
+/** `folds` has none of the ids, and is not empty. */
 function aboutUnknown(ids: readonly string[], folds: ReadonlyMap<string, Fold>): string {
   const numberOf = (id: string) => Number(id.slice(1))
   const wanted = ids.map(numberOf).find((number) => !Number.isNaN(number)) ?? Number.POSITIVE_INFINITY
@@ -180,16 +181,16 @@ function aboutUnknown(ids: readonly string[], folds: ReadonlyMap<string, Fold>):
     wanted === Number.POSITIVE_INFINITY ? -numberOf(id) : Math.abs(numberOf(id) - wanted)
   const nearest = [...folds.values()]
     .sort((one, other) => distance(one) - distance(other))
-    .slice(0, NAMED)
+    .slice(0, MAX_NAMED)
     .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
-  const named = ids.slice(0, NAMED).map((id) => cut(line(id), 20))
-  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : ""
+  const named = ids.slice(0, MAX_NAMED).map((id) => cut(line(id), 20))
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
   const among =
-    folds.size === 1 ? "One output is:" : `${folds.size} outputs are${folds.size > NAMED ? ", among them" : ":"}`
+    folds.size === 1 ? "One output is:" : `${folds.size} outputs are${folds.size > MAX_NAMED ? ", among them" : ":"}`
   return `[Not folded in this session: ${named.join(", ")}${more}. ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place.]`
 }
 
-/** The line under a page: where it stands, and the arguments of the next. */
+/** The line below a page: its number, and the arguments for the next page. */
 function noteOf({ ids, lines, search }: RecallRequest, page: number, of: number): string {
   if (page === of) return `[page ${page} of ${of}, the last]`
   const range = lines && { lines: `${lines.from}-${lines.to === Number.POSITIVE_INFINITY ? "" : lines.to}` }
@@ -197,7 +198,7 @@ function noteOf({ ids, lines, search }: RecallRequest, page: number, of: number)
   return `[page ${page} of ${of}; the next is ${RECALL_TOOL} ${JSON.stringify(next)}]`
 }
 
-function readRange(value: unknown): Range | undefined {
+function readRange(value: unknown): LineRange | undefined {
   const given = asRecord(value)
   const pair = Array.isArray(value) ? value : given ? [given.from ?? given.start, given.to ?? given.end] : undefined
   const words = pair ? pair.join("-") : String(value)
@@ -208,17 +209,17 @@ function readRange(value: unknown): Range | undefined {
   return from <= to ? { from, to } : { from: to, to: from }
 }
 
-/** Models fill in what they have no use for. */
+/** Models also pass empty values for arguments they do not need. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 }
 
-/** A given value as it is told back. */
+/** A given value as the answer repeats it. */
 function shown(value: unknown): string {
   return cut(line(JSON.stringify(value) ?? String(value)), 80)
 }
 
-/** OpenCode takes a description from this property; `z.describe` would put it where it does not look. */
+/** OpenCode reads descriptions from this property; `z.describe` would store them elsewhere. */
 function described<T extends z.ZodMiniType>(schema: T, description: string): T {
   return Object.assign(schema, { description })
 }

@@ -1,13 +1,22 @@
-// What every hook is given: the options, the closure state and the ways out. Made once per directory by the plugin.
+// The state and services that all hooks of one directory share, and the two steps that connect a session to them:
+// restoring what an earlier process stored, and passing on what a reading of the conversation found.
 
+import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
+import { addFolds } from "../fold/folding.ts"
+import { isFoldText } from "../fold/words.ts"
+import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
+import { readCarried, writeCarried } from "../session/carry.ts"
+import type { Message } from "../session/conversation.ts"
+import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
+import { addEarlier } from "./accounting.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
-import type { Publisher } from "./publish.ts"
-import type { Sessions } from "./sessions.ts"
+import type { Publisher } from "./publisher.ts"
+import type { Session, Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
 import type { Agents } from "./v1/host.ts"
 
@@ -19,15 +28,62 @@ export type HookContext = {
   models: Models
   digests: Digests
   store: SharedStore
-  /** what people are shown, and what they have switched off */
+  /** writes what the panel shows, and reads what the user has switched off */
   publisher: Publisher
-  /** the options as a request's preparation wants them */
+  /** the part of the options that preparing a request needs */
   requestOptions: RequestOptions
-  /** a session's stored messages, asked of the host; for what no array was handed over for */
+  /** a session's stored messages, requested from the host; for hooks that get no array */
   messages(sessionID: string): Promise<unknown>
-  /** one stored message; undefined when there is none, rejects when the host will not say */
+  /** one stored message; undefined when there is none, rejects when the host does not answer */
   message(sessionID: string, messageID: string): Promise<unknown>
-  /** the project's folder; the ledger's relative paths are in it */
+  /** the project's folder; the ledger's relative paths are relative to it */
   directory: string
   agents: Agents
+}
+
+/** Above any real fold number. From a much larger one on, ids would repeat or could not be parsed. */
+const MAX_FOLD_NUMBER = 1e14
+
+/**
+ * Restores the folds, the sticky slot's texts and what a compaction carried, for a session resumed in a new process.
+ * Returns undefined when there is nothing to wait for. Otherwise the request waits, because one sent without its folds
+ * would not match the provider's cache from the first of them on. It waits once; a store that opens later restores then.
+ */
+export function restoreSession(context: HookContext, session: Session): Promise<void> | undefined {
+  const opening = session.restoring ? undefined : context.store.opening()
+  if (session.restored || !opening) return
+  session.restoring = true
+  return opening.then(async (store) => {
+    const folds = await store.loadFolds(session.id)
+    const lastNumber = await store.lastFold(session.id)
+    const turns = await store.turns(session.id)
+    if (session.restored) return
+    session.restored = true
+    const folding = addFolds(session.folding, folds.filter(isFoldText))
+    session.folding = { ...folding, lastNumber: Math.max(folding.lastNumber, Math.min(lastNumber, MAX_FOLD_NUMBER)) }
+    addEarlier(session.account, turns)
+    const anchors = store.loadAnchors().get(session.id)
+    if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
+      session.hud = { ...session.hud, shown: true, anchors }
+    const carried = store.loadCarried().get(session.id)
+    const facts = carried && readCarried(carried.data)
+    if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+  })
+}
+
+/**
+ * Passes an accepted reading on: the store keeps what a compaction removed and deletes the folds that were given up
+ * (`dropped`, by part id), and the digest queue learns of outputs that came and went. Part of a commit.
+ */
+export function recordReading(
+  { store, digests }: HookContext,
+  { id }: Session,
+  messages: readonly Message[],
+  { carried, fresh, gone }: Reading,
+  dropped: readonly string[],
+): void {
+  if (carried) store.use((open) => open.saveCarried(id, carried.compactionID, writeCarried(carried.facts)))
+  if (dropped.length) store.use((open) => open.dropFolds(id, dropped))
+  if (gone.length) digests.queue?.cancel({ sessionID: id, messageIDs: gone })
+  digests.queue?.offer(digestCandidates(messages, fresh))
 }

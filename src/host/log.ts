@@ -1,5 +1,5 @@
-// Where the plugin speaks: OpenCode's own log, and a toast for what the user should act on. Never stdout or stderr,
-// which belong to the host's screen and to `run --format json`.
+// The plugin's messages: OpenCode's own log, and toasts for what the user should act on. Never stdout or stderr, which
+// belong to OpenCode's screen and to `run --format json`.
 
 import type { PluginInput } from "@opencode-ai/plugin"
 import { redact } from "../text/redact/redact.ts"
@@ -8,36 +8,36 @@ import { ACTIVE, cut } from "../text/sanitize.ts"
 export type Level = "debug" | "info" | "warn" | "error"
 
 export type Log = {
-  /** One line into OpenCode's log. The same line is said once in the plugin's life. */
+  /** Writes one line to OpenCode's log. The same line is written only once. */
   say(level: Level, message: string): void
-  /** A warning in the log at once, and on the screen as soon as somebody is there to see it; once. */
+  /** Logs a warning and shows it as a toast, as soon as toasts can be shown. The same warning is shown only once. */
   warnUser(message: string): void
-  /** Somebody is there: a session is at work. A toast before that is lost, the screen does not listen yet. */
-  attend(): void
+  /** Shows waiting toasts, and later ones at once. Call when a session is active: before that, toasts are lost. */
+  showToasts(): void
 }
 
-const LONGEST = 1000
-/** Different lines remembered; past it the plugin falls silent rather than grow. */
-const MOST = 500
-const LONGEST_TOAST = 600
+const MAX_LINE_CHARS = 1000
+/** Different lines remembered. Beyond that nothing is logged, so that memory stays bounded. */
+const MAX_LINES = 500
+const MAX_TOAST_CHARS = 600
 const TOAST_MS = 12_000
 
 export function createLog(client: PluginInput["client"] | undefined): Log {
   const said = new Set<string>()
   const waiting: string[] = []
-  let attended = false
+  let canShow = false
   const once = (level: Level, message: string): boolean => {
-    // a line feed would begin a line that nobody wrote
-    const line = cut(redact(message.replace(ACTIVE, " ").replaceAll("\n", " ")), LONGEST)
-    if (said.has(line) || said.size >= MOST) return false
+    // a line feed in a message would forge a log line
+    const line = cut(redact(message.replace(ACTIVE, " ").replaceAll("\n", " ")), MAX_LINE_CHARS)
+    if (said.has(line) || said.size >= MAX_LINES) return false
     said.add(line)
-    // OpenCode 1.18 leaves the service out of its log file, so the line has to name us itself
+    // OpenCode 1.18 does not write the service to its log file, so the line names the plugin itself
     send(() => client?.app?.log({ body: { service: "opencode-hudfold", level, message: `hudfold: ${line}` } }))
     return true
   }
   const toast = () => {
-    // one toast for all: a second one would take the first one's place
-    const message = cut(redact(waiting.splice(0).join("\n").replace(ACTIVE, " ")), LONGEST_TOAST)
+    // one toast for all, since a second one replaces the first
+    const message = cut(redact(waiting.splice(0).join("\n").replace(ACTIVE, " ")), MAX_TOAST_CHARS)
     const body = { title: "opencode-hudfold", message, variant: "warning" as const, duration: TOAST_MS }
     if (message) send(() => client?.tui?.showToast({ body }))
   }
@@ -46,17 +46,17 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     warnUser(message) {
       if (!once("warn", message)) return
       waiting.push(message)
-      if (attended) toast()
+      if (canShow) toast()
     },
-    attend() {
-      if (attended) return
-      attended = true
+    showToasts() {
+      if (canShow) return
+      canShow = true
       toast()
     },
   }
 }
 
-/** A log that fails has nowhere to say so. */
+/** Errors are dropped: when the log fails there is nowhere to report it. */
 function send(call: () => Promise<unknown> | undefined): void {
   try {
     void call()?.catch(() => {})

@@ -1,49 +1,55 @@
-// The models seen: their limits and prices by name, and which one a session really calls. The messages hook is told
-// neither; the system hook, which runs after it, is.
+// The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
+// the system hook, which runs after it, does.
 
-import { type Limits as AnswerLimits, HOST_LIMITS } from "../fold/pages.ts"
-import { type ModelRecord, type Tariff, tariffOf } from "../fold/tariff.ts"
-import { compactsAt, outputCapOf } from "../fold/threshold.ts"
-import { type Options, tariffOverride } from "../options.ts"
+import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
+import { compactsAt, outputCapOf } from "../fold/plan.ts"
+import type { ModelRecord, Pricing } from "../fold/pricing.ts"
+import { pricingOf } from "../fold/pricing-table.ts"
+import { type Options, pricingOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
-import type { ModelName } from "../session/conversation.ts"
+import { type ModelName, modelKey } from "../session/conversation.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = {
-  /** Learns from the model OpenCode hands to a hook; with a session, also that the session calls it. */
+  /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
   note(model: unknown, session?: Session): void
-  /** Learns from OpenCode's configuration when it compacts, and how much it passes on of what a tool answers. */
+  /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
   configure(config: unknown): void
-  /** what OpenCode passes on whole of a tool's answer */
-  answerLimits(): AnswerLimits
+  /** how much of a tool's answer OpenCode passes on uncut */
+  answerLimits(): PageLimits
   /** size of the model's context window in tokens, undefined when unknown or unlimited */
   contextLimit(name: ModelName | undefined): number | undefined
-  /** what a call to the model is to be prepared for */
+  /** the circumstances in which a call to the model is prepared */
   circumstances(name: ModelName | undefined, nowMs: number): Circumstances
 }
 
 type Limits = { context?: number; input?: number; output?: number }
-type Known = { limits: Limits; tariff: Tariff }
+type Known = { limits: Limits; pricing: Pricing }
 
-const MOST = 200
+const MAX_MODELS = 200
 
 export function createModels(options: Options): Models {
-  const prices = tariffOverride(options)
+  const prices = pricingOverride(options)
   const known = new Map<string, Known>()
-  let answer: AnswerLimits = HOST_LIMITS
+  let answer: PageLimits = HOST_LIMITS
   let compaction: { auto?: boolean; reserved?: number } = {}
-  const limitsOf = (name: ModelName | undefined) => (name && known.get(nameOf(name))?.limits) ?? {}
+  const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
   return {
     note(model, session) {
       const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
       if (typeof id !== "string" || typeof providerID !== "string") return
-      if (session) session.called = { named: nameOf(session.ledger.facts.model), model: { providerID, modelID: id } }
+      if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
       const npm = asString(asRecord(api)?.npm)
       const charged = costOf(cost)
       const modelID = asString(asRecord(api)?.id) ?? id
       const named: ModelRecord = { providerID, modelID, ...(npm ? { npm } : {}), ...(charged ? { cost: charged } : {}) }
-      renew(known, `${providerID}/${id}`, { limits: readLimits(limit), tariff: tariffOf(named, prices) }, MOST)
+      renew(
+        known,
+        modelKey({ providerID, modelID: id }),
+        { limits: readLimits(limit), pricing: pricingOf(named, prices) },
+        MAX_MODELS,
+      )
     },
     configure(config) {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
@@ -67,19 +73,15 @@ export function createModels(options: Options): Models {
         ...(name ? { model: name } : {}),
         ...(limits.context === undefined ? {} : { contextLimit: limits.context }),
         ...(threshold === undefined ? {} : { compactsAt: threshold }),
-        tariff: (name && known.get(nameOf(name))?.tariff) ?? tariffOf(name, prices),
+        pricing: (name && known.get(modelKey(name))?.pricing) ?? pricingOf(name, prices),
       }
     },
   }
 }
 
-/** The model the next call goes to: the one last called, unless the messages have come to name another since. */
+/** The model of the next call: the one last called, unless the messages name another since. */
 export function modelOf({ called, ledger }: Session, named = ledger.facts.model): ModelName | undefined {
-  return called && called.named === nameOf(named) ? called.model : named
-}
-
-function nameOf(model: ModelName | undefined): string {
-  return model ? `${model.providerID}/${model.modelID}` : ""
+  return called && called.named === modelKey(named) ? called.model : named
 }
 
 function readLimits(value: unknown): Limits {

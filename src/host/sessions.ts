@@ -1,48 +1,47 @@
-// The closure state: one record per session, made when a session is first seen and bounded in number. Everything the
-// hooks remember lives here.
+// Everything the hooks remember: one record per session, created when the session is first seen. Their number and total size
+// are bounded.
 
 import { newSessionState, type SessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { renew } from "../system/values.ts"
-import { newSessionAccount, type SessionAccount } from "./account.ts"
-import { newTurn, type TurnCount } from "./turn.ts"
+import { newSessionAccount, newTurnAccount, type SessionAccount, type TurnAccount } from "./accounting.ts"
 
 export type Session = SessionState & {
   id: string
-  /** the model OpenCode last called for the session, and the one its messages named then */
+  /** the model OpenCode last called for the session, and the model that its messages named at that time */
   called?: { named: string; model: ModelName }
-  /** what an earlier process left in the store was looked for */
+  /** what an earlier process stored has been loaded, or there is nothing to load */
   restored: boolean
-  /** it is being looked for */
+  /** it is being loaded */
   restoring: boolean
-  /** requests that the messages hook was called for */
+  /** calls of the messages hook */
   requests: number
-  /** OpenCode is about to ask for a compaction: the next array is the summariser's */
+  /** OpenCode is about to compact: the next array is the transcript to be summarised */
   compacting: boolean
-  /** the account of the turn that runs */
-  turn: TurnCount
-  /** outputs that went out folded with the last request, and the tokens that left out */
+  /** the account of the current turn */
+  turn: TurnAccount
+  /** number of outputs that the last request sent folded, and the tokens that saved */
   shown: { outputs: number; savedTokens: number }
-  /** what the plugin saved in it */
+  /** what the plugin saved in the session */
   account: SessionAccount
 }
 
 export type Sessions = {
-  /** The session's record; a new one when it was never seen or was long forgotten. */
+  /** The session's record, created if there is none. */
   get(id: string): Session
   /** The record if there is one. */
   peek(id: string): Session | undefined
   delete(id: string): void
 }
 
-/** Sessions kept in memory; the least recently used goes first. Its facts come back from its messages. */
-const MOST = 100
+/** Sessions kept in memory. The least recently used one is dropped; its facts can be derived from its messages again. */
+const MAX_SESSIONS = 100
 /**
- * What they keep together, as `Ledger.size` counts it: some 50 MB. Beyond it sessions at rest go, since to read one of
- * 20,000 tool parts anew takes a second.
+ * Records of all sessions together, as `Ledger.size` counts them: about 50 MB. Beyond that idle sessions are dropped, but
+ * never a busy one: reading a session of 20,000 tool parts again takes a second.
  */
-const MOST_KEPT = 100_000
+const MAX_RECORDS = 100_000
 
 export function createSessions(env: Env): Sessions {
   const sessions = new Map<string, Session>()
@@ -53,7 +52,7 @@ export function createSessions(env: Env): Sessions {
     restoring: false,
     requests: 0,
     compacting: false,
-    turn: newTurn(),
+    turn: newTurnAccount(),
     shown: { outputs: 0, savedTokens: 0 },
     account: newSessionAccount(),
   })
@@ -61,7 +60,7 @@ export function createSessions(env: Env): Sessions {
     let kept = 0
     for (const { ledger } of sessions.values()) kept += ledger.size
     for (const [id, { ledger, turn }] of sessions) {
-      if (kept <= MOST_KEPT) return
+      if (kept <= MAX_RECORDS) return
       if (id === spared || turn.startedMs > 0) continue
       sessions.delete(id)
       kept -= ledger.size
@@ -71,7 +70,7 @@ export function createSessions(env: Env): Sessions {
   return {
     get(id) {
       const session = sessions.get(id) ?? begin(id)
-      renew(sessions, id, session, MOST)
+      renew(sessions, id, session, MAX_SESSIONS)
       makeRoom(id)
       return session
     },

@@ -12,7 +12,9 @@ export type SharedStore = {
   open(): void
   /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
   opening(): Promise<Store> | undefined
-  /** Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off. */
+  /**
+   * Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off.
+   */
   use(action: (store: Store) => void): void
   release(): Promise<void>
 }
@@ -68,7 +70,7 @@ function startOpening(path: string | undefined, log: Log): Opening {
     opening.store = store
     // the store itself warns about its file only, not about a host without SQLite
     if (store.state.kind === "memory" && !warned)
-      onWarning(`the store is kept in memory only, and lost at exit: ${store.state.reason}`)
+      onWarning(`the store is kept in memory only and is lost at exit: ${store.state.reason}`)
   })
   return opening
 }

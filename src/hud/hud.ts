@@ -1,23 +1,22 @@
-// The HUD of one session from call to call: whether there is one, how large it may be, what it says and where it goes.
+// The HUD of a session from call to call: whether there is one, its size, its content and its place.
 
 import type { Message } from "../session/conversation.ts"
-import { contextNow, type Facts } from "../session/facts.ts"
-import { type Signals, todosNow } from "../session/signals.ts"
-import { frame, type Hud, onlyNew, render } from "./render.ts"
-import { type Section, type SectionName, type Surroundings, sectionsOf, settledSection } from "./sections.ts"
+import { contextNow, type Facts, type Signals, todosNow } from "../session/facts.ts"
+import { emptyHud, type Hud, onlyNew, renderHud } from "./render.ts"
+import { type HudContext, type Section, type SectionName, sectionsOf, settledSection } from "./sections.ts"
 import type { Anchor, Placement, Slot } from "./slots.ts"
 
 export type HudOptions = {
-  /** upper bound of the text, tokens */
+  /** upper bound of the text's size */
   budgetTokens: number
   sections: readonly SectionName[]
 }
 
-/** What has to be remembered between two calls of a session. */
+/** What must be remembered between two calls of a session. */
 export type HudState = {
-  /** a HUD was sent in this session: from then on every call carries one */
+  /** a HUD was sent in this session, so that every later call has one */
   shown: boolean
-  /** sticky slot only: what was sent and where, and what it said */
+  /** sticky slot only: the texts sent and their places, the state they reported of each item, and the call of the last */
   anchors: Anchor[]
   said: ReadonlyMap<string, string>
   lastSent: number
@@ -30,114 +29,106 @@ export function newHudState(): HudState {
 }
 
 const NOTHING_YET = "nothing to say yet: the session has only begun"
-/** From this share of the context window on, the HUD makes itself small. */
-const NEARLY_FULL = 0.9
+/** From this share of the context window on, the HUD is halved. */
+const NEARLY_FULL_SHARE = 0.9
 /** New file names that are worth a sticky HUD of their own. */
-const MANY_FILES = 6
-/** Things said in a sticky slot that are remembered as said; an older one may be said again. */
-const MOST_SAID = 2000
+const MIN_NEW_FILES = 6
+/** Items remembered as said in a sticky slot. Older ones may be said again. */
+const MAX_SAID = 2000
+
+/** Everything a HUD is made from. */
+export type HudSource = {
+  facts: Facts
+  signals: Signals
+  around: HudContext
+  options: HudOptions
+  state: HudState
+}
 
 /**
- * The HUD for the next call, and where it goes; `state` is to be kept once it is sent.
- * Within a turn the HUD is on every call from its first on: providers that tie thinking to the last user block would
- * otherwise see it come and go.
+ * The HUD for the next call, and its place. The returned state is to be kept once the HUD is sent. After the first HUD every
+ * call has one: providers that bind thinking to the last user block would otherwise see that block come and go.
  */
-export function nextHud(
-  messages: readonly Message[],
-  facts: Facts,
-  signals: Signals,
-  around: Surroundings,
-  slot: Slot,
-  options: HudOptions,
-  state: HudState,
-): NextHud {
+export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
+  const { facts, signals, around, state } = source
+  if (around.held !== undefined) return heldHud(slot, around.held, state)
+  if (slot === "sticky") return stickyHud(messages, source)
   const call = facts.calls + 1
-  const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
-  const budgetTokens = budget(facts, around, options.budgetTokens)
-  if (around.held !== undefined) return held(slot, around.held, state)
-  if (slot === "sticky") return sticky(messages, sections, budgetTokens, call, facts, signals, state)
   const wanted = wantsHud(facts, signals, state)
-  // one that was there and has nothing left to say stays, as its frame
-  const hud = wanted ? (render(sections, budgetTokens, call) ?? (state.shown ? frame(call) : undefined)) : undefined
+  // an earlier HUD is followed by one without content rather than by none
+  const hud = wanted ? (wholeHud(source, call) ?? (state.shown ? emptyHud(call) : undefined)) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
   return { hud, ...reason, placement: { slot, text: hud?.text }, state: { ...newHudState(), shown: hud !== undefined } }
 }
 
-/** None for now. What a sticky slot has sent stays: to take it out would send anew all that follows it. */
-function held(slot: Slot, reason: string, state: HudState): NextHud {
+/** No new HUD. Sticky texts stay: if one were removed, everything after it would no longer match the provider's cache. */
+function heldHud(slot: Slot, reason: string, state: HudState): NextHud {
   const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
   return { hud: undefined, reason, placement, state }
 }
 
-/** Whether the next call carries a HUD, unless nothing fits its budget: once there was one, each call does. */
+/** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
 export function wantsHud(facts: Facts, signals: Signals, { shown }: HudState): boolean {
   return shown || hasNews(facts, signals)
 }
 
 /**
- * The HUD whole, as things stand and whatever the slot: what people are shown. `call` is the one it would go out with.
- * Undefined when there is nothing to say yet.
+ * The complete HUD as it would be sent with `call`, whatever the slot, to be shown to people. Undefined when there is
+ * nothing to say yet.
  */
-export function hudNow(
-  facts: Facts,
-  signals: Signals,
-  around: Surroundings,
-  options: HudOptions,
-  { shown }: HudState,
-  call: number,
-): Hud | undefined {
-  if (!shown && !hasNews(facts, signals)) return
-  const sections = sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
-  return render(sections, budget(facts, around, options.budgetTokens), call)
+export function currentHud(source: HudSource, call: number): Hud | undefined {
+  return wantsHud(source.facts, source.signals, source.state) ? wholeHud(source, call) : undefined
 }
 
-/** Calls at a session's start in which all of it stands right above: which files were read is no news then. */
-const FIRST_CALLS = 5
+function wholeHud(source: HudSource, call: number): Hud | undefined {
+  return renderHud(wantedSections(source), budget(source), call)
+}
 
-/** Something worth a HUD: tools were used for a while, or sooner when something fails, repeats, waits or is planned. */
+function wantedSections({ facts, signals, around, options }: HudSource): Section[] {
+  return sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
+}
+
+/** At a session's start everything is still right above in the context, so that a list of files is no news. */
+const MIN_CALLS = 5
+
+/** Whether a first HUD is worth sending: after some calls with tools, or sooner if something fails, repeats or waits. */
 function hasNews(facts: Facts, signals: Signals): boolean {
   if (facts.compactions > 0) return true
   if (facts.events === 0) return false
   const { failures, repeats } = facts
   const pressing = failures.size + repeats.size + todosNow(facts, signals).length + signals.permissions.size
-  return pressing > 0 || facts.calls >= FIRST_CALLS
+  return pressing > 0 || facts.calls >= MIN_CALLS
 }
 
-/** In a small context the HUD is small: its price should stay a small part of the call's. */
-const SMALLEST = 50
-const TOKENS_PER_HUD_TOKEN = 500
+/** The budget grows with the context, so that the HUD's cost stays a small part of the call's. */
+const MIN_BUDGET_TOKENS = 50
+const CONTEXT_TOKENS_PER_HUD_TOKEN = 500
 
 /** Half right after a compaction and near the limit, where every token brings the next compaction closer. */
-function budget(facts: Facts, { contextLimit }: Surroundings, budgetTokens: number): number {
+function budget({ facts, around: { contextLimit }, options: { budgetTokens } }: HudSource): number {
   const half = Math.ceil(budgetTokens / 2)
-  // what the model knew is gone, so that a small context is no reason to say less
+  // the model has lost what it knew, so the small context does not reduce the budget further
   if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
   const tokens = contextNow(facts)?.tokens ?? 0
-  const fitting = Math.min(budgetTokens, SMALLEST + Math.round(tokens / TOKENS_PER_HUD_TOKEN))
-  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL ? Math.min(fitting, half) : fitting
+  const fitting = Math.min(budgetTokens, MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN))
+  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
 }
 
-function sticky(
-  messages: readonly Message[],
-  sections: Section[],
-  budgetTokens: number,
-  call: number,
-  facts: Facts,
-  signals: Signals,
-  state: HudState,
-): NextHud {
+function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
+  const { facts, signals, state } = source
+  const call = facts.calls + 1
+  const sections = wantedSections(source)
   const ids = new Set(messages.map(({ id }) => id))
   const anchors = state.anchors.filter((anchor) => ids.has(anchor.after))
-  // the first of them is the whole HUD; without it the changes say nothing
+  // the first text is a complete HUD, without which the changes in the others mean nothing
   const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
   const kept = whole ? anchors : []
   const lost = kept.length < state.anchors.length
   const said: ReadonlyMap<string, string> = lost ? new Map() : state.said
   const fresh = kept.length ? onlyNew([settledSection(facts, said), ...sections], said) : sections
-  const worthIt = kept.length ? isWorthSending(fresh) : state.shown || hasNews(facts, signals)
-  const hud = worthIt
-    ? render(fresh, budgetTokens, call, kept.length && said.size ? state.lastSent : undefined)
-    : undefined
+  const isWorthIt = kept.length ? isWorthSending(fresh) : wantsHud(facts, signals, state)
+  const since = kept.length && said.size ? state.lastSent : undefined
+  const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
   const after = messages.at(-1)?.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   return {
@@ -147,13 +138,13 @@ function sticky(
     state: {
       shown: next.length > 0,
       anchors: next,
-      said: hud ? new Map([...said, ...hud.said].slice(-MOST_SAID)) : said,
+      said: hud ? new Map([...said, ...hud.said].slice(-MAX_SAID)) : said,
       lastSent: hud ? call : state.lastSent,
     },
   }
 }
 
-/** What is sent into a sticky slot stays in the context for good, so a file name alone is not worth it. */
+/** Sticky texts stay in the context for good, so a few file names alone are not worth sending. */
 function isWorthSending(fresh: readonly Section[]): boolean {
-  return fresh.some((section) => section.name !== "files" || section.items.length >= MANY_FILES)
+  return fresh.some((section) => section.name !== "files" || section.items.length >= MIN_NEW_FILES)
 }

@@ -1,6 +1,6 @@
-// The HUD's sections: what each has to say of a session, as short items. Which of them are sent is `render.ts`'s
-// business. Everything quoted here was made one line, neutralised and redacted when the ledger took it in; here it loses
-// the signs that set one item of a line apart from the next.
+// The HUD's sections: what each says about a session, as short items. `render.ts` decides which of them are sent. Quoted
+// text was reduced to one line, neutralised and redacted when the ledger read it. Here the characters that separate items
+// are removed from it.
 
 import {
   contextNow,
@@ -9,9 +9,11 @@ import {
   type Failure,
   type FileRecord,
   heatRank,
+  isChangedOutside,
   isStale,
+  type Signals,
+  todosNow,
 } from "../session/facts.ts"
-import { isChangedOutside, type Signals, todosNow } from "../session/signals.ts"
 import { amount, plural } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -22,41 +24,44 @@ export type SectionName = (typeof SECTIONS)[number]
 
 export type Section = {
   name: SectionName
-  /** what the items are about, the start of the line */
+  /** start of the line */
   label: string
-  /** in order of worth; `render` may send fewer */
+  /** the most important first; fewer may be sent */
   items: Item[]
   join(items: readonly Item[]): string
 }
 
-/** `key` is what the item is about, `state` what it says of it: one that was sent is worth sending again in another. */
+/** `key` is the item's subject, `state` what it says about it: a sent item is sent again when its state has changed. */
 export type Item = { text: string; key: string; state: string }
 
-/** What the HUD needs to know besides the ledger. Tokens; `contextLimit` is absent where the model is unknown. */
-export type Surroundings = {
+/** What the HUD shows or depends on beside the facts and signals. */
+export type HudContext = {
+  /** in tokens; absent when the model is unknown */
   contextLimit?: number
-  /** outputs that go out folded with this request, and the tokens that leaves out */
+  /** outputs that this request sends folded, and the tokens that saves */
   folded?: { outputs: number; savedTokens: number }
-  /** why there is none this time, whatever there would be to say */
+  /** set when no HUD is to be sent: the reason */
   held?: string
 }
 
-/** A repeat is worth a word while it is recent. */
-const REPEAT_LIFE = 10
+/** Calls for which a repeat is mentioned. */
+const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 2
 const MAX_FILES = 12
-const WHOLE_PATHS = 4
-const MANY_EDITS = 3
-/** Calls for which a request is not repeated. */
-const MOMENT = 6
-/** A window that is emptier than this, in percent, is no news. */
-const WORTH_TELLING = 25
-/** Calls for which a failure is told after its last try: a check stays open for long, a mistyped path does not. */
-const LIFE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
+/** Files shown with their whole path; of the others the name is enough. */
+const MAX_WHOLE_PATHS = 4
+/** Edits of a file from which their number is shown. */
+const MIN_EDITS_SHOWN = 3
+/** Calls after a request during which it is not repeated. */
+const MIN_REQUEST_AGE = 6
+/** The context's size is shown from this share of the window on. */
+const MIN_CONTEXT_PERCENT = 25
+/** Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. */
+const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
-/** All sections that have something to say, in order of worth. */
-export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings): Section[] {
+/** All sections that have content, the most important first. */
+export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
     contextSection(facts, around),
     taskSection(facts),
@@ -69,26 +74,26 @@ export function sectionsOf(facts: Facts, signals: Signals, around: Surroundings)
   ].filter((section): section is Section => section !== undefined && section.items.length > 0)
 }
 
-function contextSection(facts: Facts, { contextLimit }: Surroundings): Section | undefined {
+function contextSection(facts: Facts, { contextLimit }: HudContext): Section | undefined {
   const now = contextNow(facts)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
-  if (percent !== undefined && percent < WORTH_TELLING && !facts.compactions) return
+  if (percent !== undefined && percent < MIN_CONTEXT_PERCENT && !facts.compactions) return
   const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
   const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
   if (usage?.cacheRead) said.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
   if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
-  // every call moves the figure a little; a step of a twentieth of the window is news
+  // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
   return section("context", "context", [{ text: said.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
 function taskSection(facts: Facts): Section | undefined {
   const quoted = facts.requests.flatMap((request, i) => {
-    const swallowed = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
-    // what was asked a moment ago stands right above
-    if (facts.calls - request.call < MOMENT && i === facts.requests.length - 1 && !swallowed) return []
+    const compacted = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
+    // a recent request is right above in the context
+    if (facts.calls - request.call < MIN_REQUEST_AGE && i === facts.requests.length - 1 && !compacted) return []
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 130 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
@@ -98,7 +103,7 @@ function taskSection(facts: Facts): Section | undefined {
 function todoSection(facts: Facts, signals: Signals): Section | undefined {
   const todos = todosNow(facts, signals).filter((todo) => todo.status !== "cancelled")
   const done = todos.filter((todo) => todo.status === "completed").length
-  // a list that is done has nothing more to say
+  // also true of an empty list
   if (done === todos.length) return
   const now = todos.find((todo) => todo.status === "in_progress")
   const next = todos.find((todo) => todo.status === "pending")
@@ -107,9 +112,11 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
   return section("todo", "todo", [{ text, key: "", state: text }])
 }
 
-/** Failures that nothing has settled and that are not yet history, the latest first. */
+/** Failures that are still open and recent, the latest first. */
 export function openFailures(facts: Facts): Failure[] {
-  return [...facts.failures.values()].reverse().filter((failure) => facts.calls - failure.last < LIFE[failure.kind])
+  return [...facts.failures.values()]
+    .reverse()
+    .filter((failure) => facts.calls - failure.last < MAX_FAILURE_AGE[failure.kind])
 }
 
 function failingSection(facts: Facts): Section | undefined {
@@ -131,34 +138,36 @@ function command(key: string): string {
   return `\`${cutMiddle(key, 60).replaceAll("`", "'")}\``
 }
 
-/** Of failures that were told, those that are open no more: who was told must hear that too. */
+/** Failures that an earlier HUD reported and that are no longer open. */
 export function settledSection(facts: Facts, said: ReadonlyMap<string, string>): Section {
-  const told = [...said.keys()].filter((key) => key.startsWith("failing ")).map((key) => key.slice("failing ".length))
-  const settled = told.filter((key) => !facts.failures.has(key))
+  const reported = [...said.keys()]
+    .filter((key) => key.startsWith("failing "))
+    .map((key) => key.slice("failing ".length))
+  const settled = reported.filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
   return section("failing", "no longer failing", items)
 }
 
-/** The files the agent is likely to touch next, told apart by whether it has seen what is in them now. */
+/** The files the agent is likely to use next, grouped by whether it has seen their current content. */
 function filesSection(facts: Facts, signals: Signals): Section {
   const hottest = highest(facts.files.values(), MAX_FILES, heatRank)
   const items = hottest.map((file) => {
     const group = groupOf(file, signals)
-    const times = file.edits >= MANY_EDITS ? ` ${file.edits}x` : ""
-    return { text: `${named(file.path)}${times}`, key: file.path, state: group }
+    const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
+    return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
   })
   return { name: "files", label: "files", items, join: joinFiles }
 }
 
-/** A path; in quotes where it has spaces or signs that a list of paths is written with. */
-function named(path: string): string {
+/** A path, in quotes if it contains spaces or characters that separate paths in a list. */
+function quotedPath(path: string): string {
   const text = redact(line(path))
   return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
 }
 
 const isQuoted = (text: string) => text.startsWith('"')
 
-/** The few of many with the highest rank, highest first; of equals the later. */
+/** The items with the highest rank, highest first; among equals, the later. */
 function highest<T>(all: Iterable<T>, most: number, rankOf: (one: T) => number): T[] {
   const kept: { one: T; rank: number }[] = []
   for (const one of all) {
@@ -179,14 +188,14 @@ function groupOf(file: FileRecord, signals: Signals): string {
   return file.reads ? "read since edit" : "written"
 }
 
-/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. Past the first few a file's name must do, where it is one. */
+/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. After the first few, unique file names replace the paths. */
 function joinFiles(items: readonly Item[]): string {
   const groups = new Map<string, Item[]>()
   const nameOf = (text: string) => (isQuoted(text) ? text : basename(text))
   const names = items.map((item) => nameOf(item.text))
   items.forEach((item, i) => {
     const unique = names.indexOf(names[i] ?? "") === names.lastIndexOf(names[i] ?? "")
-    const whole = i < WHOLE_PATHS || isQuoted(item.text)
+    const whole = i < MAX_WHOLE_PATHS || isQuoted(item.text)
     const text = whole ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
     groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
   })
@@ -195,7 +204,7 @@ function joinFiles(items: readonly Item[]): string {
 
 function repeatsSection(facts: Facts): Section {
   const items = [...facts.repeats.values()]
-    .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < REPEAT_LIFE)
+    .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < MAX_REPEAT_AGE)
     .reverse()
     .slice(0, MAX_REPEATS)
     .map((repeat) => {
@@ -209,11 +218,11 @@ function repeatsSection(facts: Facts): Section {
   return section("repeats", "same result again", items, "; ")
 }
 
-/** Without what sets items apart. */
+/** Text without the separator of items. */
 const item = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 
-/** The ids stand where the outputs stood, so that here a word will do. */
-function foldedSection({ folded }: Surroundings): Section | undefined {
+/** Only the number and the tokens: the ids are in the folds themselves. */
+function foldedSection({ folded }: HudContext): Section | undefined {
   if (!folded?.outputs) return
   const outputs = plural(folded.outputs, "output")
   const text = `${outputs}, ${amount(folded.savedTokens)} tokens, see hud_recall`
@@ -242,7 +251,7 @@ function section(name: SectionName, label: string, items: Item[], join: string |
   }
 }
 
-/** Paths of one folder share it, `src/{a.ts 3x, b.ts}`; folders and files keep the order of their first. */
+/** Groups paths by folder, `src/{a.ts 3x, b.ts}`, in the order of first appearance. */
 function joinPaths(items: readonly Item[]): string {
   const folders = new Map<string, string[]>()
   for (const { text } of items) {

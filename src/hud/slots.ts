@@ -1,21 +1,21 @@
-// Where in the request the HUD goes, by provider and model. Each row of the table carries its reason.
+// The HUD's place in the request, by provider and model. Each row of the table states its reason.
 
 import type { ModelName } from "../session/conversation.ts"
 
 export const SLOTS = ["tail", "tool", "sticky"] as const
 export type Slot = (typeof SLOTS)[number]
 
-/** A HUD text that was sent, and the message it was put behind. */
+/** A HUD text that was sent, and the id of the message it was sent after. */
 export type Anchor = { after: string; text: string }
 
-/** What goes where in a request. Without a text there is no HUD; anchors are all the texts that stay where they were sent. */
+/** The HUD of one request and its place. Without a text there is none; `anchors` are all texts that stay in place. */
 export type Placement =
   | { slot: "tail" | "tool"; text: string | undefined }
   | { slot: "sticky"; anchors: readonly Anchor[] }
 
 type Row = { slot: Slot /** for the docs */; models: string; reason: string; matches(model: ModelName): boolean }
 
-export const TABLE: readonly Row[] = [
+export const SLOT_TABLE: readonly Row[] = [
   {
     slot: "tool",
     models: "GitHub Copilot",
@@ -49,13 +49,13 @@ export const TABLE: readonly Row[] = [
   },
 ]
 
-/** The slot for a model; `wanted` is the option, an unknown model gets the tail. */
+/** The slot for a model. `wanted` is the option; an unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
   if (wanted !== "auto") return wanted
-  return TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
+  return SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
 }
 
-/** Claude 5.1 and later, as OpenCode 1.18.33 decides it: mythos 5.1 is the exception. */
+/** Claude 5.1 and later, with the same exception as in OpenCode 1.18.33: mythos 5.1. */
 function bindsThinking(modelID: string): boolean {
   const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
   if (!found) return false

@@ -1,10 +1,10 @@
-// What a row of requests costs under a tariff, when each finds in the provider's cache what it has in common with the
-// one before.
+// What a sequence of requests costs at given prices, if each finds in the provider's cache what it has in common with
+// the one before.
 
+import type { Pricing } from "../fold/pricing.ts"
 import { isInReach, MARKED_MESSAGES } from "../fold/prompt-cache.ts"
-import type { Tariff } from "../fold/tariff.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import type { Price } from "./pricing.ts"
+import type { Price } from "./prices.ts"
 import { type Piece, sumTokens } from "./request.ts"
 
 export type Spent = {
@@ -13,22 +13,22 @@ export type Spent = {
   cachedTokens: number
   /** in fresh input tokens */
   cost: number
-  /** USD; undefined where no price is known */
+  /** USD; undefined when no price is known */
   usd?: number
   /** the largest request, in tokens */
   peakTokens: number
 }
 
-/** What one request adds to it. */
+/** What one request adds to `Spent`. */
 export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
 
 export type Bill = {
   readonly spent: Spent
-  /** Adds a request, its messages as the provider gets them; answers what it costs. */
+  /** Adds a request, given as the messages the provider gets; returns what it costs. */
   add(messages: readonly (readonly Piece[])[], price: Price, nowMs: number): Charge
 }
 
-/** A request, and after how many of its pieces the provider has an entry in its cache. */
+/** A request. The provider's cache has an entry that ends after each of these numbers of pieces. */
 type Billed = { pieces: readonly Piece[]; ends: readonly number[]; nowMs: number; name: string }
 
 export function newBill(): Bill {
@@ -36,15 +36,15 @@ export function newBill(): Bill {
   let last: Billed | undefined
   return {
     spent,
-    add(messages, { name, tariff, usdPerToken }, nowMs) {
+    add(messages, { name, pricing, usdPerToken }, nowMs) {
       const pieces = messages.flat()
-      // each model has a cache of its own
-      const before = last?.name === name && nowMs - last.nowMs < tariff.lifetimeMs ? last : undefined
+      // each model has its own cache
+      const before = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs ? last : undefined
       const tokens = sumTokens(pieces)
       const marks = marksOf(messages)
-      // with the system prompt and the tools before them, even the first messages are above any provider's minimum
-      const cachedTokens = before ? foundTokens(before, pieces, marks, tariff) : 0
-      const cost = cachedTokens * tariff.read + (tokens - cachedTokens) * tariff.write
+      // the system prompt and the tools come before them, so even the first messages exceed any provider's minimum
+      const cachedTokens = before ? foundTokens(before, pieces, marks, pricing) : 0
+      const cost = cachedTokens * pricing.read + (tokens - cachedTokens) * pricing.write
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
       spent.cost += cost
@@ -57,15 +57,15 @@ export function newBill(): Bill {
   }
 }
 
-/** Money is known for all calls or said of none. */
+/** Adds a cost in USD. If one call has no known price, the sum has none. */
 export function addUsd(spent: { usd?: number }, cost: number, usdPerToken: number | undefined): void {
   if (usdPerToken === undefined) delete spent.usd
   else if (spent.usd !== undefined) spent.usd += cost * usdPerToken
 }
 
-/** Tokens of the request that the provider finds in its cache. */
-function foundTokens(before: Billed, now: readonly Piece[], marks: readonly number[], tariff: Tariff): number {
-  const { write, lookback } = tariff
+/** Tokens of the request that are in the provider's cache. */
+function foundTokens(before: Billed, now: readonly Piece[], marks: readonly number[], pricing: Pricing): number {
+  const { write, lookback } = pricing
   const common = commonPieces(before.pieces, now)
   if (lookback !== undefined) {
     const found = before.ends.filter((end) => end <= common && isInReach(end, marks, lookback))
@@ -74,7 +74,7 @@ function foundTokens(before: Billed, now: readonly Piece[], marks: readonly numb
   const same = sumTokens(now, common)
   const one = before.pieces[common]
   const other = now[common]
-  // where writing is dearer, whole blocks are marked to be kept; other providers find out by themselves, token by token
+  // where cache writes cost extra, whole blocks are cached; other providers compare token by token
   return write > 1 || !one || !other || one.label !== other.label ? same : same + commonStart(one.body, other.body)
 }
 
@@ -84,14 +84,14 @@ function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
   return at
 }
 
-/** After how many pieces the request carries a mark. */
+/** The request carries a cache mark after each of these numbers of pieces. */
 function marksOf(messages: readonly (readonly Piece[])[]): number[] {
   const ends: number[] = []
   for (const message of messages) ends.push((ends.at(-1) ?? 0) + message.length)
   return ends.slice(-MARKED_MESSAGES)
 }
 
-/** System prompt and tools have marks of their own. */
+/** Number of leading system prompt and tool pieces, which carry their own marks. */
 function leading(pieces: readonly Piece[]): number {
   const at = pieces.findIndex(({ label }) => label !== "system" && label !== "tool")
   return at < 0 ? pieces.length : at

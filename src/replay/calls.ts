@@ -1,7 +1,8 @@
-// The calls of a stored session made again, one after the other, as the hooks would have prepared them: by the recorded
-// clock, with the tariff of the model that was called, and with every fold and HUD following from the calls before.
+// Prepares the calls of a stored session again, one after the other, as the live hooks would have: with the recorded
+// times, the pricing of the model that was called, and the folds and HUDs that follow from the calls before.
 
-import type { TariffOverride } from "../fold/tariff.ts"
+import type { PricingOverride } from "../fold/pricing.ts"
+import { type Slot, slotFor } from "../hud/slots.ts"
 import {
   accept,
   newSessionState,
@@ -11,44 +12,46 @@ import {
   type SessionState,
 } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
+import { contextNow } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
-import { watchCompactions } from "./compactions.ts"
-import { callsOf, contextAt } from "./context.ts"
-import { type NamedPrice, type Price, type Pricing, pricingOf } from "./pricing.ts"
-import { messageAt } from "./pruned.ts"
+import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
+import { type NamedPrice, type Price, type Prices, pricesOf } from "./prices.ts"
 
 export type ReplayOptions = RequestOptions & {
-  /** agents whose requests the plugin leaves alone */
+  /** agents for which the plugin is disabled */
   disabledAgents: readonly string[]
-  /** reckon with this provider in place of the recorded ones */
+  /** use this provider's prices instead of the recorded providers' */
   price?: NamedPrice
-  /** the user's own prices, over those of the recorded models */
-  prices: TariffOverride
+  /** the user's own prices, which override those of the recorded models */
+  prices: PricingOverride
 }
 
 export type ReplayedCall = {
-  /** from 1; one more than the session has is the call that would come next */
+  /** from 1; the last number is that of the call that would come next */
   number: number
-  /** where its message stands, and the message; none for the call that would come next */
+  /** index of its message, and the message, which the call that would come next lacks */
   index: number
   wrote?: Message
   nowMs: number
   price: Price
-  /** what it had before it, as recorded */
+  /** its context as recorded */
   context: readonly Message[]
-  /** the same as OpenCode would send it */
+  /** its context as OpenCode would have sent it */
   messages: readonly Message[]
-  /** Prepares the request and takes it as sent; undefined when the plugin leaves the agent alone. Run it before the next. */
+  /**
+   * Prepares and accepts the request; undefined when the plugin is disabled for the agent. Must run before the next
+   * call.
+   */
   send(): Prepared | undefined
   state: SessionState
 }
 
-/** All calls of the session, and the one that would come next. */
+/** All calls of the session, then the one that would come next. */
 export function* replayCalls(
   recorded: readonly Message[],
   options: ReplayOptions,
   env: Env,
-  pricing: Pricing = pricingOf(recorded, options.price, options.prices),
+  prices: Prices = pricesOf(recorded, options.price, options.prices),
 ): Generator<ReplayedCall> {
   const state = newSessionState(env)
   const watch = watchCompactions(recorded)
@@ -60,7 +63,7 @@ export function* replayCalls(
     const messages = context.map((message) => messageAt(message, nowMs))
     const reading = state.ledger.read(messages)
     const { agent, model } = reading.facts
-    const price = pricing.of(wrote ?? { model })
+    const price = prices.of(wrote ?? { model })
     const compactsAt = watch.compactsAt(price.name)
     yield {
       number: ++number,
@@ -77,11 +80,11 @@ export function* replayCalls(
         }
         const around = {
           nowMs,
-          tariff: price.tariff,
+          pricing: price.pricing,
           ...(price.model ? { model: price.model } : {}),
           ...(compactsAt === undefined ? {} : { compactsAt }),
         }
-        const prepared = prepareRequest(messages, reading, state, around, options, env)
+        const prepared = prepareRequest({ messages, reading, state, around, options, env })
         accept(state, prepared)
         return prepared
       },
@@ -94,3 +97,62 @@ function lastTime(messages: readonly Message[]): number {
   const last = messages.at(-1)
   return last?.completedMs ?? last?.createdMs ?? 0
 }
+
+/** What `hudfold inspect` shows of one call. */
+export type Inspection = {
+  /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
+  call: number
+  /** calls of the session */
+  calls: number
+  hud?: string
+  /** why there is no HUD */
+  reason?: string
+  /** estimated tokens of the HUD, 0 without one */
+  tokens: number
+  slot: Slot
+  /** tokens in the context at that call as recorded, reported or estimated, folds not subtracted */
+  contextTokens?: number
+  /** outputs sent folded with that call, and the tokens that saves */
+  folded: { outputs: number; savedTokens: number }
+}
+
+/**
+ * The HUD of a stored session at call `call`, by default the call that would come next. `call` is 1 … calls + 1; for a
+ * later one the result has only the number of calls. Facts known only from live events (permissions, changes on disk)
+ * are missing.
+ */
+export function hudAtCall(
+  messages: readonly Message[],
+  call: number | undefined,
+  options: ReplayOptions,
+  env: Env,
+): Inspection {
+  const calls = callsOf(messages).length
+  const wanted = call ?? calls + 1
+  const result: Inspection = {
+    call: wanted,
+    calls,
+    tokens: 0,
+    slot: slotFor(options.hud.slot, undefined),
+    folded: { outputs: 0, savedTokens: 0 },
+  }
+  for (const { number, send, price, state } of replayCalls(messages, options, env)) {
+    const sent = send()
+    if (number !== wanted) continue
+    const contextTokens = contextNow(state.ledger.facts)?.tokens
+    const reason = sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED
+    return {
+      ...result,
+      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
+      tokens: sent?.hud?.tokens ?? 0,
+      folded: { outputs: sent?.outputs ?? 0, savedTokens: sent?.savedTokens ?? 0 },
+      ...(sent?.hud ? { hud: sent.hud.text } : {}),
+      ...(reason === undefined ? {} : { reason }),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+    }
+  }
+  return result
+}
+
+const HUD_OFF = "the options turn it off"
+const AGENT_DISABLED = "the options leave this agent alone"

@@ -1,4 +1,4 @@
-// The folds of a replay, counted: how many, how large, why, of which tools, and the largest of them by name.
+// Statistics of a replay's folds: their number and size by reason and tool, and the largest ones.
 
 import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
 import type { Message } from "../session/conversation.ts"
@@ -7,7 +7,7 @@ import type { Message } from "../session/conversation.ts"
 export type Amount = { count: number; tokens: number }
 
 export type FoldCount = Amount & {
-  /** tokens that each request after the fold goes without */
+  /** tokens that the folds save on each later request */
   savedTokens: number
   byReason: Record<Reason, Amount>
   byTool: Record<string, Amount>
@@ -15,11 +15,11 @@ export type FoldCount = Amount & {
   largest: Pick<Fold, "what" | "because" | "reason" | "call" | "tokens" | "textTokens">[]
 }
 
-const LARGEST = 5
+const MAX_LARGEST = 5
 
 export function noFolds(): FoldCount {
   const byReason = { free: nothing(), pays: nothing(), must: nothing() }
-  // by names that others gave: none of them may be found on a prototype
+  // tool names are arbitrary: none may match a property of a prototype
   const byTool: FoldCount["byTool"] = Object.create(null)
   return { ...nothing(), savedTokens: 0, byReason, byTool, largest: [] }
 }
@@ -66,5 +66,5 @@ function add(amount: Amount, { count, tokens }: Amount): void {
 }
 
 function largest(folds: FoldCount["largest"]): FoldCount["largest"] {
-  return folds.toSorted((a, b) => b.tokens - a.tokens).slice(0, LARGEST)
+  return folds.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_LARGEST)
 }

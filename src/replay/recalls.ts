@@ -1,39 +1,38 @@
-// What the agent would have missed: lines it copied into a tool call that by then stood in a folded output alone. Each
-// such output is one that it would have had to ask back, and that costs a call.
+// What the agent would have missed: lines it copied into a tool call that by then only a folded output contained. It
+// would have had to recall each such output, which costs a call.
 
 import type { Fold } from "../fold/fold.ts"
 import { ASKING_TOKENS, NEEDS } from "../fold/need.ts"
-import type { Tariff } from "../fold/tariff.ts"
-import type { Message, Part } from "../session/conversation.ts"
+import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
+import type { Message, Part } from "../session/conversation.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { isClearedAt } from "./pruned.ts"
-import { newSources, type Source, textsIn } from "./sources.ts"
+import { isClearedAt } from "./context.ts"
 
-/** Lines of these lengths are taken for copied when they stand in the context: shorter ones come about by chance. */
-const SHORTEST = 24
-const LONGEST = 400
-/** Calls for which an output that was handed back stands in the context at least. */
-const STANDS = NEEDS.recalled.hold
+/** A line of this length that also occurs in the context counts as copied; shorter ones match by chance. */
+const MIN_COPIED_CHARS = 24
+const MAX_COPIED_CHARS = 400
+/** Calls for which a recalled output stays in the context at least. */
+const RECALLED_CALLS = NEEDS.recalled.hold
 
-/** One call, as far as this has to know it. */
+/** One call of a session. */
 export type Asker = {
   /** number of the call, from 1, and when it was made */
   number: number
   nowMs: number
   /** the message it wrote */
   wrote: Message
-  /** what it had before it as recorded, what of it went out folded, and the HUD */
+  /** its context as recorded, the folds applied to it, and the HUD */
   context: readonly Message[]
   folds: ReadonlyMap<string, Fold>
   hud: string
 }
 
 export type Missed = {
-  /** lines that were copied from the context, and those of them that only a folded output held */
+  /** lines that were copied from the context, and those of them that only a folded output contained */
   copied: number
   lost: number
-  /** tokens of the originals to be handed back; none when nothing had to be asked for */
+  /** tokens of each original to be recalled; empty when nothing was missed */
   back: readonly number[]
 }
 
@@ -41,6 +40,7 @@ export type Recalls = { missed(asker: Asker): Missed }
 
 export function newRecalls(): Recalls {
   const sources = newSources()
+  /** the call in which a part was last recalled */
   const handedBack = new Map<Part, number>()
 
   function find(
@@ -53,7 +53,7 @@ export function newRecalls(): Recalls {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = source.part.type === "tool" ? folds.get(source.part.id) : undefined
       if (fold?.side !== source.side || fold.text.includes(line)) return "shown"
-      if (number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < STANDS) return "shown"
+      if (number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_CALLS) return "shown"
       newest ??= source
     }
     if (!newest) return "absent"
@@ -83,13 +83,13 @@ export function newRecalls(): Recalls {
   }
 }
 
-/** What asking outputs back costs: one more call over a warm prefix, the asking, and the originals, written once. */
-export function recallCost(back: readonly number[], requestTokens: number, tariff: Tariff): number {
+/** What recalling outputs costs: one more call over a warm prefix, its output, and the originals written once. */
+export function recallCost(back: readonly number[], requestTokens: number, pricing: Pricing): number {
   const tokens = back.reduce((sum, one) => sum + one, 0)
-  return back.length === 0 ? 0 : requestTokens * tariff.read + ASKING_TOKENS * tariff.output + tokens * tariff.write
+  return back.length === 0 ? 0 : requestTokens * pricing.read + ASKING_TOKENS * pricing.output + tokens * pricing.write
 }
 
-/** The lines of what a call wrote that may have been copied from its context. */
+/** The lines in a call's tool arguments that may have been copied from its context. */
 export function copiedLines({ parts }: Message): Set<string> {
   const lines = new Set<string>()
   for (const part of parts) {
@@ -97,8 +97,87 @@ export function copiedLines({ parts }: Message): Set<string> {
     for (const text of textsIn(part.input))
       for (const whole of text.split("\n")) {
         const line = whole.trim()
-        if (line.length >= SHORTEST && line.length <= LONGEST) lines.add(line)
+        if (line.length >= MIN_COPIED_CHARS && line.length <= MAX_COPIED_CHARS) lines.add(line)
       }
   }
   return lines
+}
+
+/** A text of a session that a line may have been copied from. */
+export type Source = {
+  part: Part
+  /** of a tool call, whether the text is its arguments or its result */
+  side: "text" | "input" | "output"
+  body: string
+}
+
+/**
+ * Finds the texts that contain a line without searching all of them: an index maps words to texts, and only texts with
+ * the line's rarest word are searched.
+ */
+export type Sources = {
+  /** Adds the messages that were not read yet. */
+  read(messages: readonly Message[]): void
+  /** The texts that contain the line, newest first. */
+  holding(line: string): Generator<Source>
+}
+
+/** Shorter words are too common to index. */
+const MIN_WORD_CHARS = 3
+const WORD = /[A-Za-z0-9_]+/g
+
+export function newSources(): Sources {
+  const sources: Source[] = []
+  /** by word, the indexes of the texts that contain it, ascending */
+  const places = new Map<string, number[]>()
+  const seen = new WeakSet<Part>()
+
+  function add(part: Part, side: Source["side"], body: string): void {
+    if (body === "") return
+    const number = sources.push({ part, side, body }) - 1
+    for (const [word] of body.matchAll(WORD)) {
+      if (word.length < MIN_WORD_CHARS) continue
+      const at = places.get(word)
+      if (!at) places.set(word, [number])
+      else if (at.at(-1) !== number) at.push(number)
+    }
+  }
+
+  function rarest(line: string): readonly number[] | undefined {
+    let found: readonly number[] | undefined
+    for (const { 0: word, index } of line.matchAll(WORD)) {
+      // a word at either end of the line may be part of a longer one in the text
+      if (word.length < MIN_WORD_CHARS || index === 0 || index + word.length === line.length) continue
+      const at = places.get(word) ?? []
+      if (!found || at.length < found.length) found = at
+    }
+    return found
+  }
+
+  return {
+    read(messages) {
+      for (const { parts } of messages)
+        for (const part of parts) {
+          if (seen.has(part)) continue
+          seen.add(part)
+          if (part.type === "tool") {
+            add(part, "input", textsIn(part.input).join("\n"))
+            add(part, "output", part.output)
+          } else if (part.type === "reasoning" || (part.type === "text" && !part.ignored)) add(part, "text", part.text)
+        }
+    },
+    *holding(line) {
+      const numbers = rarest(line)
+      for (let at = (numbers ?? sources).length - 1; at >= 0; at--) {
+        const source = sources[numbers?.[at] ?? at]
+        if (source?.body.includes(line)) yield source
+      }
+    },
+  }
+}
+
+/** All strings in a value, at any depth. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -1,12 +1,12 @@
-// What a provider sees of a request: its messages as a row of pieces, in the order and the words OpenCode sends them in.
-// System prompt and tool definitions are not in a recorded session and so not here.
+// A request as the provider sees it: its messages as a list of pieces, in OpenCode's order and wording. System prompt
+// and tool definitions are missing, because a recorded session does not contain them.
 
 import type { Fold } from "../fold/fold.ts"
 import type { Change } from "../request/request.ts"
 import type { Message, Part, ToolPart } from "../session/conversation.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 
-/** Two pieces are the same to a cache when label and body are. */
+/** A cache treats two pieces as equal when label and body are. */
 export type Piece = {
   label: string
   body: string
@@ -15,14 +15,14 @@ export type Piece = {
   tool?: string
 }
 
-/** What OpenCode sends in the place of an output it has pruned, and of one that never came. */
+/** What OpenCode sends instead of an output it has pruned, and instead of one that never came. */
 const CLEARED = "[Old tool result content cleared]"
 const INTERRUPTED = "[Tool execution was interrupted]"
 
-/** A part is sent on every call that follows it: what it comes to is worked out once, also when it is folded. */
+/** A part is sent with every later call, so its pieces are computed once, folded or not. */
 const known = new WeakMap<Part | Fold, readonly Piece[]>()
 
-/** The pieces of a request, message by message as the provider gets them: calls are one message, their results another. */
+/** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
   const wire = messages.flatMap((message, at) => {
@@ -43,7 +43,7 @@ function split(pieces: readonly Piece[]): Piece[][] {
   return [pieces.filter((piece) => !isResult(piece)), pieces.filter(isResult)].filter((message) => message.length > 0)
 }
 
-/** Puts a HUD behind the last message's last result, or behind the user's words; false where there is neither. */
+/** Appends a HUD to the last message's last result, or to a user message; false when there is neither. */
 function addInside(message: Message, pieces: Piece[], hud: string): boolean {
   if (message.kind === "user") return pieces.push(piece("user", hud)) > 0
   const last = message.parts.findLast(

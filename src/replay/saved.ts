@@ -1,18 +1,18 @@
-// What a replay comes to: the cost with recalls included, and what is saved.
+// The bottom line of a replay: the cost with recalls included, and what the plugin saves.
 
 import type { Replay } from "./replay.ts"
 
-/** Cost with the plugin, recalls in it, in fresh input tokens. */
+/** Cost with the plugin, recalls included, in fresh input tokens. */
 export function allIn(replay: Replay): number {
   return replay.with.cost + replay.recalls.cost
 }
 
-/** In fresh input tokens; negative where the plugin loses. */
+/** In fresh input tokens; negative when the plugin costs more than it saves. */
 export function savedCost(replay: Replay): number {
   return replay.without.cost - allIn(replay)
 }
 
-/** Undefined where no price is known. */
+/** Undefined when no price is known. */
 export function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
   if (without.usd === undefined || sent.usd === undefined) return
   return without.usd - sent.usd - (recalls.usd ?? 0)

@@ -1,4 +1,4 @@
-// Several replays in one sum.
+// The sum of several replays.
 
 import type { Spent } from "./bill.ts"
 import { addFoldCount, noFolds } from "./fold-count.ts"
@@ -7,7 +7,7 @@ import type { Replay } from "./replay.ts"
 export function sumOf(replays: readonly Replay[]): Replay {
   const sum: Replay = {
     calls: 0,
-    tariffs: [...new Set(replays.flatMap(({ tariffs }) => tariffs))],
+    pricings: [...new Set(replays.flatMap(({ pricings }) => pricings))],
     billing: replays.some(({ billing }) => billing === "tokens") ? "tokens" : (replays[0]?.billing ?? "tokens"),
     without: nothing(),
     with: nothing(),
@@ -32,7 +32,7 @@ export function sumOf(replays: readonly Replay[]): Replay {
     addNumbers(sum.compactions, one.compactions, ["automatic", "asked", "avoided"])
     addFoldCount(sum.folds, one.folds)
   }
-  // a saving of all is no part of what some were charged
+  // the saving of all sessions must not be compared with what some of them were charged
   for (const name of ["cost", "usd"] as const)
     if (replays.some(({ calls, recorded }) => calls > 0 && recorded[name] === 0)) sum.recorded[name] = 0
   return sum

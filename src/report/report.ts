@@ -2,8 +2,8 @@
 // would repeat every name 500 times.
 
 import type { Fold } from "../fold/fold.ts"
-import type { Tariff } from "../fold/tariff.ts"
-import type { CompactionKind } from "../replay/compactions.ts"
+import type { Pricing } from "../fold/pricing.ts"
+import type { CompactionKind } from "../replay/context.ts"
 import type { Replay } from "../replay/replay.ts"
 import type { TextDelta } from "./deltas.ts"
 
@@ -13,9 +13,9 @@ export type ReportData = {
   madeAtMs: number
   /** the provider whose prices were used instead of the recorded ones */
   price?: string
-  /** of all sessions; `tariffs` has all price tables used */
+  /** of all sessions; `pricings` has all price tables used */
   sum: Replay
-  tariffs: Tariff[]
+  pricings: Pricing[]
   sessions: SessionReport[]
   /** sessions that could not be read */
   failed: number

@@ -1,9 +1,9 @@
 // Replays a recorded session and collects what the report shows of it.
 
 import type { Fold } from "../fold/fold.ts"
-import type { Tariff } from "../fold/tariff.ts"
+import type { Pricing } from "../fold/pricing.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { messageAt } from "../replay/pruned.ts"
+import { messageAt } from "../replay/context.ts"
 import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
 import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
@@ -21,12 +21,12 @@ const MAX_NAME_CHARS = 110
 /** Shown for one call of the model. */
 const MAX_TOOL_CALLS = 40
 
-/** Adds the tariffs used to `tariffs`, by name. `onCall` is called after each call. */
+/** Adds the pricings used to `pricings`, by name. `onCall` is called after each call. */
 export function reportSession(
   { id, title, skipped, messages }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
-  tariffs: Map<string, Tariff>,
+  pricings: Map<string, Pricing>,
   onCall?: (done: CallReplayed) => void,
 ): SessionReport {
   const calls: CallColumns & { savedMicroUsd: number[] } = {
@@ -49,7 +49,7 @@ export function reportSession(
       startMs ||= nowMs
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
-    tariffs.set(price.tariff.row, price.tariff)
+    pricings.set(price.pricing.row, price.pricing)
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
     const { usage } = wrote
     const saved = without.cost - sent.cost - recallCost

@@ -18,11 +18,11 @@ export function headline(replay: Replay): [string, ...string[]] {
 
 /** Such as "saved 39% (412k tokens at the fresh-token price)". */
 function savedWords(replay: Replay): string {
-  const { billing, tariffs, without, with: sent } = replay
+  const { billing, pricings, without, with: sent } = replay
   if (billing !== "tokens") {
     const bills = billing === "requests" ? "bills requests, not tokens" : "bills nothing"
     const share = finePercent(Math.abs(1 - sent.tokens / without.tokens))
-    return `${tariffs.join(", ")} ${bills}; requests ${share} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
+    return `${pricings.join(", ")} ${bills}; requests ${share} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
   }
   const saved = savedCost(replay)
   const usd = usdSaved(replay)

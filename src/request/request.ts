@@ -1,49 +1,49 @@
-// One request prepared: what the ledger reads in the conversation, which outputs go out folded, and the HUD. What the hooks
-// run live, `inspect` and `replay` run over a stored session. Preparing looks only: it answers a change and the state
-// that follows from it, and has changed nothing if both are dropped.
+// Prepares one request: decides which outputs are sent folded, and the HUD. The hooks use it live; `inspect` and `replay` use
+// it on a stored session. Preparing changes nothing: it returns a change to the conversation and the session's next
+// state, and `accept` puts that state into effect.
 
-import { type Account, knownTariff, newAccount, settleCall } from "../fold/account.ts"
+import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
 import { appliedFolds, type Fold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding } from "../fold/folding.ts"
 import { type FoldCircumstances, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
+import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
-import type { Tariff } from "../fold/tariff.ts"
 import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import { type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import type { Message, ModelName } from "../session/conversation.ts"
+import { type Message, modelKey } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
+import { noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
-import { noSignals, type Signals } from "../session/signals.ts"
 
-/** What is remembered of a session from call to call. `accept` is what changes it. */
+/** What is remembered of a session between calls. Changed by `accept`. */
 export type SessionState = {
   ledger: Ledger
   signals: Signals
   hud: HudState
   folding: Folding
-  /** the last request, once there was one in this process */
+  /** the last request of this process */
   sent?: SentRequest
 }
 
 export type Circumstances = FoldCircumstances & {
   /** size of the model's context window, in tokens */
   contextLimit?: number
-  /** the user paused the HUD: no new one is sent, one that stays where it was sent stays */
+  /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
   hudPaused?: boolean
 }
 
 export type RequestOptions = {
   hud: HudOptions & { enabled: boolean; slot: Slot | "auto" }
   fold: { enabled: boolean }
-  /** outputs never to be folded, by the user's wish */
+  /** whether the user's options exclude an output from folding */
   isProtected(event: ToolEvent): boolean
 }
 
-/** What a request has that the host's messages have not. */
+/** How the request differs from the host's messages. */
 export type Change = {
-  /** all that goes out folded, by part id */
+  /** everything sent folded, by part id */
   folds: ReadonlyMap<string, Fold>
   hud: Placement
 }
@@ -56,11 +56,11 @@ export type Prepared = {
   slot: Slot
   /** folds decided for this request */
   folded: readonly Fold[]
-  /** part ids of folds that are given up, since their parts hold another content by now */
+  /** part ids of folds that are given up because the content of their parts has changed */
   dropped: readonly string[]
-  /** keys of the digests that stand in the folds decided: a better one comes too late for this session */
+  /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
-  /** outputs that go out folded, and the tokens that leaves out */
+  /** number of outputs sent folded, and the tokens that saves */
   outputs: number
   savedTokens: number
   reading: Reading
@@ -69,65 +69,65 @@ export type Prepared = {
 }
 
 const PAUSED = "it is paused for this session"
-const COSTS_THE_CACHE = "with it the provider would not find the last request in its cache"
+const COSTS_CACHE = "with it the provider would not find the last request in its cache"
 const NO_HUD: Placement = { slot: "tail", text: undefined }
 
 export function newSessionState(env: Env): SessionState {
   return { ledger: createLedger(env), signals: noSignals(), hud: newHudState(), folding: newFolding() }
 }
 
-/** The request that goes out for a conversation. `reading` is what the state's ledger reads in it. */
-export function prepareRequest(
-  messages: readonly Message[],
-  reading: Reading,
-  state: SessionState,
-  around: Circumstances,
-  options: RequestOptions,
-  env: Env,
-): Prepared {
+/** What a request is prepared from. `reading` is the state's ledger's reading of the messages. */
+export type RequestSource = {
+  messages: readonly Message[]
+  reading: Reading
+  state: SessionState
+  around: Circumstances
+  options: RequestOptions
+  env: Env
+}
+
+export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
   const { facts, entries } = reading
   const { folding, dropped } = dropChanged(state.folding, reading.fresh)
   const slot = slotFor(options.hud.slot, around.model)
-  const model = around.model ? nameOf(around.model) : ""
-  const account = accountNow(reading, folding.account, state.sent, model, around.tariff)
-  const tariff = knownTariff(around.tariff, account)
+  const model = modelKey(around.model)
+  const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
+  const pricing = knownPricing(around.pricing, account)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (folding.folds.size > 0 ? sentBefore(entries, wire) : undefined)
-  const cachedWith = (mark: HudMark) => cachedPrefix(wire, sent, mark, tariff, model, around.nowMs)
+  const cachedWith = (mark: HudMark) => cachedPrefix({ wire, hud: mark, pricing, model, nowMs: around.nowMs }, sent)
   const bare = cachedWith("none")
   const isAtTail =
     slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(facts, state.signals, state.hud)
   const withTail = isAtTail ? cachedWith("tail") : bare
-  // a HUD takes one of the two marks, and it is not worth what the other alone does not find
-  const costsTheCache = bare.tokens - withTail.tokens > tariff.minimumTokens
+  // the HUD takes one of the two cache marks; it is left out if the other mark alone finds too little
+  const costsTheCache = bare.tokens - withTail.tokens > pricing.minimumTokens
   const plan: FoldPlan | undefined = options.fold.enabled
-    ? prepareFolds(
+    ? prepareFolds({
         messages,
         reading,
         folding,
-        { wire, cached: costsTheCache ? bare : withTail, sentEntries: sent?.messages, account, tariff },
+        unplanned: { wire, cached: costsTheCache ? bare : withTail, sentEntries: sent?.messages, account, pricing },
         around,
         options,
         env,
-      )
+      })
     : undefined
   const folds: Change["folds"] = plan?.folds ?? new Map()
   const applied = appliedFolds(entries, folds)
-  const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_THE_CACHE : undefined
+  const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
   const hud = options.hud.enabled
-    ? nextHud(
-        messages,
+    ? nextHud(messages, slot, {
         facts,
-        state.signals,
-        {
+        signals: state.signals,
+        around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: applied,
           ...(held === undefined ? {} : { held }),
         },
-        slot,
-        options.hud,
-        state.hud,
-      )
+        options: options.hud,
+        state: state.hud,
+      })
     : undefined
   const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? folding
   const nextState = hud?.state ?? state.hud
@@ -146,37 +146,36 @@ export function prepareRequest(
       hud: nextState,
       folding: nextFolding,
       sent: sentRequest(
-        { wire: wireOf(entries, nextFolding.folds, hud ? nextState.anchors : []), messages: entries.length },
+        {
+          wire: wireOf(entries, nextFolding.folds, hud ? nextState.anchors : []),
+          messages: entries.length,
+          changed: plan?.changed ?? Number.POSITIVE_INFINITY,
+          hud: mark,
+          pricing,
+          model,
+          nowMs: around.nowMs,
+        },
         sent,
-        plan?.changed ?? Number.POSITIVE_INFINITY,
-        mark,
-        tariff,
-        model,
-        around.nowMs,
       ),
     },
   }
 }
 
-/** Makes a request that goes out the state of its session. */
+/** Updates the session's state once a prepared request is sent. */
 export function accept(state: SessionState, { reading, next }: Pick<Prepared, "reading" | "next">): void {
   state.ledger.accept(reading)
   Object.assign(state, next)
 }
 
-/** The account once the last call's report is in it. What one provider's cache held says nothing of another's. */
+/** The account including the last call's usage. A new model starts a new account, since its cache is another. */
 function accountNow(
   { entries, facts }: Reading,
   account: Account,
   sent: SentRequest | undefined,
   model: string,
-  tariff: Tariff,
+  pricing: Pricing,
 ): Account {
   const before = sent && sent.model !== model ? newAccount() : account
   const usage = entries.findLast(({ call }) => call)?.usage
-  return usage ? settleCall(before, facts.calls, usage, facts.ratio, tariff) : before
-}
-
-function nameOf({ providerID, modelID }: ModelName): string {
-  return `${providerID}/${modelID}`
+  return usage ? settleCall(before, facts.calls, usage, facts.ratio, pricing) : before
 }

@@ -1,4 +1,4 @@
-// What the ledger carries across a compaction, as JSON: enough for the HUD to go on, and no more.
+// The facts that survive a compaction in the store, as JSON: only what the HUD needs to continue.
 
 import * as z from "zod/mini"
 import { redact } from "../text/redact/redact.ts"
@@ -6,13 +6,13 @@ import { oneLine } from "../text/sanitize.ts"
 import type { Todo } from "./entry.ts"
 import { emptyFacts, type Facts } from "./facts.ts"
 
-const FILES = 200
-const FAILURES = 30
+const MAX_FILES = 200
+const MAX_FAILURES = 30
 
 const count = z.number().check(z.nonnegative())
 const whole = z.int().check(z.nonnegative())
 const short = (max: number) => z.string().check(z.maxLength(max))
-const list = <T extends z.ZodMiniType>(item: T, most: number) => z.array(item).check(z.maxLength(most))
+const list = <T extends z.ZodMiniType>(item: T, max: number) => z.array(item).check(z.maxLength(max))
 const schema = z.object({
   calls: whole,
   compactions: whole,
@@ -31,7 +31,7 @@ const schema = z.object({
       heat: count,
       heatAt: count,
     }),
-    FILES,
+    MAX_FILES,
   ),
   failures: list(
     z.object({
@@ -42,23 +42,23 @@ const schema = z.object({
       last: whole,
       times: whole,
     }),
-    FAILURES,
+    MAX_FAILURES,
   ),
 })
 
-/** The facts worth carrying, newest kept where there are too many. */
+/** Writes the facts, limited to the newest files and failures. */
 export function writeCarried(facts: Facts): string {
   const { calls, compactions, requests } = facts
-  // a path is kept as the disk has it, and one that holds a secret is not kept at all
-  const kept = [...facts.files.values()].slice(-FILES).filter(({ path }) => redact(path) === path)
+  // paths must be stored unredacted to be of use, so one that contains a secret is left out
+  const kept = [...facts.files.values()].slice(-MAX_FILES).filter(({ path }) => redact(path) === path)
   const files = kept.map(({ range: _, ...file }) => file)
-  const failures = [...facts.failures.values()].slice(-FAILURES)
+  const failures = [...facts.failures.values()].slice(-MAX_FAILURES)
   return JSON.stringify({ calls, compactions, requests, todos: facts.todos, files, failures } satisfies z.input<
     typeof schema
   >)
 }
 
-/** The facts an earlier process carried; undefined when the text is not what `writeCarried` writes. */
+/** Reads the facts back; undefined when the text was not written by `writeCarried`. */
 export function readCarried(json: string): Facts | undefined {
   let value: unknown
   try {
@@ -69,7 +69,7 @@ export function readCarried(json: string): Facts | undefined {
   const parsed = schema.safeParse(value)
   if (!parsed.success) return
   const { files, failures, requests, todos, ...rest } = parsed.data
-  // what is read from a disk was made harmless by whoever wrote it there
+  // text from the disk is not trusted to be sanitised
   const known = failures.map((one) => ({ ...one, key: oneLine(one.key), detail: oneLine(one.detail) }))
   return {
     ...emptyFacts(),

@@ -1,7 +1,12 @@
-// A conversation as every host has one: what the rest of this project reads of a session's messages. A host's adapter shows
-// its own messages as these; nothing beyond `host/` knows how the host stores them. All of it is read-only.
+// The host-neutral conversation: the rest of this project reads a session's messages as these types, and an adapter in
+// `host/` provides them. Nothing outside `host/` knows how a host stores its messages. All of it is read-only.
 
 export type ModelName = { providerID: string; modelID: string }
+
+/** `provider/model`; empty when the model is unknown. */
+export function modelKey(model: ModelName | undefined): string {
+  return model ? `${model.providerID}/${model.modelID}` : ""
+}
 
 /** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it. */
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
@@ -10,10 +15,10 @@ export type Message = {
   readonly id: string
   /** absent where the host names none */
   readonly sessionID: string | undefined
-  /** `step`: one model call of the agent. `summary`: a compaction's; `failed summary`: one that never came about */
+  /** `step`: one model call of the agent. `summary`: the result of a compaction, `failed summary`: of one that failed */
   readonly kind: "user" | "step" | "summary" | "failed summary"
   readonly agent: string | undefined
-  /** the model that answered, or for a user message the one asked for */
+  /** the model that answered; for a user message, the one requested */
   readonly model: ModelName | undefined
   readonly usage: Usage | undefined
   /** USD; 0 where the record has no price */
@@ -40,13 +45,13 @@ export type Part =
   | { readonly type: "changes"; readonly files: readonly string[] }
   /** the request for a compaction; the messages from `tailStartID` on were kept beside its summary */
   | { readonly type: "compaction"; readonly automatic: boolean; readonly tailStartID?: string }
-  /** nothing a model sees, or of a kind or shape that is not understood */
+  /** not visible to the model, or of an unknown kind or shape */
   | { readonly type: "other"; readonly blocks: 0 | 1; readonly understood: boolean }
 
 export type TextPart = {
   readonly type: "text"
   readonly text: string
-  /** `user`: the user's or the agent's own words; `host`, `plugin`: put in by the host or another plugin */
+  /** `user`: written by the user or the agent; `host`, `plugin`: inserted by the host or another plugin */
   readonly by: "user" | "host" | "plugin"
   /** shown to people, not sent to the model */
   readonly ignored: boolean
@@ -54,7 +59,7 @@ export type TextPart = {
 
 export type ToolStatus = "pending" | "running" | "completed" | "error"
 
-/** One tool call and what came of it. */
+/** One tool call and its result. */
 export type ToolPart = {
   readonly type: "tool"
   readonly id: string
@@ -62,18 +67,18 @@ export type ToolPart = {
   readonly tool: string
   readonly status: ToolStatus
   readonly input: Readonly<Record<string, unknown>>
-  /** what it returned, or the message of the error it ended in; empty while it runs */
+  /** its output, or the message of the error it ended in; empty while it runs */
   readonly output: string
   readonly metadata: Readonly<Record<string, unknown>>
   readonly startMs?: number
   readonly endMs?: number
   /** when the host dropped the output from requests, epoch ms; absent when it has not */
   readonly clearedMs?: number
-  /** another plugin has put a placeholder in the output's place */
+  /** another plugin has replaced the output by a placeholder */
   readonly removed: boolean
 }
 
-/** The message with other parts. */
+/** A message like this one with other parts. */
 export function withParts(message: Message, parts: readonly Part[]): Message {
   return Object.create(message, { parts: { value: parts, enumerable: true } }) as Message
 }

@@ -1,5 +1,5 @@
-// Message → entry: everything the ledger keeps of one message, and the fingerprint that tells whether a message seen
-// before is still the same. Small and bounded; no reference to the message or its parts is kept.
+// The entry of a message: everything the ledger keeps of it, and the fingerprint that shows whether the message has
+// changed. An entry is small and bounded, and holds no reference to the message or its parts.
 
 import { asRecord, asString } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -17,7 +17,7 @@ export type Entry = {
   /** number of parts of any kind */
   parts: number
   role: "user" | "assistant"
-  /** assistant messages that are calls of the agent; a compaction's summary is none */
+  /** the message is a model call of the agent, and not a compaction's summary */
   call: boolean
   summary: boolean
   /** a user message that asked for a compaction */
@@ -26,34 +26,34 @@ export type Entry = {
   created: number
   agent?: string
   model?: ModelName
-  /** what the user asked, one line, redacted, at most 303 characters */
+  /** the user's request, one line, redacted, at most 303 characters */
   request?: string
   events: ToolEvent[]
   /** the newest todo list this message wrote */
   todos?: Todo[]
-  /** files OpenCode saw change on disk during this step, by whatever means */
+  /** files that OpenCode saw change on disk during this step, by whatever means */
   changed: string[]
   usage?: Usage
-  /** estimated tokens of what a provider sees of this message */
+  /** estimated tokens of the message as the provider gets it */
   tokens: number
-  /** content blocks that a provider sees of it: a text, a thought, a call, a result and a file are one each */
+  /** content blocks the provider gets: each text, reasoning, call, result and file is one */
   blocks: number
-  /** parts left out because their type or shape is unknown */
+  /** parts that were skipped because their type or shape is unknown */
   skipped: number
 }
 
-const REQUEST = 300
-/** Of what was pasted, looked at from either end, in characters. */
-const PASTED = 10_000
-const TODO = 120
-const STATUS = 20
-const TODOS = 100
-const CHANGED = 200
+const MAX_REQUEST_CHARS = 300
+/** How much of a long request is read, from either end. */
+const MAX_PASTED_CHARS = 10_000
+const MAX_TODO_CHARS = 120
+const MAX_STATUS_CHARS = 20
+const MAX_TODOS = 100
+const MAX_CHANGED_FILES = 200
 
 /**
- * A number that changes when a message changes in a way the ledger cares about: parts coming and going, a tool's
- * status or output length, clearing, usage. Text of the host's own is left out: OpenCode adds reminders to the newest
- * user message in memory and takes them away again.
+ * A number that changes when a message changes in a way that matters to the ledger: parts added or removed, a tool's
+ * status or output length, clearing, usage. The host's own text is not included, because OpenCode adds reminders to the
+ * newest user message in memory and removes them again.
  */
 export function fingerprint({ error, usage, parts }: Message): number {
   let print = error ? 7 : 1
@@ -74,8 +74,8 @@ function mix(hash: number, value: number): number {
 }
 
 /**
- * What the ledger keeps of a message. `calls` is the number of calls before it; `wantsGist` as in `Place`.
- * Never throws on a part.
+ * The entry of a message. `calls` is the number of calls before it; `wantsGist` is that of `Place`. A part that cannot be
+ * read is skipped.
  */
 export function readEntry(
   message: Message,
@@ -120,7 +120,7 @@ export function readEntry(
         entry.compaction = true
         break
       case "changes":
-        entry.changed.push(...part.files.slice(0, CHANGED).map((file) => keyOf(root, file)))
+        entry.changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
         break
       case "text":
         if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
@@ -142,45 +142,47 @@ function addEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
     const todos = event.kind === "todo" && event.status === "completed" ? readTodos(todosOf(part)) : undefined
     if (todos) entry.todos = todos
   } catch {
-    // an argument nested too deep, or a getter of another plugin's
+    // an argument is nested too deeply, or another plugin's getter throws
     entry.skipped++
   }
 }
 
-/** The user's words on one line. Of a long text both ends: pasted material stands before the question or after it. */
+/** The user's words on one line. Of a long text both ends are kept: the question is before or after what was pasted. */
 function requestOf(asked: string): string {
-  // redacted before it is cut: of a secret that lies across a cut no half is left
+  // redacted before it is cut, so that no half of a secret is left at the cut
   const shown =
-    asked.length <= 2 * PASTED ? redact(asked) : `${redact(asked.slice(0, PASTED))} ${redact(asked.slice(-PASTED))}`
-  if (shown.length <= REQUEST) return own(line(shown))
-  const half = Math.floor(REQUEST / 2)
-  return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, REQUEST + 3))
+    asked.length <= 2 * MAX_PASTED_CHARS
+      ? redact(asked)
+      : `${redact(asked.slice(0, MAX_PASTED_CHARS))} ${redact(asked.slice(-MAX_PASTED_CHARS))}`
+  if (shown.length <= MAX_REQUEST_CHARS) return own(line(shown))
+  const half = Math.floor(MAX_REQUEST_CHARS / 2)
+  return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
 }
 
-/** A todo list in any of the shapes OpenCode writes and announces it; undefined when it is none. */
+/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. */
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
-  return value.slice(0, TODOS).flatMap((item) => {
-    const content = own(cut(redact(line(asString(asRecord(item)?.content) ?? "")), TODO))
-    const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), STATUS)) || "pending"
+  return value.slice(0, MAX_TODOS).flatMap((item) => {
+    const content = own(cut(redact(line(asString(asRecord(item)?.content) ?? "")), MAX_TODO_CHARS))
+    const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), MAX_STATUS_CHARS)) || "pending"
     return content ? [{ content, status }] : []
   })
 }
 
-/** Characters a provider sees of a part. */
+/** Characters of a part that the provider gets. */
 function lengthOf(part: Part): number {
   if (part.type === "text") return part.ignored ? 0 : part.text.length
   if (part.type === "reasoning") return part.text.length
   if (part.type !== "tool") return 0
-  let length = (part.clearedMs === undefined ? part.output.length : 0) + FRAME
+  let length = (part.clearedMs === undefined ? part.output.length : 0) + CALL_OVERHEAD_CHARS
   for (const value of Object.values(part.input)) length += argumentLength(value)
   return length
 }
 
-/** Characters around a call and its result. */
-const FRAME = 40
+/** Characters added around a call and its result. */
+const CALL_OVERHEAD_CHARS = 40
 
-/** Content blocks a provider sees of a part. */
+/** Content blocks of a part that the provider gets. */
 function blocksOf(part: Part): number {
   switch (part.type) {
     case "tool":
@@ -205,7 +207,7 @@ function argumentLength(value: unknown): number {
   try {
     return typeof value === "object" && value !== null ? JSON.stringify(value).length : 20
   } catch {
-    // a circle, a number without end: no argument that a provider is sent
+    // circular, or a BigInt: not an argument that can be sent
     return 20
   }
 }

@@ -1,5 +1,5 @@
-// The normalized tool event: one small, bounded record per tool part, whatever OpenCode version or tool wrote it.
-// It holds no reference to a part or an output, so that a session's outputs can be collected.
+// The tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It holds no
+// reference to a part or an output, so that a session's outputs can be garbage-collected.
 
 import type { Shows } from "../output/shows.ts"
 import type { FileUse, ToolKind } from "../output/tools.ts"
@@ -13,13 +13,13 @@ export type ToolEvent = {
   tool: string
   kind: ToolKind
   status: ToolStatus
-  /** the arguments in a few words, one line, redacted */
+  /** a short summary of the arguments, one line, redacted */
   input: string
-  /** what is attempted, without trimmings: equal for tries at the same thing, at most 200 characters */
+  /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
   attempt: string
   /** what the output shows, finer than `kind` */
   shows: Shows
-  /** hash of tool and canonical arguments: equal for calls that ask the same */
+  /** hash of the tool and its canonical arguments: equal for equal calls */
   inputHash: string
   /** hash of the output or error text; absent while the call runs */
   outputHash?: string
@@ -30,23 +30,23 @@ export type ToolEvent = {
   error?: string
   /** exit code of a command; a command that fails is still "completed" for OpenCode */
   exit?: number
-  /** whether the call is known to have done what was asked; a pipeline that hides an exit code is not known to */
+  /** whether the call is known to have succeeded; unknown if a pipeline hides the exit code */
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string
-  /** the gist of its digest, where it was wanted */
+  /** the gist of its digest, if it was needed */
   gist?: string
   files: readonly FileUse[]
   durationMs?: number
   /** epoch ms, by the host's clock */
   endedAt?: number
-  /** OpenCode has pruned the output: the model sees a placeholder */
+  /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
   cleared: boolean
   /** the call (1-based, within the session) that made it */
   call: number
 }
 
-/** The call as a reader knows it again: a command as it is, of any other tool the name and the arguments. */
+/** A label for the call: a command itself, for other tools the name and the arguments. */
 export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
   return event.kind === "command" && event.input !== "" ? event.input : `${event.tool} ${event.input}`.trim()
 }

@@ -1,5 +1,6 @@
-// What follows from the entries, added one at a time: calls, requests, todo, files, failures, repeats, usage.
-// `addEntry` is the only writer; adding all entries to empty facts gives the same as adding them as they came.
+// What is known about a session. The facts follow from the entries, added one at a time: `addEntry` is their only writer,
+// and adding all entries to empty facts gives the same as adding them as they came. The signals come from elsewhere:
+// from the host's events and the file system. A revert changes the facts, not the signals.
 
 import { covers, isCheck } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
@@ -22,13 +23,13 @@ export type FileRecord = {
   usedMs: number
   range?: readonly [number, number]
   deleted: boolean
-  /** uses, each counting half after `HEAT_HALF_LIFE` calls, as of call `heatAt` */
+  /** uses, each counting half after `HEAT_HALF_LIFE_CALLS` calls, as of call `heatAt` */
   heat: number
   heatAt: number
 }
 
 export type Failure = {
-  /** what was attempted: the command without its trimmings, or tool and file; shown as it is */
+  /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
   key: string
   detail: string
   kind: "check" | "command" | "tool"
@@ -45,7 +46,7 @@ export type Facts = {
   /** when the newest compaction's summary was made, epoch ms, and the calls since; the tail it kept is older */
   compactedMs: number
   callsSinceCompaction: number
-  /** the newest request and, when that one says little, the last that said more */
+  /** the newest request and, when that one is terse, the last one that was not */
   requests: Request[]
   agent?: string
   model?: ModelName
@@ -53,9 +54,9 @@ export type Facts = {
   /** by path, least recently used first */
   files: Map<string, FileRecord>
   failures: Map<string, Failure>
-  /** the last result of each question asked, by the hash of its arguments */
+  /** the last result of each call, by the hash of its arguments */
   results: Map<string, Repeat>
-  /** those of them that came again lately, oldest first */
+  /** those that were repeated lately, oldest first */
   repeats: Map<string, Repeat>
   /** the call of the last edit of any file */
   editedAt: number
@@ -63,7 +64,7 @@ export type Facts = {
   running: ToolEvent[]
   /** the last reported usage */
   usage?: Usage
-  /** estimated tokens of what came after the last report, its own output included */
+  /** estimated tokens of what came after the last report, including its own output */
   unreported: number
   /** running ratio of reported to estimated tokens */
   ratio: number
@@ -75,12 +76,12 @@ const MAX_FILES = 1000
 const MAX_FAILURES = 100
 const MAX_RESULTS = 2000
 const MAX_REPEATS = 20
-/** Calls after which a failure that is no check is history: the agent went another way. */
-const FAILURE_LIFE = 6
+/** Calls after which a failure that is no check is dropped: the agent has given up on it. */
+const MAX_FAILURE_AGE = 6
 /** Calls after which a use of a file counts half; see docs/decisions/003. */
-const HEAT_HALF_LIFE = 20
-/** A request shorter than this ("yes", "go on") does not stand for the task. */
-const TERSE = 40
+const HEAT_HALF_LIFE_CALLS = 20
+/** A request shorter than this ("yes", "go on") does not describe the task. */
+const MIN_TASK_CHARS = 40
 
 export function emptyFacts(): Facts {
   return {
@@ -103,7 +104,7 @@ export function emptyFacts(): Facts {
   }
 }
 
-/** A copy to add entries to. Its records are shared: whatever adds to them puts a changed copy in their place. */
+/** A copy to add entries to. It shares its records, so they must be replaced, not modified. */
 export function draftOf(facts: Facts): Facts {
   const { files, failures, results, repeats } = facts
   return {
@@ -118,7 +119,7 @@ export function draftOf(facts: Facts): Facts {
 /** Adds one entry to a draft of the facts. */
 export function addEntry(facts: Facts, entry: Entry): void {
   facts.skipped += entry.skipped
-  // a request for a compaction that failed changed nothing; the summary is what did
+  // only a summary counts as a compaction: a request for one may have failed
   if (entry.summary) {
     facts.compactions++
     facts.compactedMs = entry.created
@@ -134,63 +135,64 @@ export function addEntry(facts: Facts, entry: Entry): void {
   }
   if (entry.request) addRequest(facts, entry.request)
   addUsage(facts, entry)
-  // what an earlier message left running was interrupted: the next message comes when all tools are done
+  // a tool that an earlier message left running was interrupted: a message comes only when all tools are done
   facts.running = []
   for (const event of entry.events) addEvent(facts, event)
   const wrote = new Set(entry.events.flatMap((event) => event.files.filter(isWrite).map((file) => file.path)))
   for (const path of entry.changed) {
     const file = facts.files.get(path)
-    // set, not renewed: that others changed a file does not make it the last one used
+    // set, not renewed: a change by others does not make the file the last one used
     if (file && !wrote.has(path)) facts.files.set(path, { ...file, changedAt: facts.calls })
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)
-    if (failure.kind !== "check" && facts.calls - failure.last > FAILURE_LIFE) facts.failures.delete(key)
+    if (failure.kind !== "check" && facts.calls - failure.last > MAX_FAILURE_AGE) facts.failures.delete(key)
 }
 
-/** Whether the agent's last sight of a file is older than its content: edited since, by the agent or by others. */
+/** Whether a file was edited after the agent last read it, by the agent or by others. */
 export function isStale(file: FileRecord): boolean {
   return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
 }
 
 /**
- * How likely the file is to be touched next: its uses, the newer the heavier. The logarithm of the heat at any one time
- * plus a constant, so that files can be compared without cooling them all down to now.
+ * How likely the file is to be used next: the number of its uses, with newer ones weighing more. It is the logarithm of the
+ * heat plus a constant, so that files can be compared without computing the heat of each at the current call.
  */
 export function heatRank(file: FileRecord): number {
-  return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE
+  return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE_CALLS
 }
 
 function addRequest(facts: Facts, text: string): void {
   const request = { text, call: facts.calls }
-  const task = facts.requests.find((one) => one.text.length >= TERSE)
-  facts.requests = text.length < TERSE && task ? [task, request] : [request]
+  const task = facts.requests.find((one) => one.text.length >= MIN_TASK_CHARS)
+  facts.requests = text.length < MIN_TASK_CHARS && task ? [task, request] : [request]
 }
 
-const LEAST_RATIO = 0.5
+/** A smaller growth than this share of the estimate is no measurement: something was removed meanwhile. */
+const MIN_RATIO = 0.5
+/** Estimates smaller than this are too imprecise to learn from. */
+const MIN_LEARNING_TOKENS = 200
 
 function addUsage(facts: Facts, entry: Entry): void {
-  // what the tail kept by a compaction reported was the size of the context before it
+  // the usage reported in a tail that a compaction kept is the size of the context before it
   if (!entry.usage || !entry.call || entry.created < facts.compactedMs) {
     facts.unreported += entry.tokens
     return
   }
   const total = contextTokens(entry.usage)
   const previous = facts.usage ? contextTokens(facts.usage) : 0
-  // A jump down is a compaction or a fold, and so is a step of less than half of what came; a tiny one says nothing.
-  // None of them teaches the ratio.
-  const seen = facts.unreported > 200 ? (total - previous) / facts.unreported : 0
-  if (previous && seen >= LEAST_RATIO) facts.ratio = Math.min(2, facts.ratio * 0.7 + seen * 0.3)
+  const measured = facts.unreported > MIN_LEARNING_TOKENS ? (total - previous) / facts.unreported : 0
+  if (previous && measured >= MIN_RATIO) facts.ratio = Math.min(2, facts.ratio * 0.7 + measured * 0.3)
   facts.usage = entry.usage
   facts.unreported = entry.tokens
 }
 
-/** What a call had in its context, by the provider's report. */
+/** Size of a call's context, as the provider reported it. */
 export function contextTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite
 }
 
-/** Tokens in the context now: the last report and an estimate of what came after it. */
+/** Size of the context now: the last report plus an estimate of what came after it. */
 export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
   if (!facts.usage && facts.unreported === 0) return
   const reported = facts.usage ? contextTokens(facts.usage) : 0
@@ -226,7 +228,7 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
     heatAt: event.call,
     ...facts.files.get(use.path),
   }
-  file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE) + 1
+  file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE_CALLS) + 1
   file.heatAt = event.call
   renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedAt ?? file.usedMs
@@ -243,13 +245,13 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   file.edits++
   file.editedAt = event.call
   file.deleted = use.use === "delete"
-  // who writes a whole file knows what is in it
+  // an agent that writes a whole file knows its content
   if (use.use === "write") file.readAt = event.call
 }
 
 function addFailure(facts: Facts, event: ToolEvent): void {
   const command = event.kind === "command"
-  // a patch is tried again with other files; that one worked settles the one that did not
+  // a patch may be retried with other files, so any patch that works settles one that failed
   const key = event.kind === "patch" ? event.tool : event.attempt
   if (event.ok) {
     if (command) for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
@@ -273,7 +275,7 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
   if (event.status !== "completed" || event.outputHash === undefined) return
   if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
   const known = facts.results.get(event.inputHash)
-  // a command run again after an edit is a check; a file read again with the same content is a repeat all the same
+  // a command run again after an edit is a check, not a repeat; reading an unchanged file again is a repeat
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
   const repeat = {
     what: nameOf(event),
@@ -285,4 +287,32 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
   renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
   if (repeat.times > 1) renew(facts.repeats, event.inputHash, repeat, MAX_REPEATS)
   else facts.repeats.delete(event.inputHash)
+}
+
+export type Signals = {
+  /** the todo list as OpenCode last announced it */
+  todos?: Todo[]
+  /** open permission requests: what each is for, by request id */
+  permissions: Map<string, string>
+  /** modification times of files in use, epoch ms, by the ledger's path */
+  modified: Map<string, number>
+}
+
+export function noSignals(): Signals {
+  return { permissions: new Map(), modified: new Map() }
+}
+
+/** File systems and clocks differ by up to this much. Without it the agent's own writes would count as outside changes. */
+const MAX_CLOCK_SKEW_MS = 2000
+
+/** Whether somebody else changed a file after the agent last read or wrote it. */
+export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
+  if (file.changedAt > Math.max(file.readAt, file.editedAt)) return true
+  const modified = signals.modified.get(file.path)
+  return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
+}
+
+/** The current todo list: what OpenCode announced, otherwise what the messages contain. */
+export function todosNow(facts: Facts, signals: Signals): readonly Todo[] {
+  return signals.todos ?? facts.todos
 }

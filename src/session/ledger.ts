@@ -1,6 +1,6 @@
-// What the plugin knows of one session, derived from the conversation the host hands over at every call. Reading costs what
-// is new: messages read before are only compared. When the conversation did not merely grow (revert, undo, fork,
-// compaction, import) the facts follow again from the entries that are still in it.
+// The ledger of a session, derived from the conversation that the host passes at every call. Only new messages are read;
+// known ones are compared by fingerprint. If the conversation did not merely grow (revert, undo, fork, compaction,
+// import), the facts are derived again from the entries that are still in it.
 
 import { renew } from "../system/values.ts"
 import type { Message } from "./conversation.ts"
@@ -8,44 +8,44 @@ import { type Entry, fingerprint, readEntry } from "./entry.ts"
 import { addEntry, draftOf, emptyFacts, type Facts } from "./facts.ts"
 import type { Env } from "./normalize.ts"
 
-/** What a conversation comes to. Nothing in the ledger has changed until it is accepted. */
+/** The result of reading a conversation. It does not change the ledger until it is accepted. */
 export type Reading = {
   readonly facts: Facts
   readonly entries: readonly Entry[]
   /** entries read for the first time, oldest first */
   readonly fresh: readonly Entry[]
-  /** ids of messages that were there at the last reading and are no more */
+  /** ids of messages that have disappeared since the last reading */
   readonly gone: readonly string[]
   /** the facts were derived from the start: the first conversation, or one that did not merely grow */
   readonly rebuilt: boolean
-  /** set when this reading saw a compaction happen: what it swallowed, worth keeping across a restart */
+  /** set when a compaction happened since the last reading: the facts of the messages it removed, to be stored */
   readonly carried?: Carried
 }
 
-/** The facts as they stood when a compaction took the messages away, by the id of the message that asked for it. */
+/** The facts from the messages that a compaction removed, with the id of the message that requested it. */
 export type Carried = { compactionID: string; facts: Facts }
 
 export type Ledger = {
   readonly facts: Facts
   readonly entries: readonly Entry[]
-  /** how many things it keeps: messages, tool events, and what compactions carried; each is half a kilobyte or so */
+  /** number of records kept: messages, tool events, and carried facts; each takes about half a kilobyte */
   readonly size: number
   /** Reads a conversation. Changes nothing, and keeps no reference to it. */
   read(messages: readonly Message[]): Reading
   /** Makes a reading the state of the ledger. */
   accept(reading: Reading): void
-  /** Takes back what an earlier process carried across a compaction; without effect when that one was seen here. */
+  /** Restores facts that an earlier process carried, unless this process saw that compaction itself. */
   restore(carried: Carried): void
 }
 
 /**
- * Messages compared part by part at every call. Older ones are compared so at the first call of a turn, the only time
- * OpenCode changes them (pruning); within a turn their id and number of parts must do, which keeps a call of a session
- * with 10,000 tool parts short.
+ * Messages compared part by part at every call. Older ones are compared that way only at the first call of a turn, the
+ * only time when OpenCode changes them (pruning). Within a turn their id and number of parts are compared, so that a call
+ * stays fast in a session with 10,000 tool parts.
  */
-const RECENT = 100
+const MAX_RECENT = 100
 
-/** Compactions whose carried facts are kept, so that a revert past the newest one finds the one before. */
+/** Compactions whose carried facts are kept, so that a revert past the newest one finds the previous one. */
 const MAX_CARRIED = 8
 
 export function createLedger(env: Env): Ledger {
@@ -55,9 +55,9 @@ export function createLedger(env: Env): Ledger {
   const carried = new Map<string, Facts>()
   let outdated = false
 
-  /** Adds messages to a draft of the facts; answers their entries, and those read for the first time. */
+  /** Adds messages to a draft of the facts. Returns their entries, and those read for the first time. */
   function extend(draft: Facts, messages: readonly Message[], known?: ReadonlyMap<string, Entry>) {
-    // a repeat is worth the answer's gist; digesting every output would be most of what a call costs
+    // only repeats need a gist: digesting every output would take most of a call's time
     const isRepeat = (inputHash: string, outputHash: string) => draft.results.get(inputHash)?.outputHash === outputHash
     const fresh: Entry[] = []
     const added = messages.map((message) => {
@@ -81,17 +81,17 @@ export function createLedger(env: Env): Ledger {
     const [first] = entries
     const [head] = messages
     const headID = head && isCompaction(head) ? head.id : undefined
-    const swallowing = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
+    const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
     let base = headID === undefined ? undefined : carried.get(headID)
-    if (swallowing) {
+    if (compacted) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())
       for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
     }
     const draft = base ? draftOf(base) : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
     const gone = [...known.keys()].filter((id) => !ids.has(id))
-    const carrying = swallowing && base ? { carried: { compactionID: headID, facts: base } } : {}
-    return { facts: draft, entries: added, fresh, gone, rebuilt: true, ...carrying }
+    const carriedNow = compacted && base ? { carried: { compactionID: headID, facts: base } } : {}
+    return { facts: draft, entries: added, fresh, gone, rebuilt: true, ...carriedNow }
   }
 
   return {
@@ -110,7 +110,7 @@ export function createLedger(env: Env): Ledger {
       const newTurn = messages.at(-1)?.kind === "user"
       for (const [at, entry] of entries.entries()) {
         const message = messages[at] as Message
-        const look = newTurn || at >= entries.length - RECENT || entry.parts !== message.size
+        const look = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
         if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
       }
       if (messages.length === entries.length) return { facts, entries, fresh: [], gone: [], rebuilt: false }

@@ -1,5 +1,4 @@
-// Part → tool event. Reads every shape of a tool part that OpenCode has written, and what it cannot read it leaves
-// out: it never throws on a part.
+// Turns a tool part into a tool event, and makes the source of its digest, which never contains a secret.
 
 import { commandKey, hidesExit } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
@@ -14,47 +13,51 @@ import { cut, cutMiddle, line, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { ToolPart } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
-import { withoutSecrets } from "./withheld.ts"
 
-/** What the core may not do itself. */
+/** What the pure rooms need from outside. */
 export type Env = {
-  /** a content hash that no tool output can be made to collide in; hex */
+  /** a content hash, hex, for which no tool output can be crafted to collide */
   hash(text: string): string
   /** the digest of an output; `key` is equal for equal sources */
   digest(key: string, source: DigestSource): Digest
-  /** the project's folder, for short paths; a message's own `info.path` comes first */
+  /** the project's folder, for short paths; a message's own root takes precedence */
   root?: string
 }
 
-/** Where a part stands: its message, the call that made it, the folder its paths are in. */
+/** Where a part belongs: its message, the call that made it, the folder its paths are relative to. */
 export type Place = {
   messageID: string
   call: number
   root?: string | undefined
-  /** whether the gist of an output is wanted, by the hashes of question and answer */
+  /** whether the gist of an output is needed, by the hashes of arguments and output */
   wantsGist(inputHash: string, outputHash: string): boolean
 }
 
-/** Kinds whose output is worth a gist: the others' say no more than their arguments. */
+/** Kinds whose output is worth a gist. The outputs of the others say no more than their arguments. */
 const GISTS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
-/** Longest input summary and failure line kept, in characters. */
-const SUMMARY = 100
-const FAILURE = 160
-const ATTEMPT = 200
-/** What is looked at of an output that failed, from its end, in characters. */
-const FAILED = 32_000
-/** Longest output whose paths are shortened before it is judged, in characters. */
-const SHORTENED = 200_000
+const MAX_TOOL_CHARS = 60
+const MAX_SUMMARY_CHARS = 100
+const MAX_FAILURE_CHARS = 160
+const MAX_ATTEMPT_CHARS = 200
+const MAX_PATH_CHARS = 300
+/** How much of a failed output is searched for the failure, from its end. */
+const MAX_FAILED_CHARS = 32_000
+/** Longest output whose paths are shortened before it is judged. */
+const MAX_SHORTENED_CHARS = 200_000
+/** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
+const MAX_SOURCE_CHARS = 256 * 1024
+/** Nesting to which arguments are redacted: deeper than any tool's, and than any digest looks. */
+const MAX_DEPTH = 6
 
-/** The tool event of a call. Throws only where a field that another plugin put there does. */
+/** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
 export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   const { tool, status, metadata, startMs, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
   const command = asString(input.command) ?? ""
   const done = failed || status === "completed"
-  // a command that OpenCode could not finish has no exit code; what it printed may still say how it went
+  // a command that was cut short has no exit code, but its output may still show how it went
   const judged =
     done && kind === "command"
       ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...maybe("exit", exit) })
@@ -73,22 +76,24 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     callID: part.callID,
     partID: part.id,
     messageID: place.messageID,
-    tool: own(cut(line(tool), 60)),
+    tool: own(cut(line(tool), MAX_TOOL_CHARS)),
     kind,
     status,
     input: own(summary),
-    attempt: own(cut(kind === "command" ? redact(line(commandKey(command))) : `${line(tool)} ${summary}`, ATTEMPT)),
+    attempt: own(
+      cut(kind === "command" ? redact(line(commandKey(command))) : `${line(tool)} ${summary}`, MAX_ATTEMPT_CHARS),
+    ),
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...maybe("outputHash", outputHash),
-    ...(digest ? { gist: own(cut(redact(line(digest.gist)), FAILURE)) } : {}),
+    ...(digest ? { gist: own(cut(redact(line(digest.gist)), MAX_FAILURE_CHARS)) } : {}),
     inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
-    ...(failed ? { error: own(cut(redact(line(output)), FAILURE)) } : {}),
+    ...(failed ? { error: own(cut(redact(line(output)), MAX_FAILURE_CHARS)) } : {}),
     ...maybe("exit", exit),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
-    ...(failure ? { failure: own(cut(redact(line(failure)), FAILURE)) } : {}),
+    ...(failure ? { failure: own(cut(redact(line(failure)), MAX_FAILURE_CHARS)) } : {}),
     files,
     ...(startMs !== undefined && endMs !== undefined ? { durationMs: Math.max(0, endMs - startMs) } : {}),
     ...maybe("endedAt", endMs),
@@ -97,13 +102,13 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   }
 }
 
-/** What failed, told from an output without its secrets: of a key, one row might be quoted. */
+/** What failed. The output is redacted first, since the failure line could quote one line of a key. */
 function failureOf(source: DigestSource, root: string | undefined): string | undefined {
-  const output = redact(withoutRoot(source.output.slice(-FAILED), root))
+  const output = redact(withoutRoot(source.output.slice(-MAX_FAILED_CHARS), root))
   return verdictOf({ ...source, output }).failure
 }
 
-/** What a digest of a call is made from; the output is empty while the tool runs. */
+/** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
   const { exit } = metadata
   return {
@@ -116,28 +121,53 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   }
 }
 
-/** Equal for equal questions with equal answers. */
+/** The source with its arguments and its output redacted, before anything shortens them. */
+export function withoutSecrets(source: DigestSource): DigestSource {
+  return { ...source, input: redactArguments(source.input) as DigestSource["input"], output: redactEnds(source.output) }
+}
+
+/** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
+export function redactNamed(name: string, value: string): string {
+  const named = redact(`${name}=${value}`)
+  return named.startsWith(`${name}=`) ? named.slice(name.length + 1) : redact(value)
+}
+
+function redactArguments(value: unknown, name = "", depth = 0): unknown {
+  if (typeof value === "string") return value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value
+  if (Array.isArray(value)) return value.map((one) => redactArguments(one, name, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactArguments(one, key, depth + 1)]))
+}
+
+function redactEnds(text: string): string {
+  if (text.length <= MAX_SOURCE_CHARS) return redact(text)
+  return `${redact(text.slice(0, MAX_SOURCE_CHARS / 2))}\n${redact(text.slice(-MAX_SOURCE_CHARS / 2))}`
+}
+
+/** Equal for calls with equal arguments and equal outputs. */
 export function digestKey(inputHash: string, outputHash: string): string {
   return `${inputHash} ${outputHash}`
 }
 
-/** Test runners name files by their full path; in the project the short one says as much. */
+/** Shortens the absolute paths that test runners print. */
 function withoutRoot(output: string, root: string | undefined): string {
-  return root === undefined || root === "/" || output.length > SHORTENED ? output : output.replaceAll(`${root}/`, "")
+  return root === undefined || root === "/" || output.length > MAX_SHORTENED_CHARS
+    ? output
+    : output.replaceAll(`${root}/`, "")
 }
 
-/** The todo list a todo call wrote, from its result's metadata or its arguments. */
+/** The todo list that a todo call wrote, from its result's metadata or its arguments. */
 export function todosOf({ metadata, input }: ToolPart): unknown {
   return metadata.todos ?? input.todos
 }
 
-/** Arguments in one spelling whatever their order. A command's description says nothing about what it does. */
+/** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 function canonical(kind: string, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
   return JSON.stringify(names.sort().map((name) => [name, input[name]]))
 }
 
-/** One line without secrets, to be cut only then: of half a secret nothing tells that it is one. */
+/** One line without secrets. Redact before cutting, since half a secret is not recognised as one. */
 function clean(text: string): string {
   return redact(line(text))
 }
@@ -148,21 +178,21 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
   const pattern = asString(input.pattern) ?? asString(input.query)
   switch (kind) {
     case "command":
-      return cutMiddle(clean(asString(input.command) ?? ""), SUMMARY)
+      return cutMiddle(clean(asString(input.command) ?? ""), MAX_SUMMARY_CHARS)
     case "search":
     case "list":
       return cut(
         clean([pattern && `"${cut(clean(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")),
-        SUMMARY,
+        MAX_SUMMARY_CHARS,
       )
     case "web":
-      return cut(clean(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), SUMMARY)
+      return cut(clean(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), MAX_SUMMARY_CHARS)
     case "task":
-      return cut(clean(asString(input.description) ?? asString(input.prompt) ?? ""), SUMMARY)
+      return cut(clean(asString(input.description) ?? asString(input.prompt) ?? ""), MAX_SUMMARY_CHARS)
     case "read":
     case "edit":
     case "write":
-      return cutMiddle(clean(where), SUMMARY)
+      return cutMiddle(clean(where), MAX_SUMMARY_CHARS)
     case "patch":
       return cut(
         clean(
@@ -170,10 +200,10 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
             .map((file) => relativeTo(root, file.path))
             .join(", "),
         ),
-        SUMMARY,
+        MAX_SUMMARY_CHARS,
       )
     default:
-      return cut(clean(firstText(input)), SUMMARY)
+      return cut(clean(firstText(input)), MAX_SUMMARY_CHARS)
   }
 }
 
@@ -206,7 +236,7 @@ function filesOf(
     case "write":
       return path ? [use(path, "write")] : []
     case "search":
-      // searching one named file shows some of it, which is all that `read` claims
+      // searching a single file shows part of it, and `read` claims no more
       return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
     case "patch": {
       const listed = Array.isArray(metadata?.files) ? metadata.files.map(asRecord) : []
@@ -223,7 +253,7 @@ function filesOf(
   }
 }
 
-/** The files a patch names, from its own headers. */
+/** The files named in a patch's headers. */
 function patched(patch: string): { path: string; type: string | undefined }[] {
   return [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.{1,400})$/gm)].map(([, verb, path]) => ({
     path: (path ?? "").trim(),
@@ -231,7 +261,7 @@ function patched(patch: string): { path: string; type: string | undefined }[] {
   }))
 }
 
-/** The lines a read showed, when it did not show the whole file. */
+/** The lines that a read showed, if not the whole file. */
 function rangeOf(
   input: Record<string, unknown>,
   metadata: Record<string, unknown> | undefined,
@@ -246,12 +276,12 @@ function rangeOf(
   return [from, typeof limit === "number" ? from + limit - 1 : Number.POSITIVE_INFINITY]
 }
 
-/** One spelling for one file: relative in the root, absolute outside, bounded. As the disk has it, not to be shown so. */
+/** One spelling per file: relative within the root, absolute outside, bounded. It is not redacted. */
 export function keyOf(root: string | undefined, path: string): string {
-  return own(cutMiddle(relativeTo(root, normalizePath(path)), 300))
+  return own(cutMiddle(relativeTo(root, normalizePath(path)), MAX_PATH_CHARS))
 }
 
-/** A property that is there or not, as `exactOptionalPropertyTypes` wants it. */
+/** An object with the property, or an empty one, as `exactOptionalPropertyTypes` requires. */
 function maybe<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
 }

@@ -42,14 +42,10 @@ export async function installPackages(
   if (await isStamped(target, pinned)) return "present"
   return withLock(`${target}.lock`, options, async () => {
     if (await isStamped(target, pinned)) return "present"
-    const fresh = await makeStagingFolder(target)
-    try {
-      await build(pinned, fresh, options)
-      await replaceFolder(join(fresh, "node_modules"), target)
-      return "installed"
-    } finally {
-      await rm(fresh, { recursive: true, force: true })
-    }
+    return inStagingFolder(target, async (staging) => {
+      await build(pinned, staging, options)
+      await replaceFolder(join(staging, "node_modules"), target)
+    })
   })
 }
 
@@ -72,20 +68,26 @@ export async function installEngine(
       await writeRecord(kept, places.engineRecord)
       return "updated"
     }
-    const fresh = await makeStagingFolder(places.sidecar)
-    const pinned = pin(variants)
-    try {
-      await build(pinned, fresh, options)
-      await copyMain(main, join(fresh, "main.js"))
-      await writeRecord(pinned, join(fresh, "installed.json"))
+    return inStagingFolder(places.sidecar, async (staging) => {
+      const pinned = pin(variants)
+      await build(pinned, staging, options)
+      await copyMain(main, join(staging, "main.js"))
+      await writeRecord(pinned, join(staging, "installed.json"))
       // installers apply the umask and the modes in the packages
-      restrictTreeToOwner(fresh)
-      await replaceFolder(fresh, places.sidecar)
-      return "installed"
-    } finally {
-      await rm(fresh, { recursive: true, force: true })
-    }
+      restrictTreeToOwner(staging)
+      await replaceFolder(staging, places.sidecar)
+    })
   })
+}
+
+async function inStagingFolder(target: string, work: (staging: string) => Promise<void>): Promise<"installed"> {
+  const staging = await makeStagingFolder(target)
+  try {
+    await work(staging)
+    return "installed"
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
 }
 
 /** Whether `installEngine` would find nothing to do. */

@@ -21,7 +21,7 @@ export function fetchedPath(places: Places, { repository, file }: Pick<HubFile, 
   return join(places.models, ...repository.split("/"), ...file.split("/"))
 }
 
-export function modelName({ repository, file }: Pick<HubFile, "repository" | "file">): string {
+export function hubModelName({ repository, file }: Pick<HubFile, "repository" | "file">): string {
   const listed = MODELS.find((model) => model.repository === repository && model.file === file)
   return listed?.name ?? `hf:${repository}/${file}`
 }
@@ -32,7 +32,7 @@ export async function fetchedModels(places: Places): Promise<FetchedModel[]> {
   const models = await Promise.all(
     paths.map(async (path) => {
       const [owner = "", repository = "", ...file] = relative(places.models, path).split(sep)
-      const name = modelName({ repository: `${owner}/${repository}`, file: file.join("/") })
+      const name = hubModelName({ repository: `${owner}/${repository}`, file: file.join("/") })
       return { name, path, sizeBytes: (await stat(path)).size }
     }),
   )

@@ -126,21 +126,6 @@ const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.stri
 const lockSchema = z.looseObject({ packages: z.record(z.string(), z.looseObject({})) })
 const rootSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) })
 
-export type Pinned = {
-  /** version of node-llama-cpp and of every variant */
-  version: string
-  /** names of the native packages without their scope, such as `linux-x64` */
-  variants: readonly string[]
-  /** direct dependencies with their versions */
-  direct: Readonly<Record<string, string>>
-  /** text of package.json */
-  manifest: string
-  /** text of package-lock.json */
-  lock: string
-  /** identifies the installed content */
-  stamp: string
-}
-
 /** The pinned version of node-llama-cpp. */
 export const engineVersion = versionIn(manifestSchema.parse(shippedManifest).dependencies)
 
@@ -149,11 +134,7 @@ export const engineVersion = versionIn(manifestSchema.parse(shippedManifest).dep
  * install one optional dependency without the others, and all that fit Linux x64 have 670 MB.
  * Throws if the lock does not pin one of the variants with its checksum.
  */
-export function pin(
-  variants: readonly string[],
-  manifest: unknown = shippedManifest,
-  lock: unknown = shippedLock,
-): Pinned {
+export function pin(variants: readonly string[], manifest: unknown = shippedManifest, lock: unknown = shippedLock) {
   const packages = { ...lockSchema.parse(lock).packages }
   const { dependencies, ...rest } = manifestSchema.parse(manifest)
   const version = versionIn(dependencies)
@@ -170,14 +151,21 @@ export function pin(
   packages[""] = { ...rootSchema.parse(packages[""]), dependencies: direct }
   const text = JSON.stringify({ ...lockSchema.parse(lock), packages }, null, 2)
   return {
+    /** version of node-llama-cpp and of every variant */
     version,
+    /** names of the native packages without their scope, such as `linux-x64` */
     variants,
+    /** direct dependencies with their versions */
     direct,
+    /** text of package.json */
     manifest: JSON.stringify({ ...rest, dependencies: direct }, null, 2),
+    /** text of package-lock.json */
     lock: text,
+    /** identifies the installed content */
     stamp: createHash("sha256").update(text).digest("hex"),
   }
 }
+export type Pinned = ReturnType<typeof pin>
 
 export function variantPackage(variant: string): string {
   return `${SCOPE}${variant}`

@@ -17,8 +17,8 @@ import {
   clearModelInUse,
   fetchedFiles,
   fetchedPath,
+  hubModelName,
   modelInUse,
-  modelName,
   removeFetched,
 } from "./model-files.ts"
 import { DEFAULT_MODEL, type ModelReference, readReference } from "./models.ts"
@@ -94,7 +94,7 @@ export async function planReference(
   const path = fetchedPath(places, file)
   const isThere = await hasSize(path, file.sizeBytes)
   const licence = reference.listed?.licence
-  return { kind: "hub", name: modelName(file), path, file, isThere, ...(licence ? { licence } : {}) }
+  return { kind: "hub", name: hubModelName(file), path, file, isThere, ...(licence ? { licence } : {}) }
 }
 
 export async function applyEnginePlan(

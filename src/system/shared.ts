@@ -11,8 +11,8 @@ export type Share<T, User> = {
 
 export type SharedResources<T, User> = {
   /**
-   * Adds `user` to the users of the resource under `key`. If there is none, `start` makes it: `users` is the live set of
-   * its users, and `stopped` resolves once earlier resources of this key are gone, if any are still stopping.
+   * Adds `user` to the users of the resource under `key`. If there is none, `start` makes it: `users` is the live set
+   * of its users, and `stopped` resolves once earlier resources of this key are gone, if any are still stopping.
    */
   acquire(
     key: string,

@@ -138,7 +138,7 @@ describe("for programs", () => {
   test("one object has the sessions, their sum, and what could not be read", async () => {
     const { sessions, sum, failed } = await json([file("long", long()), file("short", short()), "--price", "openai"])
     expect(sessions).toMatchObject([
-      { session: "ses_long", title: "The long", skipped: 0, calls: 61, tariffs: ["OpenAI"], billing: "tokens" },
+      { session: "ses_long", title: "The long", skipped: 0, calls: 61, pricings: ["OpenAI"], billing: "tokens" },
       { session: "ses_short", calls: 5 },
     ])
     expect(sum.calls).toBe(66)
@@ -156,7 +156,7 @@ describe("for programs", () => {
           "recallsPer100Calls",
           "recorded",
         ],
-        ...["savedUsd", "subagents", "tariffs", "tokenRatio", "with", "without"],
+        ...["savedUsd", "subagents", "pricings", "tokenRatio", "with", "without"],
       ].sort(),
     )
     expect(sum.costRatio).toBeCloseTo((sum.with.cost + sum.recalls.cost) / sum.without.cost)

@@ -55,7 +55,7 @@ describe("a report", () => {
     const { sessions, sum } = JSON.parse((await cli(["replay", ...args, "--json"])).stdout)
     const report = written(out("same"))
     for (const [one, other] of [[report.sum, sum], ...report.sessions.map(({ replay }, i) => [replay, sessions[i]])])
-      for (const name of ["calls", "tariffs", "without", "with", "recalls", "hud", "compactions", "recorded"])
+      for (const name of ["calls", "pricings", "without", "with", "recalls", "hud", "compactions", "recorded"])
         expect(one[name]).toEqual(other[name])
     expect(report.price).toBe("openai")
   })

@@ -1,5 +1,4 @@
-// What a model is asked about hostile outputs, and what is believed of a hostile model's answer, or of a digest that
-// somebody put into the store.
+// Prompts made from hostile outputs, and what is accepted of a hostile model's answer or of a foreign digest in the store.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { completionBody, readCompletion } from "../../src/digest/backends/completions.ts"
@@ -13,7 +12,7 @@ import { estimateTokens } from "../../src/text/tokens.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { TOKENS } from "../support/hostile/roles.ts"
 
-// inputs of a megabyte on a busy machine
+// megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
 /** Of which a model is asked, and its gist used. */
@@ -32,7 +31,7 @@ const LIES = [
 for (const { id, tries, text } of CORPUS) {
   const name = text.slice(0, 2_000)
 
-  test(`${id}: a prompt keeps its form and holds no mark of a template when it tries to ${tries}`, () => {
+  test(`${id}: a prompt keeps its form and has no mark of a chat template when it tries to ${tries}`, () => {
     for (const source of [read(text), read(PAGE, { filePath: name, [name]: name, output: name }), read(name + PAGE)]) {
       const prompt = promptFor({ ...source, tool: name || "x" }, { budgetTokens: 400 })
       expect(prompt.text.endsWith(`\n\n${REQUEST}`)).toBe(true)
@@ -50,7 +49,7 @@ for (const { id, tries, text } of CORPUS) {
     }
   })
 
-  test(`${id}: of a model that is made to answer so only what stands in the output is believed, when it tries to ${tries}`, () => {
+  test(`${id}: only what the output contains is accepted from a model's answer when it tries to ${tries}`, () => {
     const source = read(`${PAGE}\n${text}`)
     const known = extract(source)
     const drafts = [...LIES, text, `${LIES[0]} ${name}`].map((summary) => ({
@@ -75,7 +74,7 @@ for (const { id, tries, text } of CORPUS) {
     }
   })
 
-  test(`${id}: an answer is of the form asked for or none when it tries to ${tries}`, () => {
+  test(`${id}: an answer has the requested form or is rejected when it tries to ${tries}`, () => {
     const { schema } = promptFor(read(PAGE), { budgetTokens: 400 })
     for (const answer of [
       text,

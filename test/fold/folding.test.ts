@@ -1,4 +1,4 @@
-// A session's folds from call to call: what stays, what goes, and what is remembered of a request.
+// A session's folds from call to call: which stay, which are dropped, and what a request leaves behind.
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
@@ -13,8 +13,8 @@ import {
   type SessionState,
 } from "../../src/request/request.ts"
 import { prepare, type Request, take } from "../support/conversation.ts"
+import { PRICING } from "../support/pricing.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../support/session.ts"
-import { TARIFF } from "../support/tariff.ts"
 
 const MODEL = { providerID: "p", modelID: "m" }
 const OPTIONS: RequestOptions = {
@@ -31,14 +31,14 @@ function call(
   around: Partial<Circumstances> = {},
   options: RequestOptions = OPTIONS,
 ): Request {
-  const circumstances = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF, ...around }
+  const circumstances = { nowMs: 1_000_000, model: MODEL, pricing: PRICING, ...around }
   const prepared = prepare(messages, conversation, circumstances, options, env)
   prepared.commit()
   return prepared
 }
 
 const lines = (text: string, count = 400) => Array.from({ length: count }, (_, i) => `${text} ${i}`).join("\n")
-/** A run long done with, and behind it much that would have to be sent anew if it were folded. */
+/** An old command's output, followed by much that would have to be sent again if it were folded. */
 const session = () => {
   const built = new SessionBuilder()
     .user("make the login test of the shop pass on node 22, please")
@@ -51,7 +51,7 @@ const toolPart = (messages: readonly HostMessage[], at: number) =>
 
 describe("a warm cache is left as it is", () => {
   test.each<[string, Partial<Circumstances>]>([
-    ["when the next call comes after it has expired", { nowMs: 1_000_000 + TARIFF.lifetimeMs }],
+    ["when the next call comes after it has expired", { nowMs: 1_000_000 + PRICING.lifetimeMs }],
     ["when the next call goes to another model", { model: { ...MODEL, modelID: "other" } }],
   ])("and what is done with is folded %s", (_, changed) => {
     const conversation = newSessionState(env)
@@ -87,16 +87,16 @@ describe("a fold", () => {
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
   })
 
-  test("stays as it is, whatever is known of prices, cache and digests later", () => {
+  test("stays unchanged, whatever is learned later about prices, cache and digests", () => {
     const { conversation, built, fold } = folded()
-    for (const around of [{}, { nowMs: 9e9 }, { tariff: { ...TARIFF, read: 1, write: 1 } }, { paused: true }]) {
+    for (const around of [{}, { nowMs: 9e9 }, { pricing: { ...PRICING, read: 1, write: 1 } }, { paused: true }]) {
       const messages = built.assistant([edit("g.ts")]).fresh()
       call(conversation, messages, around)
       expect(toolPart(messages, 1).state?.output).toBe(fold.text)
     }
   })
 
-  test("is dropped when its part holds another content, and its id is not given again", () => {
+  test("is dropped when its part's content changes, and its id is not reused", () => {
     const { conversation, built, fold } = folded()
     const part = toolPart(built.messages, 1)
     part.state = { ...part.state, output: lines("src/b", 50) }
@@ -104,11 +104,11 @@ describe("a fold", () => {
     const again = call(conversation, messages, { nowMs: 9e9 }).folded
     expect(again.map(({ id }) => id)).toEqual(["r2"])
     expect(toolPart(messages, 1).state?.output).toContain("folded r2 · ")
-    // who asks for the old one is told that there is another content now
+    // recalling the old one says that the content has changed
     expect(conversation.folding.byID.get("r1")).toEqual(fold)
   })
 
-  test("that OpenCode has cleared goes out as OpenCode wants it, and is no other content", () => {
+  test("of a part that OpenCode has cleared is not applied, and not dropped as changed", () => {
     const { conversation, built } = folded()
     const part = toolPart(built.messages, 1)
     part.state = { ...part.state, time: { ...part.state?.time, compacted: 5 } }
@@ -118,7 +118,7 @@ describe("a fold", () => {
     expect(conversation.folding.folds.size).toBe(1)
   })
 
-  test("of a message that was reverted is kept for recall, and comes back with it", () => {
+  test("of a reverted message is kept for recall, and applies again with the message", () => {
     const { conversation, built, fold } = folded()
     expect(call(conversation, built.fresh().slice(0, 1)).outputs).toBe(0)
     expect(conversation.folding.byID.get("r1")).toEqual(fold)
@@ -127,7 +127,7 @@ describe("a fold", () => {
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
   })
 
-  test("is not in a call that folding is switched off for, and is in the next", () => {
+  test("is not applied in a call with folding disabled, and applies again in the next", () => {
     const { conversation, built, fold } = folded()
     const off = built.fresh()
     call(conversation, off, {}, { ...OPTIONS, fold: { enabled: false } })
@@ -152,7 +152,7 @@ describe("a fold", () => {
     expect(String(toolPart(built.messages, 1).state?.input?.oldString)).toBe(lines("old"))
   })
 
-  test("of a part as OpenCode wrote them before 1.0 stands in the part itself", () => {
+  test("of a part as OpenCode wrote them before 1.0 is in the part itself", () => {
     const built = session()
     const message = built.messages[1] as HostMessage
     message.parts = message.parts.map(({ state, ...part }) => (part.type === "tool" ? { ...part, ...state } : part))
@@ -166,13 +166,13 @@ describe("a fold", () => {
   })
 })
 
-test("what a fold does not make shorter is passed over from then on, and others make the room that is wanted", () => {
+test("an output that a fold does not make shorter is skipped from then on, and others make the room", () => {
   const rows = Array.from({ length: 4_000 }, (_, i) => `row ${i}`)
   const built = new SessionBuilder().user("go").assistant([failedTool("mcp_put", { rows }, "Error: no")])
   for (let i = 0; i < 10; i++) built.assistant([bash(`npm test ${i}`, lines("ok"))])
   for (let i = 0; i < 5; i++) built.assistant([edit(`f${i}.ts`)])
   const conversation = newSessionState(env)
-  // paused: only what must be is folded
+  // paused: only folds that make room are decided
   const full = { paused: true, compactsAt: 5_000 }
   call(conversation, built.fresh(), full)
   const { outputs, savedTokens } = call(conversation, built.fresh(), full)
@@ -180,12 +180,12 @@ test("what a fold does not make shorter is passed over from then on, and others 
   expect(savedTokens).toBeGreaterThan(1_000)
 })
 
-test("a call that is prepared and not sent is as if it had not been", () => {
+test("a call that is prepared but not sent has no effect", () => {
   const conversation = newSessionState(env)
   const messages = session().fresh()
   const before = structuredClone(messages)
   take(conversation.ledger, messages)
-  const around = { nowMs: 1_000_000, model: MODEL, tariff: TARIFF }
+  const around = { nowMs: 1_000_000, model: MODEL, pricing: PRICING }
   const [one, other] = [1, 2].map(() => prepare(messages, conversation, around, OPTIONS, env))
   expect(one?.folded).toHaveLength(1)
   expect(other?.folded).toEqual(one?.folded as never)
@@ -193,7 +193,7 @@ test("a call that is prepared and not sent is as if it had not been", () => {
   expect(conversation.folding).toEqual(newFolding())
 })
 
-test("after a restart the ids go on where they were, also past those that were dropped", () => {
+test("after a restart the ids continue, also after those that were dropped", () => {
   const fold = (n: number) => ({ id: `r${n}`, partID: `p${n}` }) as Fold
   let folding = addFolds(newFolding(), [fold(3), fold(12), fold(5)])
   expect(folding.lastNumber).toBe(12)
@@ -203,7 +203,7 @@ test("after a restart the ids go on where they were, also past those that were d
   expect(call(conversation, session().fresh()).folded.map(({ id }) => id)).toEqual(["r41"])
 })
 
-test("of an id that two processes gave, the first stays and the other's output goes out whole", () => {
+test("when two processes assign the same id, the first fold stays and the other output is sent in full", () => {
   const fold = (id: string, partID: string) => ({ id, partID }) as Fold
   const folding = addFolds(newFolding(), [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
   expect([...folding.folds.values()].map(({ id, partID }) => [id, partID])).toEqual([
@@ -213,7 +213,7 @@ test("of an id that two processes gave, the first stays and the other's output g
   expect(folding.byID.get("r7")?.partID).toBe("here")
 })
 
-test("a fold is put into the message it was made of, not into another that has a part of the same id", () => {
+test("a fold applies to its own message, not to another with the same part id", () => {
   const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())
@@ -227,7 +227,7 @@ test("a fold is put into the message it was made of, not into another that has a
   expect(toolPart(messages, messages.length - 1).state?.output).toBe("built")
 })
 
-test("what is known of a provider's cache is forgotten with a switch to another model", () => {
+test("a switch to another model forgets what was learned about the provider's cache", () => {
   const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())

@@ -1,5 +1,5 @@
-// Folds of hostile outputs, whoever wrote their digests, and `hud_recall` when it is asked for what is not there or when
-// an original reads like its answers.
+// Folds of hostile outputs with digests from any source, and `hud_recall` for unknown ids and for originals that look
+// like its answers.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { extract } from "../../src/digest/extract/extract.ts"
@@ -12,10 +12,10 @@ import { cut, line, wellFormed } from "../../src/text/sanitize.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfFold, faultOfLine } from "../support/hostile/grammar.ts"
 
-// inputs of a megabyte on a busy machine
+// megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
-const STANDINGS = ["seen", "superseded", "repeated", "again", "matches", "listing", "page"] as never[]
+const NEED_KINDS = ["seen", "superseded", "repeated", "duplicate", "matches", "listing", "page"] as never[]
 
 const sourceOf = (tool: string, output: string, input: Record<string, unknown>, failed = false): DigestSource => ({
   ...{ tool, kind: toolKindOf(tool), input, output: wellFormed(output), failed },
@@ -33,16 +33,16 @@ for (const { id, tries, text } of CORPUS) {
     const lies: Digest = { kind: "results", gist: text, facts: [{ type: "path", text: text.slice(0, 900) }] }
     const digests = [extract(source), lies, { ...lies, kind: "code", verdict: "pass" as const }]
     for (const digest of digests)
-      for (const standing of STANDINGS) {
+      for (const needKind of NEED_KINDS) {
         const by = { tool: cut(line(name), 60) } as never
-        const said = outputWords("r12", { standing, by, tokens: 4_000 }, { ...source, tool: name || "x" }, digest)
+        const said = outputWords("r12", { needKind, by, tokens: 4_000 }, { ...source, tool: name || "x" }, digest)
         expect(faultOfFold(said, "r12")).toBeUndefined()
         expect(said.length).toBeLessThan(1_500)
         expect(isFoldText({ id: "r12", side: "output", text: said })).toBe(true)
       }
   })
 
-  test(`${id}: arguments of a failed call stay JSON with their names when it tries to ${tries}`, () => {
+  test(`${id}: the arguments of a failed call stay JSON with their names when it tries to ${tries}`, () => {
     const input = { filePath: name, [name]: name, content: text, nested: [{ [name]: text }] }
     const said = inputWords("r3", input)
     if (said === undefined) return expect(text.length).toBeLessThanOrEqual(240)
@@ -53,7 +53,7 @@ for (const { id, tries, text } of CORPUS) {
     expect(isFoldText({ id: "r3", side: "input", text: said })).toBe(true)
   })
 
-  test(`${id}: recall gives the original to the letter, or says that there is none, when it tries to ${tries}`, () => {
+  test(`${id}: recall returns the original verbatim, or says that there is none, when it tries to ${tries}`, () => {
     const folds = new Map(["r1", "r2"].map((one) => [one, foldOf(one, name)]))
     const originals = new Map<string, Original>([
       ["r1", { kind: "found", text: text.slice(0, 40_000), isFile: false }],
@@ -75,7 +75,7 @@ for (const { id, tries, text } of CORPUS) {
       )
       expect(faultOfLine(head)).toBeUndefined()
     }
-    // as an id it is none, unless it is one of those that are there; and no other's original comes of it
+    // it is not an id, unless it equals an existing one, and never returns another's original
     const asked = ask({ ids: name })
     const named = readRequest({ ids: name })
     const isKnown = typeof named !== "string" && named.ids.some((one) => folds.has(one))

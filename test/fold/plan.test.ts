@@ -1,28 +1,28 @@
-// Which outputs are folded, and on what grounds. Sessions and prices are extreme enough for the answer to be plain
-// whatever the table of needs says to the digit.
+// Which outputs are folded, and why. Sessions and prices are extreme, so that the answer does not depend on the exact
+// figures in the table of needs.
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Situation } from "../../src/fold/candidates.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { type Decision, planFolds } from "../../src/fold/plan.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import { cachedPrefix, wireOf } from "../../src/fold/prompt-cache.ts"
-import type { Tariff } from "../../src/fold/tariff.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { nameOf } from "../../src/session/event.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
+import { PRICING } from "../support/pricing.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
-import { TARIFF } from "../support/tariff.ts"
 
-const NO_CACHE: Tariff = { ...TARIFF, read: 1, write: 1, lifetimeMs: 0 }
+const NO_CACHE: Pricing = { ...PRICING, read: 1, write: 1, lifetimeMs: 0 }
 
 /** What is decided for the next call. Warm: all but the newest message is in the provider's cache. */
 function decide(session: SessionBuilder, situation: Partial<Situation> & { isCold?: boolean } = {}): Decision[] {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
   const { entries, facts } = ledger
-  const { isCold, tariff = TARIFF, folds = new Map() } = situation
+  const { isCold, pricing = PRICING, folds = new Map() } = situation
   const wire = wireOf(entries, folds, [])
   const sentTokens = wire.reduce((sum, { tokens }) => sum + tokens, 0)
   const last = wireOf(entries.slice(0, -1), folds, [])
@@ -33,9 +33,9 @@ function decide(session: SessionBuilder, situation: Partial<Situation> & { isCol
     entries,
     facts,
     folds,
-    tariff,
+    pricing,
     wire,
-    cached: cachedPrefix(wire, sent, "tail", tariff, "m", 0),
+    cached: cachedPrefix({ wire, hud: "tail", pricing, model: "m", nowMs: 0 }, sent),
     sentTokens,
     contextTokens: sentTokens,
     quotedAt: new Map(),
@@ -52,7 +52,7 @@ const lines = (text: string, tokens: number) =>
 const list = (name: string, tokens = 2_000) => bash(`ls -l ${name}`, lines(`-rw-r--r-- 1 dev src/${name}`, tokens))
 const small = () => tool("glob", { pattern: `*.${Math.random()}` }, "a.ts")
 const begun = () => new SessionBuilder().user("make the login test of the shop pass on node 22, please")
-/** Calls in which nothing happens that can be folded. */
+/** Calls without outputs that can be folded. */
 const idle = (session: SessionBuilder, calls: number) => {
   for (let i = 0; i < calls; i++) session.assistant([edit(`idle-${i}.ts`)])
   return session
@@ -69,37 +69,37 @@ describe("free", () => {
   }
   const all = ["ls -l auth @1", "read a.ts @2", "ls -l cart @23"]
 
-  test("is all that is done with while nothing of it is cached", () => {
+  test("is everything no longer in use while nothing is cached", () => {
     const cold = decide(session(), { isCold: true })
     expect(named(cold)).toEqual(all)
     expect(cold.map(({ reason }) => reason)).toEqual(["free", "free", "free"])
     expect(cold.map(({ because }) => because)).toEqual([
-      expect.stringContaining("a listing that was followed up"),
+      expect.stringContaining("an older listing"),
       expect.stringContaining("a file not touched for a while"),
-      expect.stringContaining("a listing that was followed up"),
+      expect.stringContaining("an older listing"),
     ])
   })
 
   test("is everything with a provider that has no cache", () => {
-    const decisions = decide(session(), { tariff: NO_CACHE })
+    const decisions = decide(session(), { pricing: NO_CACHE })
     expect(named(decisions)).toEqual(all)
     expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["free"]))
   })
 
-  test("is the same output again as it comes; the one above stays", () => {
+  test("is a duplicate as it arrives; the earlier output stays", () => {
     const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
       read("a.ts", lines("code", 3_000)),
     ])
     const decisions = decide(again)
     expect(named(decisions)).toEqual(["read a.ts @5"])
     expect(decisions[0]).toMatchObject({
-      standing: "again",
+      needKind: "duplicate",
       reason: "free",
-      because: "the same output stands above already",
+      because: "the same output is already in the context",
     })
   })
 
-  test("is not the same output again when the one above is folded or cleared, nor both of two at once", () => {
+  test("is not a duplicate of an output that is folded or cleared, nor both of two at once", () => {
     const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
       read("a.ts", lines("code", 3_000)),
     ])
@@ -114,19 +114,19 @@ describe("free", () => {
 })
 
 describe("pays", () => {
-  test("what much of and little follows, with what it saves and what it costs in words", () => {
+  test("a large output with little after it, and the reason says what it saves and costs", () => {
     const session = idle(begun().assistant([list("auth", 60_000)]), 20)
     const [decision, ...others] = decide(session)
     expect(others).toEqual([])
     expect(decision?.reason).toBe("pays")
     const { tokens = 0, textTokens = 0, because = "" } = decision ?? {}
     expect(because).toMatch(
-      /^a listing that was followed up; \d+ tokens less on each of about \d+ calls to come, for \d+ sent anew once with what else is folded here$/,
+      /^an older listing; saves \d+ tokens on each of about \d+ more calls; resending what follows costs \d+ tokens once, for all folds of this call$/,
     )
-    expect(because).toContain(` ${tokens - textTokens} tokens less`)
+    expect(because).toContain(`saves ${tokens - textTokens} tokens on`)
   })
 
-  test("nothing that little of and much follows", () => {
+  test("not a small output with much after it", () => {
     const session = begun()
       .assistant([list("auth", 300)])
       .assistant([read("kept.ts", lines("code", 60_000))])
@@ -134,7 +134,7 @@ describe("pays", () => {
     expect(decide(idle(session, 6), { isProtected: kept })).toEqual([])
   })
 
-  test("nothing more for what was folded before OpenCode pruned it, which is no longer sent", () => {
+  test("nothing for outputs that were folded before OpenCode pruned them", () => {
     const session = begun().assistant([list("src", 200)])
     for (let i = 0; i < 10; i++) session.assistant([list(`old${i}`, 4_000)])
     idle(session, 10)
@@ -147,7 +147,7 @@ describe("pays", () => {
     expect(named(decide(session, { folds }))).toEqual(named(decide(session)))
   })
 
-  test("what alone would not, once the prefix is broken before it", () => {
+  test("an output that would not pay alone, once the prefix is broken before it", () => {
     const run = () => bash("npm test", lines("ok", 600))
     const kept = () => read("kept.ts", lines("code", 5_000))
     const isProtected: Situation["isProtected"] = ({ input }) => input === "kept.ts"
@@ -160,7 +160,7 @@ describe("pays", () => {
     expect(named(decide(idle(session, 14), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
   })
 
-  test("nothing that gains little, be it ever so cheap", () => {
+  test("not an output that gains little, however cheap", () => {
     const small = idle(begun().assistant([list("auth", 2_000)]), 40)
     expect(decide(small)).toEqual([])
     const large = idle(begun().assistant([list("auth", 40_000)]), 40)
@@ -168,24 +168,24 @@ describe("pays", () => {
   })
 })
 
-describe("where a provider finds entries near a mark only", () => {
-  const found = (lookback: number) => ({ tariff: { ...TARIFF, lookback } })
+describe("with a provider that finds entries only near a mark", () => {
+  const found = (lookback: number) => ({ pricing: { ...PRICING, lookback } })
   const bulk = () => idle(begun().assistant([tool("todowrite", { q: "x" }, lines("plan", 90_000))]), 60)
 
-  test("an output behind an entry that is found is folded for what follows that", () => {
+  test("an output behind an entry within reach loses only what follows the entry", () => {
     const session = bulk()
       .assistant([bash("node late.js", lines("step", 20_000))])
       .assistant([small()])
     expect(named(decide(session, found(20)))).toEqual(["node late.js @62"])
   })
 
-  test("one further back loses all that is cached, and stays", () => {
+  test("one further back loses everything cached, and stays", () => {
     const session = idle(bulk().assistant([list("late", 20_000)]), 10)
     expect(named(decide(session))).toEqual(["ls -l late @62"])
     expect(decide(session, found(20))).toEqual([])
   })
 
-  test("all that is done with is folded where the newest step has more blocks than are looked at: nothing is found", () => {
+  test("everything no longer in use is folded when the newest step has more blocks than the lookback, so nothing is found", () => {
     const session = idle(begun().assistant([list("auth", 1_000)]), 60)
     expect(decide(session, found(20))).toEqual([])
     session.assistant(Array.from({ length: 12 }, small))
@@ -193,14 +193,14 @@ describe("where a provider finds entries near a mark only", () => {
   })
 })
 
-test("what is never folded stays where nothing is found and room is wanted", () => {
+test("what is never folded stays even if nothing is cached and room is needed", () => {
   const session = begun()
     .assistant([
       tool("task", { prompt: "x" }, lines("answer", 30_000)),
       tool("hud_recall", { ids: "r1" }, lines("a", 9_000)),
     ])
     .assistant([small(), small()])
-  const tight = { tariff: { ...TARIFF, lookback: 8 }, compactsAt: 20_000, contextTokens: 40_000 }
+  const tight = { pricing: { ...PRICING, lookback: 8 }, compactsAt: 20_000, contextTokens: 40_000 }
   expect(decide(session, tight)).toEqual([])
 })
 
@@ -219,24 +219,22 @@ describe("must", () => {
     expect(decide(full(), { isProtected, contextTokens: 1_000_000 })).toEqual([])
   })
 
-  test("enough to be far from it again, and no more than that; never the newest call's", () => {
+  test("enough to be well below it, and no more; never the newest call's", () => {
     const decisions = decide(full(), near)
     expect(decisions.length).toBeGreaterThan(0)
     expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["must"]))
-    expect(decisions[0]?.because).toBe(
-      "the context is near 90000 tokens, where OpenCode compacts; a listing that was followed up",
-    )
+    expect(decisions[0]?.because).toBe("the context nears 90000 tokens, where OpenCode compacts; an older listing")
     expect(named(decisions)).not.toContain("ls -l newest @26")
-    // what is left is no reason to fold more
+    // the rest is no reason to fold more
     const folds = new Map(decisions.map((one) => [one.event.partID, one as unknown as Fold]))
     expect(decide(full(), { ...near, folds, contextTokens: near.contextTokens - saved(decisions) })).toEqual([])
-    // near it by little, less has to go than near it by much
+    // the closer it is, the more has to go
     const least = decide(full(), { ...near, contextTokens: 73_000 })
     expect(least.length).toBeGreaterThan(0)
     expect(least.length).toBeLessThan(decisions.length)
   })
 
-  test("all there is when that is not enough, but for the newest call's", () => {
+  test("everything when that is not enough, except the newest call's", () => {
     const all = decide(full(), { ...near, contextTokens: 1_000_000 })
     expect(all).toHaveLength(20)
     expect(named(all)).not.toContain("ls -l newest @26")
@@ -251,17 +249,17 @@ describe("must", () => {
     expect(decisions.map(({ event, reason }) => [nameOf(event), reason])).toEqual([["read a.ts", "must"]])
   })
 
-  test("what is least missed goes first", () => {
+  test("the least needed first", () => {
     const session = begun()
       .assistant([tool("other_tool", { q: "x" }, lines("result", 30_000))])
       .assistant([read("old.ts", lines("code", 30_000))])
       .assistant([read("kept.ts", lines("code", 60_000))])
       .assistant([tool("write", { filePath: `${ROOT}/old.ts`, content: "x" }, "ok")])
     const decisions = decide(idle(session, 3), { isProtected, compactsAt: 90_000, contextTokens: 73_000 })
-    expect(decisions.map(({ standing, reason }) => [standing, reason])).toEqual([["superseded", "must"]])
+    expect(decisions.map(({ needKind, reason }) => [needKind, reason])).toEqual([["superseded", "must"]])
   })
 
-  test("also when folding for money has stopped, which then folds nothing else", () => {
+  test("also when folding to save cost has stopped, which then folds nothing else", () => {
     expect(decide(full(), { ...near, stopped: true }).map(({ reason }) => reason)).toContain("must")
     const cold = { isCold: true, stopped: true }
     expect(decide(full(), cold)).toEqual([])
@@ -303,7 +301,7 @@ describe("what the agent will need", () => {
     expect(decide(session, { ...cold, quotedAt: new Map([[partID, 2]]) })).toHaveLength(1)
   })
 
-  test("what was asked back stays while it is worked with, and not for ever", () => {
+  test("a recalled output stays for some calls, not forever", () => {
     const session = begun().assistant([tool("hud_recall", { ids: "r1" }, lines("code", 3_000))])
     expect(decide(idle(session, 3), cold)).toEqual([])
     expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
@@ -315,7 +313,7 @@ describe("what the agent will need", () => {
     expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
   })
 
-  test("what is protected is never folded, what is small, cleared or folded not either", () => {
+  test("protected, small, cleared and folded outputs are never folded", () => {
     const session = begun()
       .assistant([list("auth"), bash("ls b", "a.ts b.ts c.ts d.ts e.ts")])
       .assistant([list("cart"), list("mail")])
@@ -342,8 +340,8 @@ describe("what a newer one makes needless", () => {
       const [decision, ...others] = decide(session, { isCold: true })
       expect(others).toEqual([])
       expect(decision).toMatchObject({
-        standing: "superseded",
-        because: expect.stringContaining("the file was seen again since"),
+        needKind: "superseded",
+        because: expect.stringContaining("the file was read or written again since"),
       })
       expect(decision?.event.call).toBe(1)
       expect(decision?.by?.tool).toBe(newer.tool as string)
@@ -356,16 +354,16 @@ describe("what a newer one makes needless", () => {
       .assistant([read("a.ts", lines("code", 2_000))])
       .assistant([part])
       .assistant([edit("a.ts")])
-    expect(decide(session, { isCold: true }).map(({ standing }) => standing)).not.toContain("superseded")
+    expect(decide(session, { isCold: true }).map(({ needKind }) => needKind)).not.toContain("superseded")
   })
 
-  test("an output that came again in the same words", () => {
+  test("an output that came again verbatim", () => {
     const session = idle(begun().assistant([list("auth")]), 6)
       .assistant([list("auth")])
       .assistant([small()])
     const [decision] = decide(session, { isCold: true })
     expect(decision).toMatchObject({
-      standing: "repeated",
+      needKind: "repeated",
       because: expect.stringContaining("the same output came again later"),
     })
     expect([decision?.event.call, decision?.by?.call]).toEqual([1, 8])
@@ -383,8 +381,8 @@ describe("a call that failed", () => {
     expect(others).toEqual([])
     expect(decision).toMatchObject({
       side: "input",
-      standing: "attempt",
-      because: expect.stringContaining("the arguments of a call that failed"),
+      needKind: "attempt",
+      because: expect.stringContaining("the arguments of a failed call"),
     })
   })
 

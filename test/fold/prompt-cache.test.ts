@@ -1,8 +1,9 @@
-// How much of a request the provider still has, with and without marks.
+// How much of a request is cached, with and without marks.
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import {
   cachedPrefix,
   type HudMark,
@@ -12,15 +13,14 @@ import {
   type WireMessage,
   wireOf,
 } from "../../src/fold/prompt-cache.ts"
-import type { Tariff } from "../../src/fold/tariff.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import { newSessionState } from "../../src/request/request.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { prepare, take } from "../support/conversation.ts"
+import { PRICING } from "../support/pricing.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool } from "../support/session.ts"
-import { TARIFF } from "../support/tariff.ts"
 
-const MARKED: Tariff = { ...TARIFF, lookback: 20 }
+const MARKED: Pricing = { ...PRICING, lookback: 20 }
 const NEVER = Number.POSITIVE_INFINITY
 
 function wireIn(
@@ -34,7 +34,7 @@ function wireIn(
 }
 
 describe("the messages of a request", () => {
-  test("are the agent's calls and their results apart, each with its blocks", () => {
+  test("separate the agent's calls from their results, each with its blocks", () => {
     const session = new SessionBuilder()
       .user("do it", [{ type: "text", text: "unseen", ignored: true }])
       .assistant([
@@ -53,7 +53,7 @@ describe("the messages of a request", () => {
     ])
   })
 
-  test("leave out a call that failed, as OpenCode does, but not one that the user stopped", () => {
+  test("omit a step that failed, as OpenCode does, but not one that the user stopped", () => {
     const failed = new SessionBuilder()
       .user("do it")
       .assistant([{ type: "text", text: "I" }], { error: { name: "APIError" } })
@@ -63,7 +63,7 @@ describe("the messages of a request", () => {
     expect(wireIn(stopped).wire).toHaveLength(2)
   })
 
-  test("hold what is folded as what is sent for it, and a HUD text that stays behind its message", () => {
+  test("contain folds as they are sent, and an anchored HUD text after its message", () => {
     const session = new SessionBuilder()
       .user("do it")
       .assistant([bash("a", "x".repeat(4000))])
@@ -85,7 +85,7 @@ function wireWith(...blocks: number[]): WireMessage[] {
 }
 
 describe("an entry is found", () => {
-  test("by a mark on its last block and within 20 blocks of it, the mark's own counted", () => {
+  test("by a mark on its last block and within 20 blocks of it, including the mark's own", () => {
     expect(isInReach(5, [5], 20)).toBe(true)
     expect(isInReach(5, [24], 20)).toBe(true)
     expect(isInReach(5, [25], 20)).toBe(false)
@@ -101,55 +101,57 @@ describe("of the next request is cached", () => {
     ...over,
   })
   const cached = (
-    { tariff = TARIFF, model = "p/m", nowMs = 1_010_000, now = wire, hud = "tail" as HudMark } = {},
+    { pricing = PRICING, model = "p/m", nowMs = 1_010_000, now = wire, hud = "tail" as HudMark } = {},
     sent: SentRequest | undefined = last(),
-  ) => cachedPrefix(now, sent, hud, tariff, model, nowMs)
+  ) => cachedPrefix({ wire: now, hud, pricing, model, nowMs }, sent)
 
-  test("what the last one had too, up to the first message that is another", () => {
+  test("what it shares with the last one, up to the first different message", () => {
     expect(cached()).toMatchObject({ messages: 5, tokens: 50 })
     expect(cached({ now: wire.slice(0, 2) })).toMatchObject({ messages: 2 })
     expect(cached({ now: [...wire.slice(0, 2), ...wireWith(1, 1)] })).toMatchObject({ messages: 2 })
     expect(cached({ now: wireWith(1, 4) })).toMatchObject({ messages: 0, tokens: 0 })
   })
 
-  test("nothing before the first request, when the model is another, or when the cache has outlived its time", () => {
-    expect(cachedPrefix(wire, undefined, "tail", TARIFF, "p/m", 0)).toMatchObject({ messages: 0 })
+  test("nothing before the first request, with another model, or when the cache has expired", () => {
+    expect(cachedPrefix({ wire, hud: "tail", pricing: PRICING, model: "p/m", nowMs: 0 }, undefined)).toMatchObject({
+      messages: 0,
+    })
     expect(cached({ model: "p/other" })).toMatchObject({ messages: 0 })
     expect(cached({ nowMs: 1_299_999 })).toMatchObject({ messages: 5 })
     expect(cached({ nowMs: 1_300_000 })).toMatchObject({ messages: 0 })
-    expect(cached({ nowMs: 1_000_000, tariff: { ...TARIFF, lifetimeMs: 0 } })).toMatchObject({ messages: 0 })
+    expect(cached({ nowMs: 1_000_000, pricing: { ...PRICING, lifetimeMs: 0 } })).toMatchObject({ messages: 0 })
   })
 
-  test("what a change loses: all that follows it, and with marks all back to the entry before it", () => {
+  test("a change loses everything after it, and with marks everything back to the entry before it", () => {
     const free = cached()
     expect([free.lostBy(1), free.lostBy(4), free.lostBy(5), free.lostBy(NEVER)]).toEqual([40, 10, 0, 0])
-    const marked = cached({ tariff: MARKED })
+    const marked = cached({ pricing: MARKED })
     expect(marked).toMatchObject({ messages: 5, tokens: 50 })
     expect([marked.lostBy(1), marked.lostBy(3), marked.lostBy(4), marked.lostBy(5)]).toEqual([50, 20, 20, 0])
   })
 
-  test("with marks, nothing when the newest messages have more blocks than are looked at", () => {
+  test("with marks, nothing when the newest messages have more blocks than the lookback", () => {
     const now = [...wire.slice(0, 5), ...wireWith(12, 12)]
     expect(cached({ now })).toMatchObject({ messages: 5 })
-    expect(cached({ now, tariff: MARKED })).toMatchObject({ messages: 0 })
+    expect(cached({ now, pricing: MARKED })).toMatchObject({ messages: 0 })
     // without a HUD at the tail there is a mark before the results too
-    expect(cached({ now, tariff: MARKED, hud: "none" })).toMatchObject({ messages: 5 })
+    expect(cached({ now, pricing: MARKED, hud: "none" })).toMatchObject({ messages: 5 })
   })
 })
 
 describe("entries", () => {
   const wire = wireWith(1, 4, 4, 4, 4)
-  const sent = (hud: HudMark, before?: SentRequest, changed = NEVER, tariff = MARKED, now = wire) =>
-    sentRequest({ wire: now, messages: now.length }, before, changed, hud, tariff, "p/m", 0)
+  const sent = (hud: HudMark, before?: SentRequest, changed = NEVER, pricing = MARKED, now = wire) =>
+    sentRequest({ wire: now, messages: now.length, changed, hud, pricing, model: "p/m", nowMs: 0 }, before)
 
   test("are written at the end of the last two messages; a HUD at the tail has one, and one inside spoils the last", () => {
     expect(sent("none").ends).toEqual([4, 5])
     expect(sent("tail").ends).toEqual([5])
     expect(sent("inside").ends).toEqual([4])
-    expect(sent("tail", undefined, NEVER, TARIFF).ends).toEqual([])
+    expect(sent("tail", undefined, NEVER, PRICING).ends).toEqual([])
   })
 
-  test("stay where nothing before them changes", () => {
+  test("stay if nothing before them changes", () => {
     const before: SentRequest = { wire: wire.slice(0, 3), messages: 3, ends: [1, 2, 3], atMs: 0, model: "p/m" }
     expect(sent("tail", before).ends).toEqual([1, 2, 3, 5])
     // the message at 2 is folded: what ends behind it is another content
@@ -170,20 +172,20 @@ describe("a HUD at the tail", () => {
   const small = (at: number) => tool("glob", { pattern: `${at}` }, `a${at}.ts`)
 
   /** The HUD of the last of a session's calls, each of them made. */
-  function lastHud(session: SessionBuilder, tariff: Tariff) {
+  function lastHud(session: SessionBuilder, pricing: Pricing) {
     const conversation = newSessionState(env)
     let call: ReturnType<typeof prepare> | undefined
     session.messages.forEach((_, at) => {
       const messages = session.fresh().slice(0, at + 1)
       if (at < 6 || messages.at(-1)?.info.role !== "assistant") return
       take(conversation.ledger, messages)
-      call = prepare(messages, conversation, { nowMs: session.timeOf(at), model, tariff }, options, env)
+      call = prepare(messages, conversation, { nowMs: session.timeOf(at), model, pricing }, options, env)
       call.commit()
     })
     return call
   }
 
-  test("gives its mark up where the cache would not be found with it", () => {
+  test("gives up its mark when the cache would not be found with it", () => {
     const session = new SessionBuilder().user("look at all of the files there are in this project")
     for (let at = 0; at < 10; at++) session.assistant([bash(`node ${at}`, "x".repeat(2000))])
     const wide = () => session.assistant(Array.from({ length: 14 }, (_, at) => small(at)))
@@ -193,7 +195,7 @@ describe("a HUD at the tail", () => {
       hud: undefined,
       reason: "with it the provider would not find the last request in its cache",
     })
-    expect(lastHud(session, TARIFF)?.hud).toBeDefined()
+    expect(lastHud(session, PRICING)?.hud).toBeDefined()
     // the next call has it again
     expect(lastHud(session.assistant([small(99)]), MARKED)?.hud).toBeDefined()
   })

@@ -1,19 +1,17 @@
-// For any session and any moment: nothing is lost by folding, nothing that was sent moves without a decision.
+// For any session at any time: folding loses nothing, and nothing that was sent changes without a decision.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Fold } from "../../src/fold/fold.ts"
-import { originalText } from "../../src/fold/original.ts"
+import { type Fold, originalText } from "../../src/fold/fold.ts"
 import { answerRecall, isFile, type Original, readRequest } from "../../src/fold/recall.ts"
-import { originalOf } from "../../src/host/copies.ts"
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/own.ts"
+import { originalOf } from "../../src/host/v1/copies.ts"
+import { type HostMessage, type HostPart, isOwnMessage } from "../../src/host/v1/message.ts"
 import { toolPart } from "../support/conversation.ts"
 import { sized } from "../support/size.ts"
 import { ANSWERS, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
 const RUNS = sized(40, 400)
-/** Calls during which what was recalled is surely in use. */
+/** Calls during which a recalled output must stay. */
 const IN_USE = 3
 
 type Placed = { part: HostPart; bytes: string }
@@ -28,7 +26,7 @@ function partsOf({ messages, call }: Pick<Sent, "messages" | "call">): Placed[] 
     .map((part) => ({ part, bytes: hud ? JSON.stringify(part).replace(hud, "") : JSON.stringify(part) }))
 }
 
-/** What the agent gets who asks for an original until it has all of it. */
+/** What the agent gets when it recalls all pages of an original. */
 function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, original: HostPart): string {
   const part = toolPart(original)
   const text = originalText(part, fold.side)
@@ -48,18 +46,18 @@ function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, original: HostPar
   return texts.join("")
 }
 
-/** The field of a tool part's state that a fold stands in. */
+/** The field of a tool part's state that a fold replaces. */
 function sideOf({ side }: Fold, { state }: HostPart): string {
   return side === "input" ? "input" : state?.status === "error" ? "error" : "output"
 }
 
-/** What a fold is of, as it is stored. */
+/** The content a fold replaces, as stored. */
 function stored(fold: Fold, part: HostPart): string {
   const value = part.state?.[sideOf(fold, part)]
   return typeof value === "string" ? value : JSON.stringify(value, null, 2)
 }
 
-/** Looks at the requests of one session one after another, each against those before. */
+/** Checks the requests of one session in order, each against those before. */
 function watch() {
   const ids = new Map<string, string>()
   const sentAs = new Map<string, string>()
@@ -76,7 +74,7 @@ function watch() {
       const fresh = new Map(call.folded.map((fold) => [fold.partID, fold]))
       const lastCall = messages.findLast(({ info }) => info.role === "assistant" && info.summary !== true)
 
-      // with the originals in the place of the copies the array is what it was; none of them was written to
+      // with the originals back in place of the copies the array is as before; none of them was written to
       const unfolded = placed.map(({ part }) => originalOf(part))
       expect(unfolded.length).toBe(originals.length)
       expect(unfolded.every((part, i) => part === originals[i])).toBe(true)
@@ -88,7 +86,7 @@ function watch() {
         const isFolded = bytes !== JSON.stringify(original)
         expect(isFolded).toBe(fold !== undefined && !isPruned)
         if (!fold || !isFolded) continue
-        // a part once folded goes out with the same bytes for good
+        // a folded part is sent with the same bytes from then on
         if (sentAs.has(fold.partID)) seen.kept++
         expect(bytes).toBe(sentAs.get(fold.partID) ?? bytes)
         sentAs.set(fold.partID, bytes)
@@ -115,7 +113,7 @@ function watch() {
         if (lastCall?.parts.some(({ id }) => id === part.id)) expect(standsAbove(placed, part)).toBe(true)
       }
 
-      // up to the first part that was folded anew, what was sent is sent again
+      // up to the first newly folded part, the same is sent again
       const now = { given: originals.map((part) => JSON.stringify(part)), sent: placed.map(({ bytes }) => bytes) }
       if (before) {
         const firstFresh = placed.findIndex(({ part }) => fresh.has(part.id ?? ""))
@@ -150,7 +148,7 @@ function standsAbove(placed: readonly Placed[], part: HostPart): boolean {
     )
 }
 
-test(`${RUNS} random sessions: every output comes back to the byte, and no byte moves without a decision`, () => {
+test(`${RUNS} random sessions: every output is recalled verbatim, and no byte changes without a decision`, () => {
   const reasons = new Map<string, number>()
   let kept = 0
   let paged = 0
@@ -164,7 +162,7 @@ test(`${RUNS} random sessions: every output comes back to the byte, and no byte 
     }),
     { numRuns: RUNS },
   )
-  // all of it was seen to happen
+  // everything occurred at least once
   for (const reason of ["free", "pays", "must"]) expect(reasons.get(reason) ?? 0, reason).toBeGreaterThan(0)
   expect(kept).toBeGreaterThan(RUNS)
   expect(paged).toBeGreaterThan(0)

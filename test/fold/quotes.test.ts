@@ -1,7 +1,7 @@
-// Which outputs somebody has just quoted.
+// Which outputs were just quoted.
 
 import { describe, expect, test } from "bun:test"
-import { quotedParts } from "../../src/fold/quotes.ts"
+import { quotedParts } from "../../src/fold/need.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { bash, read, SessionBuilder } from "../support/session.ts"
@@ -29,32 +29,32 @@ function quoted({ messages }: SessionBuilder, isOpen: (partID: string) => boolea
 const words = (text: string, more: Partial<HostPart> = {}): HostPart => ({ type: "text", text, ...more })
 
 describe("an output is quoted", () => {
-  test("when the agent or the user writes a line of it, however it is set in", () => {
+  test("when the agent or the user writes a line of it, however it is indented", () => {
     for (const role of ["user", "assistant"] as const) {
       expect(quoted(said(words(`It says:\r\n   ${LINE}  \r\nthere.`), role))).toEqual([expect.stringContaining(LINE)])
     }
   })
 
-  test("by every line that is long enough to be no chance, of every output that holds it", () => {
+  test("by every line too long to match by chance, in every output that contains it", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts", LINE), bash("cat a.ts", LINE)])
     expect(quoted(session.assistant([words(LINE)]))).toHaveLength(2)
     expect(quoted(said(words("1: export")))).toEqual([])
     expect(quoted(said(words("and more")))).toEqual([])
   })
 
-  test("not by a reminder of the host's, not by what a tool returned", () => {
+  test("not by a reminder from the host or a tool's output", () => {
     expect(quoted(said(words(LINE, { synthetic: true }), "user"))).toEqual([])
     expect(quoted(said(bash("cat a.ts", LINE)))).toEqual([])
   })
 
-  test("not when it stands after the words, or is not to be looked in", () => {
+  test("not when it comes after the quote, or is not to be searched", () => {
     const session = new SessionBuilder().user("go").assistant([words(LINE), read("a.ts", LINE)])
     expect(quoted(session)).toEqual([])
     expect(quoted(said(words(LINE)), () => false)).toEqual([])
   })
 })
 
-test("a long answer over many outputs is looked at in part, the newest outputs and the first lines", () => {
+test("of a long answer after many outputs, the first lines are searched for in the newest outputs", () => {
   const session = new SessionBuilder().user("go")
   for (let i = 0; i < 500; i++) session.assistant([bash(`echo ${i}`, `${LINE} ${i}`)])
   const found = quoted(session.assistant([words(LINE)]))
@@ -64,7 +64,7 @@ test("a long answer over many outputs is looked at in part, the newest outputs a
   expect(quoted(said(words(late)))).toEqual([])
 })
 
-test("what is no message or part of the host's is passed over", () => {
+test("malformed messages and parts are ignored", () => {
   const { messages } = said(words(LINE))
   messages.splice(1, 0, { info: {}, parts: [null, 7, { type: "tool" }, { type: "tool", id: "x", state: 3 }] as never })
   expect(quotedParts(conversationOf(messages), messages.length - 1, () => true)).toHaveLength(1)

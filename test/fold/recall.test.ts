@@ -1,10 +1,10 @@
-// What `hud_recall` answers: the original to the byte, in pages that OpenCode passes on whole, and in words when not.
+// The answers of `hud_recall`: the original verbatim, in pages that OpenCode passes on in full, or a sentence that says
+// why not.
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Fold } from "../../src/fold/fold.ts"
-import { originalText } from "../../src/fold/original.ts"
-import { byteLength, HOST_LIMITS, type Limits, lineCount } from "../../src/fold/pages.ts"
+import { type Fold, originalText } from "../../src/fold/fold.ts"
+import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
 import { answerRecall, type Original, readIDs, readRequest } from "../../src/fold/recall.ts"
 import { toolPart } from "../support/conversation.ts"
 
@@ -25,7 +25,11 @@ const fold = (id: string, what = "bash npm test"): Fold => ({
 
 const found = (text: string, isFile = false): Original => ({ kind: "found", text, isFile })
 
-function ask(args: object, texts: Readonly<Record<string, string | Original>>, limits: Limits = HOST_LIMITS): string {
+function ask(
+  args: object,
+  texts: Readonly<Record<string, string | Original>>,
+  limits: PageLimits = HOST_LIMITS,
+): string {
   const request = readRequest(args)
   if (typeof request === "string") return request
   const folds = new Map(Object.keys(texts).map((id) => [id, fold(id)]))
@@ -34,7 +38,7 @@ function ask(args: object, texts: Readonly<Record<string, string | Original>>, l
 }
 
 /** All pages of an answer about one original, and the text between the line above and the line below each. */
-function turn(args: object, text: string, limits: Limits): { pages: string[]; text: string } {
+function turn(args: object, text: string, limits: PageLimits): { pages: string[]; text: string } {
   const pages: string[] = []
   let next: object | undefined = args
   while (next && pages.length < 1000) {
@@ -54,12 +58,12 @@ const numbers = (from: number, to: number) =>
 const FILE = `<path>/p/a.ts</path>\n<type>file</type>\n<content>\n${numbers(100, 180)}\n\n(End of file - total 180 lines)\n</content>`
 
 describe("the original", () => {
-  test("stands alone and to the byte when it is one and fits", () => {
+  test("is returned alone and verbatim when there is one and it fits", () => {
     for (const text of ["one\ntwo\n", "", " [page 1 of 2]\r\n\u0000\ud800 日本 \n\n", "x".repeat(HOST_LIMITS.bytes)])
       expect(ask({ ids: "r1" }, { r1: text })).toBe(text)
   })
 
-  test("too long for one answer comes in pages that make it up again, each within OpenCode's limits", () => {
+  test("too long for one answer comes in pages that add up to it, each within OpenCode's limits", () => {
     const line = fc.oneof(
       fc.constantFrom("", "\r", "short", "日本語".repeat(40), "🙂".repeat(900), "x".repeat(5000), "[page 1 of 2]"),
       fc.string({ unit: "binary", maxLength: 60 }),
@@ -95,7 +99,7 @@ describe("the original", () => {
     for (const page of huge.pages) expect(page.isWellFormed()).toBe(true)
   })
 
-  test("of several ids has a line above each; one that fits is not torn", () => {
+  test("of several ids has a line above each, and one that fits is not split", () => {
     expect(ask({ ids: "r1, r2" }, { r1: "one\n", r2: "two" })).toBe(
       "[recalled r1 · bash npm test]\none\n\n\n[recalled r2 · bash npm test]\ntwo",
     )
@@ -116,7 +120,7 @@ describe("the original", () => {
 })
 
 describe("lines", () => {
-  test("are those of the output, as they stand", () => {
+  test("are those of the output, verbatim", () => {
     expect(ask({ ids: "r1", lines: "2-3" }, { r1: "a\nb\nc\nd\n" })).toBe(
       "[recalled r1 · bash npm test · lines 2-3 of 1-4]\nb\nc",
     )
@@ -131,7 +135,7 @@ describe("lines", () => {
     expect(ask({ ids: "r1", lines: "8" }, { r1: found(old, true) })).toEndWith("line 8 of 7-9]\n00008| line 8")
   })
 
-  test("beyond what is there are said to be, with what is there", () => {
+  test("beyond the end are reported, with the lines that exist", () => {
     expect(ask({ ids: "r1", lines: "1-20" }, { r1: found(FILE, true) })).toBe(
       "[r1 · bash npm test · lines 1-20 asked for, lines 100-180 there]",
     )
@@ -163,7 +167,7 @@ describe("a search", () => {
     "\n",
   )
 
-  test("shows the lines that hold the text, whatever the case, numbered, with two around each", () => {
+  test("shows the lines that contain the text, ignoring case, numbered, with two around each", () => {
     expect(ask({ ids: "r1", search: "fOUND" }, { r1: text })).toBe(
       `[recalled r1 · bash npm test · 3 lines with "fOUND" in lines 1-40]
 8: row 7
@@ -182,7 +186,7 @@ describe("a search", () => {
     )
   })
 
-  test("of a file that was read does not number its lines anew, and keeps to the lines asked for", () => {
+  test("of a file that was read keeps the file's line numbers and the requested lines", () => {
     expect(ask({ ids: "r1", search: "line 15", lines: "155-158" }, { r1: found(FILE, true) })).toStartWith(
       '[recalled r1 · bash npm test · 4 lines with "line 15" in lines 155-158 of 100-180]\n153: line 153\n',
     )
@@ -194,7 +198,7 @@ describe("a search", () => {
     )
   })
 
-  test("shows of a huge line the stretch that holds the text", () => {
+  test("shows the part of a huge line around the text", () => {
     const answer = ask({ ids: "r1", search: "needle" }, { r1: `${"x".repeat(90_000)}needle${"y".repeat(90_000)}` })
     expect(answer.length).toBeLessThan(1200)
     expect(answer).toContain("xneedley")
@@ -223,7 +227,7 @@ describe("an id", () => {
     expect(readIDs(given)).toEqual(ids)
   })
 
-  test("that is unknown is answered with the nearest that are", () => {
+  test("that is unknown is answered with the nearest known ones", () => {
     const texts = Object.fromEntries([1, 2, 3, 40, 41, 42].map((n) => [`r${n}`, "text"]))
     expect(ask({ ids: "r39" }, texts)).toBe(
       "[Not folded in this session: r39. 6 outputs are, among them r40 (bash npm test), r41 (bash npm test), r42 (bash npm test). The id of a folded output stands in the line in its place.]",
@@ -231,17 +235,17 @@ describe("an id", () => {
     expect(ask({ ids: "alpha.txt" }, { r1: "text" })).toContain("alpha.txt. One output is: r1 (bash npm test).")
   })
 
-  test("that is unknown does not hold back those that are known", () => {
+  test("that is unknown does not prevent the answer for known ones", () => {
     expect(ask({ ids: "r9, r1" }, { r1: "the text" })).toMatch(
       /^\[recalled r1 · bash npm test\]\nthe text\n\n\[Not folded in this session: r9\. /,
     )
   })
 
-  test("asked for where nothing is folded is told so", () => {
+  test("requested where nothing is folded says so", () => {
     expect(ask({ ids: "r1" }, {})).toStartWith("Nothing is folded in this session")
   })
 
-  test.each(["changed", "gone", "unanswered"] as const)("whose original is %s is told so in one line", (kind) => {
+  test.each(["changed", "gone", "unanswered"] as const)("whose original is %s gets one line that says so", (kind) => {
     expect(ask({ ids: "r1" }, { r1: { kind } })).toMatch(/^\[r1 · bash npm test · not to be had[^\n]+\]$/)
   })
 })
@@ -264,13 +268,13 @@ describe("arguments", () => {
     expect(readRequest(args)).toContain(sentence)
   })
 
-  test("of many ids at once are told how many may be, and what is no id is kept short", () => {
+  test("for many ids at once says how many are allowed, and shortens what is not an id", () => {
     const ids = Array.from({ length: 101 }, (_, i) => `r${i + 1}`)
     expect(ask({ ids }, { r1: "one" })).toContain("at most 100 at once; got 101")
     expect(readIDs(`r1 ${"x".repeat(5_000)}`).join("").length).toBeLessThan(50)
   })
 
-  test("naming a page that is none are told how many there are", () => {
+  test("for a page that does not exist says how many there are", () => {
     expect(ask({ ids: "r1", page: 9 }, { r1: "short" })).toBe("There is no page 9: this answer has one page.")
   })
 

@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test"
 import { addSaving, noSaving, type Saving, type SentTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
-import { TARIFF } from "../support/tariff.ts"
+import { PRICING } from "../support/pricing.ts"
 
-const tariff = { ...TARIFF, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
+const pricing = { ...PRICING, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
 
 function sent(over: Partial<SentTokens> = {}): SentTokens {
   const nothing = { foldedTokens: 0, newlyFolded: false, hudTokens: 0, noticeTokens: 0, ratio: 1 }
-  return { ...nothing, nowMs: 1000, model: "a/b", tariff, ...over }
+  return { ...nothing, nowMs: 1000, model: "a/b", pricing, ...over }
 }
 
 const report = (input: number, cacheRead: number, cacheWrite = 0) => ({ input, cacheRead, cacheWrite, output: 50 })
 
-test("a call that nothing was left out of and nothing added to costs what it costs", () => {
+test("a call with nothing left out and nothing added saves nothing", () => {
   const { saving } = savingOf(report(0, 9000, 1000), sent(), undefined)
   expect(saving.costWithout).toBeCloseTo(saving.cost)
   expect(saving.cost).toBeCloseTo(1000 * 1.25 + 9000 * 0.1)
   expect(saving).toMatchObject({ calls: 1, tokens: 0 })
 })
 
-test("what is folded would have been read from the cache, once it was in it", () => {
+test("folded outputs would have been read from the cache once cached", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
   const { saving } = savingOf(report(0, 9000, 1000), sent({ foldedTokens: 5000 }), before)
   expect(saving.tokens).toBe(5000)
@@ -26,16 +26,16 @@ test("what is folded would have been read from the cache, once it was in it", ()
   expect(saving.usd).toBeCloseTo((500 * 2) / 1e6)
 })
 
-test("a fold that breaks the prefix is held against the prefix that would have held", () => {
+test("a fold that breaks the prefix is compared with the unbroken prefix", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
-  // 4,000 left out, and 6,000 of what followed them sent anew
+  // 4,000 left out, and the 6,000 after them sent again
   const { saving } = savingOf(report(0, 4000, 7000), sent({ foldedTokens: 4000, newlyFolded: true }), before)
   expect(saving.cost).toBeCloseTo(4000 * 0.1 + 7000 * 1.25)
   expect(saving.costWithout).toBeCloseTo(14_000 * 0.1 + 1000 * 1.25)
   expect(savedShare(saving)).toBeLessThan(0)
 })
 
-test("when the cache has outlived its time, folding saves all that would have been sent anew", () => {
+test("when the cache has expired, folding saves everything that would have been sent again", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
   const late = sent({ foldedTokens: 4000, newlyFolded: true, nowMs: 400_000 })
   const { saving } = savingOf(report(0, 0, 11_000), late, before)
@@ -48,20 +48,20 @@ test("a request to another model finds nothing of what was sent to the last one"
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 
-test("the HUD and what tells of it are paid for", () => {
+test("the HUD and the notice are paid for", () => {
   const { saving, before } = savingOf(report(1000, 9000), sent({ hudTokens: 100, noticeTokens: 80 }), undefined)
   expect(saving.tokens).toBe(-180)
-  // the HUD anew on each call, the notice once: from then on it is read from the cache
+  // the HUD on each call, the notice once: afterwards it is read from the cache
   expect(saving.cost - saving.costWithout).toBeCloseTo(100 + 80 * 0.1)
   expect(before.tokens).toBe(10_000 - 180)
 })
 
-test("estimates are measured by what the provider counts", () => {
+test("estimates are scaled to the provider's counts", () => {
   const { saving } = savingOf(report(0, 9000, 1000), sent({ foldedTokens: 1000, ratio: 1.5 }), undefined)
   expect(saving.tokens).toBe(1500)
 })
 
-test("savings add up, and none is no share", () => {
+test("savings add up, and no saving is a share of 0", () => {
   const one: Saving = { calls: 1, tokens: 10, cost: 60, costWithout: 100, usd: 0.5 }
   expect(addSaving(one, one)).toEqual({ calls: 2, tokens: 20, cost: 120, costWithout: 200, usd: 1 })
   expect(savedShare(one)).toBeCloseTo(0.4)

@@ -5,17 +5,22 @@ import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { addFolds } from "../../src/fold/folding.ts"
-import type { Tariff } from "../../src/fold/tariff.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import type { Slot } from "../../src/hud/slots.ts"
-import { newSessionState, type RequestOptions, type SessionState } from "../../src/request/request.ts"
+import {
+  type Circumstances,
+  newSessionState,
+  type RequestOptions,
+  type SessionState,
+} from "../../src/request/request.ts"
 import { arrayAt, prepare, type Request } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 export const PROTECTED_TOOL = "mcp_vault"
 export const PROTECTED_FILE = "src/vault.ts"
-/** Tools whose results say what the agent is to do. */
+/** Tools whose results instruct the agent. */
 export const ANSWERS = ["todowrite", "skill", "task", "question"]
 
 /** Calls of a tool, by what they do and to which of a few things, so that they come again. */
@@ -44,7 +49,7 @@ const step = fc.oneof(
 )
 export type Step = { kind: string; uses?: { does: string; which: number }[]; quotes?: boolean }
 
-const PROVIDERS: Tariff[] = [
+const PROVIDERS: Pricing[] = [
   { read: 0.1, write: 1.25, lifetimeMs: 300_000 },
   { read: 0.5, write: 1, lifetimeMs: 600_000 },
   { read: 1, write: 1, lifetimeMs: 0 },
@@ -53,25 +58,34 @@ const PROVIDERS: Tariff[] = [
   ...figures,
 }))
 
-export type Plan = { steps: Step[]; slot: Slot; tariff: Tariff; compactsAt: number | undefined; isCached: boolean }
+export type Plan = { steps: Step[]; slot: Slot; pricing: Pricing; compactsAt: number | undefined; isCached: boolean }
 
 export const sessions: fc.Arbitrary<Plan> = fc.record({
   steps: fc.array(step, { minLength: 8, maxLength: 40, size: "max" }) as fc.Arbitrary<Step[]>,
   slot: fc.constantFrom<Slot>("tail", "tool", "sticky"),
-  tariff: fc.constantFrom(...PROVIDERS),
+  pricing: fc.constantFrom(...PROVIDERS),
   // some models are full soon, and OpenCode would compact
   compactsAt: fc.constantFrom(undefined, 9_000, 100_000),
-  // whether the provider's reports bear out what was reckoned with
+  // whether the provider's reports confirm what was expected
   isCached: fc.boolean(),
 })
 
 /** One request: the array as OpenCode hands it over, the same as it goes out, and what was decided. */
-export type Sent = { given: HostMessage[]; messages: HostMessage[]; call: Request; conversation: SessionState }
+export type Sent = {
+  given: HostMessage[]
+  messages: HostMessage[]
+  call: Request
+  conversation: SessionState
+  around: Circumstances
+  options: RequestOptions
+}
 
 const env = createEnv(ROOT)
 
-/** Plays a session call by call; every request is looked at when it is made, since the next may change what is known. */
-export function play({ steps, slot, tariff, compactsAt, isCached }: Plan, look: (sent: Sent) => void): void {
+/**
+ * Plays a session call by call; every request is looked at when it is made, since the next may change what is known.
+ */
+export function play({ steps, slot, pricing, compactsAt, isCached }: Plan, look: (sent: Sent) => void): void {
   const session = new SessionBuilder().user("make the login test of the shop pass on node 22, please")
   const agent = createAgent()
   let conversation = newSessionState(env)
@@ -87,16 +101,13 @@ export function play({ steps, slot, tariff, compactsAt, isCached }: Plan, look: 
     const messages = arrayAt(session.fresh())
     freeze(messages.map(({ info, parts }) => [info, ...parts]))
     const given = messages.map(({ info, parts }) => ({ info, parts: [...parts] }))
-    const around = { nowMs, model, tariff, reportedFolded: true, contextLimit: 200_000 }
-    const call = prepare(
-      messages,
-      conversation,
-      compactsAt === undefined ? around : { ...around, compactsAt },
-      options,
-      env,
-    )
+    const around: Circumstances = {
+      ...{ nowMs, model, pricing, contextLimit: 200_000 },
+      ...(compactsAt === undefined ? {} : { compactsAt }),
+    }
+    const call = prepare(messages, conversation, around, options, env)
     call.commit()
-    look({ given, messages, call, conversation })
+    look({ given, messages, call, conversation, around, options })
     const total = Math.ceil(JSON.stringify(messages).length / 4)
     const cached = isCached ? Math.min(sentTokens, total) : 0
     sentTokens = total
@@ -112,7 +123,7 @@ export function play({ steps, slot, tariff, compactsAt, isCached }: Plan, look: 
       )
     else if (kind === "said") session.assistant([{ type: "text", text: `This is the line:${quoted}` }], request())
     else if (kind === "asked") session.user(`And what of this?${quoted}`)
-    else if (kind === "pause") nowMs += 2 * tariff.lifetimeMs
+    else if (kind === "pause") nowMs += 2 * pricing.lifetimeMs
     else if (kind === "compaction") session.compaction()
     else if (kind === "revert") session.messages.splice(Math.max(1, session.messages.length - 3))
     else if (kind === "model") model = { ...model, modelID: `${model.modelID}-2` }
@@ -151,7 +162,7 @@ function createAgent() {
         case "glob":
           return tool("glob", { pattern: `**/*${which}` }, lines(`${ROOT}/src/some/folder`, 50))
         case "run":
-          // large enough for a fold of it to pay for itself
+          // large enough for a fold to pay
           return bash(`npm test ${which}`, `${lines("  ok", 3000)}\nTests: 3000 passed, 3000 total`)
         case "failing":
           return bash(`npm test ${which}`, `${lines("  x", 80)}\na.test.ts:9 expected 1, got 2\nTests: 80 failed`, 1)
@@ -173,7 +184,7 @@ function createAgent() {
           return tool(does, { q: which }, lines(`answer of ${does}`, 40))
       }
     },
-    /** A line of some output, as one quotes it. */
+    /** A line of some output, to be quoted. */
     lineOf(messages: readonly HostMessage[]): string {
       const output = messages.flatMap(({ parts }) => parts).find(({ state }) => state?.output)?.state?.output
       return output?.split("\n").at(-3) ?? "none"

@@ -1,15 +1,15 @@
-// The line in a folded output's place.
+// The line sent instead of a folded output.
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
-import { NEEDS, type Standing } from "../../src/fold/need.ts"
+import { NEEDS, type NeedKind } from "../../src/fold/need.ts"
 import { foldTokens, inputWords, outputWords } from "../../src/fold/words.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import type { ToolEvent } from "../../src/session/event.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 
-const ACCOUNTS = Object.keys(NEEDS) as Standing[]
+const ACCOUNTS = Object.keys(NEEDS) as NeedKind[]
 const env = createEnv("/p")
 
 const source = (tool: string, kind: DigestSource["kind"], input: object, output: string): DigestSource => ({
@@ -20,10 +20,10 @@ const source = (tool: string, kind: DigestSource["kind"], input: object, output:
   failed: false,
 })
 
-function words(one: DigestSource, standing: Standing = "other", by?: ToolEvent, id = "r12"): string {
+function words(one: DigestSource, needKind: NeedKind = "other", by?: ToolEvent, id = "r12"): string {
   const tokens = Math.ceil(one.output.length / 4)
   const digest = env.digest(`${one.tool} ${one.output}`, one)
-  return outputWords(id, { standing, tokens, ...(by ? { by } : {}) }, one, digest)
+  return outputWords(id, { needKind, tokens, ...(by ? { by } : {}) }, one, digest)
 }
 
 const CODE = Array.from({ length: 120 }, (_, i) => `export function open${i}(path: string) { return path }`).join("\n")
@@ -38,7 +38,7 @@ describe("a folded output", () => {
     expect(text).not.toContain("\n")
   })
 
-  test("says of what is there in another place where it is, and little else", () => {
+  test("of an output that is elsewhere in the context says where, and little else", () => {
     const by = { tool: "apply_patch" } as ToolEvent
     expect(words(code, "superseded", by)).toStartWith(
       "folded r12 · read · superseded by a later apply_patch of the file · ",
@@ -47,19 +47,19 @@ describe("a folded output", () => {
     expect(words(code, "repeated")).toStartWith(
       "folded r12 · read · same output as the later call with these arguments · ",
     )
-    expect(words(code, "again")).toStartWith(
+    expect(words(code, "duplicate")).toStartWith(
       "folded r12 · read · same output as the earlier call with these arguments · ",
     )
-    expect(estimateTokens(words(code, "again"))).toBeLessThan(60)
+    expect(estimateTokens(words(code, "duplicate"))).toBeLessThan(60)
   })
 
-  test("is told in the same words whatever was folded for: id and digest are all that differs", () => {
-    const plain = ACCOUNTS.filter((standing) => !["superseded", "repeated", "again"].includes(standing))
-    for (const standing of plain) expect(words(code, standing)).toMatch(/^folded r12 · read · [^\n<>]+$/)
+  test("has the same wording for every kind of need: only id and digest differ", () => {
+    const plain = ACCOUNTS.filter((needKind) => !["superseded", "repeated", "duplicate"].includes(needKind))
+    for (const needKind of plain) expect(words(code, needKind)).toMatch(/^folded r12 · read · [^\n<>]+$/)
     expect(words(code, "file", undefined, "r3")).toBe(words(code, "file").replace("r12", "r3"))
   })
 
-  test("keeps no secret of it", () => {
+  test("contains no secret", () => {
     const token = `${"sk-"}ant-${"api03-"}${"a1B2".repeat(10)}`
     const password = ["hunter", "2hunter", "2"].join("")
     const secrets = [
@@ -81,14 +81,14 @@ describe("a folded output", () => {
       source("mcp_x", "other", {}, JSON.stringify({ apiKey: token, password, list: [token] })),
     ]
     for (const one of secrets)
-      for (const standing of ACCOUNTS) {
-        expect(words(one, standing)).not.toContain(token)
-        expect(words(one, standing)).not.toContain(`=${password}`)
-        expect(words(one, standing)).not.toContain(`:${password}`)
+      for (const needKind of ACCOUNTS) {
+        expect(words(one, needKind)).not.toContain(token)
+        expect(words(one, needKind)).not.toContain(`=${password}`)
+        expect(words(one, needKind)).not.toContain(`:${password}`)
       }
   })
 
-  test("is one line without control characters or tags, for any output, and of the size that was reckoned with", () => {
+  test("is one line without control characters or tags for any output, and of the expected size", () => {
     const hostile = fc.constantFrom(
       "\u001b[31m",
       "\u0000",
@@ -113,14 +113,14 @@ describe("a folded output", () => {
         kinds,
         fc.constantFrom(...ACCOUNTS),
         fc.constantFrom("\n", "\r\n", ""),
-        (lines, kind, standing, between) => {
+        (lines, kind, needKind, between) => {
           const one = source("tool", kind, { command: "x" }, lines.join(between).toWellFormed())
-          const text = words(one, standing)
+          const text = words(one, needKind)
           expect(text).toStartWith("folded r12 · tool · ")
           expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/)
           expect(text).not.toMatch(/<[a-z/|!?]/i)
           expect(text.isWellFormed()).toBe(true)
-          expect(estimateTokens(text)).toBeLessThan(2 * foldTokens(one.output.length / 4, standing) + 30)
+          expect(estimateTokens(text)).toBeLessThan(2 * foldTokens(one.output.length / 4, needKind) + 30)
         },
       ),
       { numRuns: 400 },
@@ -133,10 +133,10 @@ describe("a folded output", () => {
   })
 })
 
-describe("the size that is reckoned with", () => {
-  test("grows with what is folded, and never beyond a short paragraph", () => {
-    for (const standing of ACCOUNTS) {
-      const sizes = [100, 1_000, 10_000, 100_000, 10_000_000].map((tokens) => foldTokens(tokens, standing))
+describe("the expected size of a fold", () => {
+  test("grows with the output, up to a short paragraph", () => {
+    for (const needKind of ACCOUNTS) {
+      const sizes = [100, 1_000, 10_000, 100_000, 10_000_000].map((tokens) => foldTokens(tokens, needKind))
       expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
       expect(sizes.at(-1)).toBeLessThan(250)
       expect(sizes[0]).toBeGreaterThan(0)
@@ -151,7 +151,7 @@ describe("the arguments of a failed call", () => {
     return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>)
   }
 
-  test("keep names and short values, and of long texts the beginning", () => {
+  test("keep names, short values, and the beginning of long texts", () => {
     const short = words({ filePath: "/p/a.ts", oldString: long, replaceAll: true, at: 3, none: null })
     expect(short).toMatchObject({ filePath: "/p/a.ts", replaceAll: true, at: 3, none: null })
     expect(Object.keys(short ?? {})).toEqual(["filePath", "oldString", "replaceAll", "at", "none"])
@@ -177,7 +177,7 @@ describe("the arguments of a failed call", () => {
     expect(words({})).toBeUndefined()
   })
 
-  test("keep no secret, not half of one either", () => {
+  test("contain no secret, not even half of one", () => {
     const token = `${"gh"}p_${"a1B2".repeat(9)}`
     expect(JSON.stringify(words({ header: token, oldString: long }))).not.toContain(token)
     expect(JSON.stringify(words({ content: `token: ${token}\n${long}` }))).not.toContain(token)

@@ -1,12 +1,12 @@
-// Whatever the host hands over, the hooks resolve; the host's own parts are never written to, and all that is changed
-// in the array is what can be taken back: folded copies and the HUD.
+// Whatever array the host passes, the hooks resolve, the host's own parts are never modified, and the array is changed only
+// in ways that can be undone: by folded copies and the HUD.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { originalOf, putBack } from "../../src/host/copies.ts"
+import { removeHud } from "../../src/host/v1/apply.ts"
+import { originalOf, putBack } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/own.ts"
-import { removeHud } from "../../src/host/v1/place.ts"
+import { isOwnMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { sized } from "../support/size.ts"
 import { messageArrays } from "./arrays.ts"
@@ -18,12 +18,12 @@ type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 const HUD = /^(?:\n\n)?<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>$/
 const FOLDED = /folded r\d+( · |: )/
 
-/** A HUD message, or a HUD's part of the user's message; what carries such an id when it comes in is no one else's. */
+/** Whether it is a HUD message, or a HUD part in the user's message. */
 function isOurs(thing: { id?: unknown } | null | undefined): boolean {
   return typeof thing?.id === "string" && (isOwnMessage(thing.id) || thing.id === "prt_hudfold")
 }
 
-/** The array without what was a HUD before the call or is one after it. */
+/** The array without anything that is a HUD before or after the call. */
 function withoutHud(messages: readonly HostMessage[]): unknown {
   return messages
     .filter((message) => !isOurs(message?.info))
@@ -32,7 +32,7 @@ function withoutHud(messages: readonly HostMessage[]): unknown {
     )
 }
 
-/** What a copy says otherwise than its original, in words for a failed test; nothing where it is a fold or the HUD. */
+/** Differences between a copy and its original other than a fold or the HUD, for the message of a failed test. */
 function unaccounted(copy: HostPart, original: HostPart): string[] {
   const body = (part: HostPart) => ({ ...part, ...(part.state ?? {}), state: undefined }) as Record<string, unknown>
   const [now, before] = [body(copy), body(original)]
@@ -45,7 +45,7 @@ function unaccounted(copy: HostPart, original: HostPart): string[] {
   })
 }
 
-/** Writing to it from then on throws, at any depth. */
+/** Freezes it at any depth, so that writing to it throws. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return
   Object.freeze(value)

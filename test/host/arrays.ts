@@ -1,5 +1,5 @@
-// Random and mutated message arrays for the hooks: every part type of OpenCode, old and new shapes, and the damage that
-// imports, other plugins and bugs can do to them.
+// Random and mutated message arrays for the hooks: every part type of OpenCode, in old and new shapes, damaged as imports,
+// other plugins and bugs could damage them.
 
 import fc from "fast-check"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
@@ -129,5 +129,5 @@ const message = fc.oneof(
   { weight: 1, arbitrary: fc.record({ info: junk, parts: junk }) },
 )
 
-/** An array as the messages hook might be handed it. */
+/** An array as OpenCode might pass it to the messages hook. */
 export const messageArrays = fc.array(message, { maxLength: 5 }) as unknown as fc.Arbitrary<HostMessage[]>

@@ -1,9 +1,9 @@
-// What outlives a call has a bound: it is filled far past it, and looked at.
+// Everything that outlives a call is bounded: each test fills it far past its limit.
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { newFolding, refuse } from "../../src/fold/folding.ts"
-import { createPublisher } from "../../src/host/publish.ts"
+import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
 import { storedFolds } from "../../src/store/fold-rows.ts"
@@ -18,14 +18,14 @@ const sessionOf = (calls: number) => {
   return session.messages
 }
 
-test("of a hundred sessions and one, the one used longest ago is forgotten", () => {
+test("with 101 sessions, the least recently used one is forgotten", () => {
   const sessions = createSessions(createEnv())
   for (let n = 0; n <= 100; n++) sessions.get(`ses_${n}`)
   expect(sessions.peek("ses_0")).toBeUndefined()
   expect(sessions.peek("ses_1")).toBeDefined()
 })
 
-test("of long sessions fewer are kept, those at rest go first, and a session at work stays", () => {
+test("fewer long sessions are kept, idle ones go first, and a busy one stays", () => {
   const sessions = createSessions(createEnv())
   const long = Array.from({ length: 30_000 }, (_, n) => ({ info: { id: `msg_${n}`, role: "assistant" }, parts: [] }))
   const ids = Array.from({ length: 5 }, (_, n) => `ses_${n}`)
@@ -51,7 +51,7 @@ test("a ledger counts what it keeps: messages, tool events, and what compactions
   expect(ledger.size).toBe(2 + 100)
 })
 
-test("of parts that a fold would not make shorter the newest 2,000 are remembered", () => {
+test("the newest 2,000 parts that a fold would not shorten are remembered", () => {
   let folding = newFolding()
   for (let n = 0; n < 10_000; n += 100)
     folding = refuse(
@@ -62,7 +62,7 @@ test("of parts that a fold would not make shorter the newest 2,000 are remembere
   expect(folding.refused.has("prt_9999")).toBeTrue()
 })
 
-test("in memory the store keeps 25,000 folds of all sessions together, the session saved to longest ago going first", () => {
+test("in memory the store keeps 25,000 folds in total and drops the least recently saved session first", () => {
   const memory = createMemory()
   const rows = storedFolds(Array.from({ length: 4_000 }, (_, n) => foldOf(n + 1)))
   for (let n = 0; n < 12; n++) memory.apply({ kind: "folds", sessionID: `ses_${n}`, rows, at: n })
@@ -70,7 +70,7 @@ test("in memory the store keeps 25,000 folds of all sessions together, the sessi
   expect(kept).toEqual([0, 0, 0, 0, 0, 0, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000])
 })
 
-test("while a disk does not answer, the status of a hundred sessions waits at most, and is written once it does", async () => {
+test("while the disk is blocked, at most a hundred statuses wait, and they are written afterwards", async () => {
   const sessions = createSessions(createEnv())
   const asked: string[] = []
   let answer: () => void = () => {}

@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { basename, join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
-import { checkDisk } from "../../src/host/disk.ts"
 import { createSessions } from "../../src/host/sessions.ts"
+import { checkModified } from "../../src/host/v1/event.ts"
 import { withLock } from "../../src/setup/lock.ts"
 import { prune, writeStatus } from "../../src/status/files.ts"
 import { openAt, seed, temporaryFolder, until } from "../store/support.ts"
@@ -102,7 +102,7 @@ test.each<[string, number, boolean]>([
   const path = (name: string) => ({ state: { ...read(name).state, input: { filePath: join(folder.path, name) } } })
   const parts = ["src/a.ts", "src/b.ts"].map((name) => ({ ...read(name), ...path(name) }))
   take(session.ledger, new SessionBuilder().user("look").assistant(parts).fresh())
-  checkDisk(folder.path, session)
+  checkModified(folder.path, session)
   const looked = () => [...session.signals.modified.keys()].map((one) => basename(one))
   await until(() => looked().includes("b.ts"))
   expect(looked().includes("a.ts")).toBe(isTold)

@@ -1,12 +1,12 @@
-// Copies in the place of the host's parts, and the way back.
+// Copies that replace the host's parts, and their originals.
 
 import { expect, test } from "bun:test"
-import { originalOf, putBack, replacePart } from "../../src/host/copies.ts"
+import { originalOf, putBack, replacePart } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 
 const message = (...parts: HostPart[]): HostMessage => ({ info: {}, parts })
 
-test("a copy takes its part's place, and the part is not written to", () => {
+test("a copy replaces its part, and the part is not modified", () => {
   const part = Object.freeze({ id: "a" })
   const { parts } = message({ id: "0" }, part)
   replacePart(parts, 1, { ...part, text: "x" })
@@ -25,7 +25,7 @@ test("a copy of a copy leads back to the host's part", () => {
   expect(parts[0]).toBe(part)
 })
 
-test("what is no copy stays where it is, and is its own original", () => {
+test("a part that is not a copy stays and is its own original", () => {
   const part = { id: "a" }
   const odd = [null, 7, "x", undefined] as never[]
   const messages = [message(part), message(...odd)]
@@ -34,14 +34,14 @@ test("what is no copy stays where it is, and is its own original", () => {
   expect(originalOf(part)).toBe(part)
 })
 
-test("there is nothing to replace beyond the end or where no part is", () => {
+test("nothing is replaced beyond the end or where there is no part", () => {
   const parts = [null] as never[]
   replacePart(parts, 0, { id: "x" })
   replacePart(parts, 3, { id: "x" })
   expect(parts).toEqual([null] as never[])
 })
 
-test("an original is not kept alive by what was put in its place and is gone", async () => {
+test("an original is not kept alive by a copy that no longer exists", async () => {
   const seen: WeakRef<HostPart>[] = []
   for (let i = 0; i < 50; i++) {
     const part: HostPart = { id: `${i}`, text: "x".repeat(1000) }

@@ -1,11 +1,9 @@
-// DCP's marks in an array that it had first: they are no part of an output or of the user's words, and a fold keeps them.
+// DCP's marks in an array that it changed first: they belong neither to an output nor to the user's text, and a fold keeps them.
 
 import { expect, test } from "bun:test"
-import type { Fold } from "../../src/fold/fold.ts"
-import { originalText } from "../../src/fold/original.ts"
+import { type Fold, originalText } from "../../src/fold/fold.ts"
 import { applyFolds } from "../../src/host/v1/apply.ts"
-import type { HostMessage } from "../../src/host/v1/message.ts"
-import { markOf, withoutMark } from "../../src/host/v1/neighbours.ts"
+import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
 import { newSessionState } from "../../src/request/request.ts"
 import type { Env } from "../../src/session/normalize.ts"
 import { take, toolPart } from "../support/conversation.ts"
@@ -37,13 +35,13 @@ test("the same output under two marks is the same output", () => {
   expect(readIn(marked()).ledger.facts.repeats.size).toBe(1)
 })
 
-test("two outputs that were removed are not the same output, and neither is one to be folded", () => {
+test("two removed outputs are not the same output, and neither is folded", () => {
   const { ledger } = readIn(marked(REMOVED))
   expect(ledger.facts.repeats.size).toBe(0)
   for (const { events } of ledger.entries) for (const event of events) expect(event).toMatchObject({ cleared: true })
 })
 
-test("the user's words are without the mark, and a summary of DCP's is none of them", () => {
+test("the user's text has no mark and no summary by DCP", () => {
   const messages = marked()
   const [first] = messages
   messages.unshift({
@@ -54,7 +52,7 @@ test("the user's words are without the mark, and a summary of DCP's is none of t
   expect(requests).toEqual(["look at the log"])
 })
 
-test("a fold keeps the mark of what it stands for, and the original is without it, to the letter", () => {
+test("a fold keeps the mark of its output, and the original is without it, verbatim", () => {
   const messages = marked()
   const originals = messages.slice(1).map(({ parts }) => parts[1])
   for (const part of originals) expect(part && originalText(toolPart(part), "output")).toBe(LONG)
@@ -64,7 +62,7 @@ test("a fold keeps the mark of what it stands for, and the original is without i
   expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r1 · bash · a log${mark(2)}`)
 })
 
-test("what was removed stays removed, whatever stood there folded", () => {
+test("a removed output stays removed, even if it was folded", () => {
   const messages = marked(REMOVED)
   const part = messages[1]?.parts[1]
   const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r1 · bash · a log" }
@@ -73,7 +71,7 @@ test("what was removed stays removed, whatever stood there folded", () => {
   expect(messages).toEqual(before)
 })
 
-test("only a mark at the very end is one", () => {
+test("only a mark at the very end counts", () => {
   for (const text of ["", "plain\n", `${mark(1)} `, "<dcp-message-id>m1</dcp-message-id", `a${mark(1)}b`])
     expect(withoutMark(text)).toBe(text)
   expect(markOf(`a\n\n${mark(7)}`)).toBe(mark(7))

@@ -1,5 +1,5 @@
-// Folds across processes: what one instance of the plugin sent, the next one of the same session sends to the byte and
-// gives back; and who gets none.
+// Folds across processes: a session resumed in a new process sends the same bytes and returns the same originals. Also: who
+// gets no folds.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -18,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), "folds-"))
 beforeAll(async () => (await openStore({ path: join(folder, "first.db"), onWarning() {} })).close())
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Rules as OpenCode lists an agent's; the last that matches decides. */
+/** An agent's rules as OpenCode lists them. The last rule that matches decides. */
 const DENIES = [
   { permission: "*", pattern: "*", action: "deny" },
   { permission: "read", pattern: "*", action: "allow" },
@@ -40,9 +40,9 @@ async function load(options: object = {}, store: object = { enabled: false }, st
     tui: {},
   }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
-  // what is logged is looked at, so that a slow machine must not be a reason to log
+  // the tests check the log, so nothing may be logged because the machine is slow
   const hooks = await plugin.server(input as never, { store, deadlineMs: 5000, ...options })
-  // the agents are asked for in the background
+  // the agents are requested in the background
   await new Promise((resolve) => setTimeout(resolve, 0))
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
   return {
@@ -76,7 +76,7 @@ const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { conte
 const listing = (name: string, lines = 300) =>
   Array.from({ length: lines }, (_, i) => `-rw-r--r-- 1 dev ${1000 + i} src/${name}/part-${i}.ts`).join("\n")
 
-/** A session in which much was listed and nothing used of it since. */
+/** A session with large listings that were not used since. */
 const worked = () => {
   const session = new SessionBuilder().user("make the login test pass on node 22, please")
   for (const name of ["auth", "cart", "mail"]) session.assistant([bash(`ls -l src/${name}`, listing(name))])
@@ -98,7 +98,7 @@ const outputOf = (messages: readonly HostMessage[], id: string) =>
 describe("a session resumed in a new process", () => {
   test("goes out with the same bytes on its first call, and its originals come back", async () => {
     const path = join(folder, "resumed.db")
-    // decided anew in the second process, of these two the other one would be folded
+    // if the second process decided again, it would fold the other of these two
     const session = worked()
       .assistant([read("big.ts", listing("big"))])
       .assistant([read("big.ts", listing("big"))])
@@ -116,15 +116,15 @@ describe("a session resumed in a new process", () => {
       const recallID = /^folded (r\d+) /.exec(text)?.[1] ?? ""
       expect(await second.recall(recallID, sent)).toBe(outputOf(session.messages, id) as string)
     }
-    // an id is never given twice, in whichever process
+    // no id is used twice, also not by another process
     expect(new Set([...after.values()].map((text) => text.split(" ")[1])).size).toBe(after.size)
-    // without an array OpenCode's server is asked
+    // without an array the original comes from OpenCode's server
     expect(await second.recall("r1")).toBe(outputOf(session.messages, [...before.keys()][0] ?? "") as string)
     expect(second.logged).toEqual([])
     await second.dispose()
   })
 
-  test("of another session takes nothing over", async () => {
+  test("does not restore what another session stored", async () => {
     const path = join(folder, "other.db")
     const first = await load({}, { path })
     await first.transform(worked().fresh())
@@ -135,7 +135,7 @@ describe("a session resumed in a new process", () => {
     await second.dispose()
   })
 
-  test("does not keep a fold of an output that is another by now", async () => {
+  test("does not keep the fold of an output that has changed", async () => {
     const path = join(folder, "changed.db")
     const session = worked()
     const first = await load({}, { path })
@@ -155,7 +155,7 @@ describe("a session resumed in a new process", () => {
   })
 })
 
-test("an id that was dropped is not given again in a later process", async () => {
+test("the id of a dropped fold is not used again in a later process", async () => {
   const path = join(folder, "ids.db")
   const session = worked()
   const sent = async () => {
@@ -178,7 +178,7 @@ test("an id that was dropped is not given again in a later process", async () =>
 })
 
 describe("folding for money", () => {
-  /** Reads of the same long file over and over, and what the provider says of each call. */
+  /** A session that reads the same long file repeatedly, with the usage of each call. */
   const grow = (session: SessionBuilder, n: number, cached: number) => {
     session.assistant(
       [read("big.ts", listing("big", 1500)), bash(`ls -l src/${n}`, listing(`d${n}`, 30))],
@@ -195,22 +195,22 @@ describe("folding for money", () => {
     return { logged: hooks.logged, isFolded: (message: number) => foldsIn(sent.slice(message, message + 1)).size > 0 }
   }
 
-  test("stops when the provider's cache held less three times in a row, and the log says so once", async () => {
+  test("stops when the provider's cache held less than estimated three times in a row, which is logged once", async () => {
     const good = await played([60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000])
     expect(good.logged).toEqual([])
-    // the same output again is folded as it comes
+    // a repeated output is folded when it arrives
     expect(good.isFolded(8)).toBe(true)
     const bad = await played([60_000, 60_000, 60_000, 60_000, 0, 0, 0, 0])
     expect(bad.logged.filter((line) => line.includes("folding stops in session ses_test"))).toHaveLength(1)
     expect(bad.logged).toHaveLength(1)
-    // what went out folded stays so, what comes is left as it is
+    // what was sent folded stays folded, new outputs are not folded
     expect(bad.isFolded(3)).toBe(true)
     expect(bad.isFolded(8)).toBe(false)
   })
 })
 
 describe("who gets no folds", () => {
-  /** A session of one agent to its end, handed over to another if one is named. */
+  /** Plays a session with one agent to its end, then with another one if given. */
   const by = (agent: string, next?: string) => {
     const session = worked()
     for (const { info } of session.messages) info.agent = agent
@@ -220,24 +220,24 @@ describe("who gets no folds", () => {
     return session
   }
 
-  test("a disabled agent, whose array goes out as it came; the next agent of the session does", async () => {
+  test("a disabled agent, whose array is not changed; the next agent of the session gets them", async () => {
     const { transform } = await load({ disabledAgents: ["plan"] })
     const handed = by("plan", "build")
     const planned = handed.fresh().slice(0, -1)
     expect(await transform(planned)).toEqual(handed.messages.slice(0, -1))
     expect(foldsIn(await transform(handed.fresh())).size).toBeGreaterThan(0)
-    // and back again: nothing stays folded for the first
+    // back to the first agent: nothing stays folded
     handed.user("and plan it anew").messages.at(-1)!.info.agent = "plan"
     expect(await transform(handed.fresh())).toEqual(handed.messages)
   })
 
-  test("an agent that may not call hud_recall; one that is granted it does", async () => {
+  test("an agent that may not call hud_recall; one that may call it gets them", async () => {
     const { transform } = await load({ fold: { price: { read: 1, write: 1 } } })
     expect(foldsIn(await transform(by("blind").fresh())).size).toBe(0)
     expect(foldsIn(await transform(by("blind", "granted").fresh())).size).toBeGreaterThan(0)
   })
 
-  test("a session that was prompted without the tool, until a prompt grants it", async () => {
+  test("a session that was prompted without the tool, until a prompt allows it", async () => {
     const { transform } = await load({ fold: { price: { read: 1, write: 1 } } })
     const session = worked()
     const [prompt] = session.messages
@@ -247,7 +247,7 @@ describe("who gets no folds", () => {
     expect(foldsIn(await transform(session.fresh())).size).toBeGreaterThan(0)
   })
 
-  test("nobody when folding is off: no tool, no word of it in the system prompt, no output changed", async () => {
+  test("nobody when folding is off: no tool, no mention in the system prompt, no output changed", async () => {
     const { transform, tools, system, configured } = await load({ fold: { enabled: false } })
     expect(tools).toBeUndefined()
     expect(await system()).not.toMatch(/folded|recall/)
@@ -273,8 +273,8 @@ describe("who gets no folds", () => {
   })
 })
 
-describe("a summariser's transcript", () => {
-  /** What the summariser is handed of a session with folds, by the size of its model's context. */
+describe("the transcript for a compaction", () => {
+  /** The transcript of a session with folds, for a given size of the model's context. */
   async function transcribed(context: number) {
     const { transform, compacting, system } = await load()
     const session = worked()
@@ -284,19 +284,19 @@ describe("a summariser's transcript", () => {
     return { session, transcript: await transform(session.fresh()), next: await transform(session.fresh()) }
   }
 
-  test("is left as it is while it fits the context", async () => {
+  test("is not changed while it fits the context", async () => {
     const { session, transcript, next } = await transcribed(200_000)
     expect(transcript).toEqual(session.messages)
     expect(foldsIn(next).size).toBeGreaterThan(0)
   })
 
-  test("has the folds where it would not, since OpenCode ends a session that is too large to compact", async () => {
+  test("is folded if it does not fit, since OpenCode ends a session that is too large to compact", async () => {
     const { transcript } = await transcribed(1_500)
     expect(foldsIn(transcript).size).toBeGreaterThan(0)
   })
 })
 
-test("what is handed back is cut to what OpenCode is configured to pass on of a tool's answer", async () => {
+test("a recalled output is cut to the size that OpenCode is configured to pass on", async () => {
   const { transform, configured, recall } = await load()
   const sent = await transform(worked().fresh())
   expect(await recall("r1", sent)).not.toContain("[page ")
@@ -306,8 +306,8 @@ test("what is handed back is cut to what OpenCode is configured to pass on of a 
   expect(Buffer.byteLength(page)).toBeLessThanOrEqual(4_000)
 })
 
-describe("the agent that looks around", () => {
-  test("is granted the tool beside what the user set", async () => {
+describe("the explore agent", () => {
+  test("is allowed the tool in addition to what the user configured", async () => {
     const { configured } = await load()
     const granted = { permission: { hud_recall: "allow" } }
     expect(await configured({})).toEqual({ agent: { explore: granted } })

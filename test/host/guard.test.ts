@@ -6,7 +6,7 @@ const watch = () => {
   return { reports, report: (hook: string, problem: string) => void reports.push(`${hook} ${problem}`) }
 }
 
-test("runs the commit of a body that is done", async () => {
+test("runs the commit of a body that finished", async () => {
   const { reports, report } = watch()
   const out = { text: "before" }
   await guard("h", 50, report, (o: typeof out) => () => {
@@ -36,7 +36,7 @@ test.each([
   expect(reports).toEqual(["h failed; OpenCode went on without it"])
 })
 
-test("gives up at the deadline on a body that hangs, and never runs its late commit", async () => {
+test("gives up on a hanging body at the deadline, and never runs its late commit", async () => {
   const { reports, report } = watch()
   const late = Promise.withResolvers<() => void>()
   let committed = false
@@ -49,7 +49,7 @@ test("gives up at the deadline on a body that hangs, and never runs its late com
   expect(reports).toEqual(["h was not done after 10 ms; OpenCode went on without it"])
 })
 
-test("a body that waits may do so for its patience, whatever the deadline", async () => {
+test("an asynchronous body may take its maximum wait, whatever the deadline", async () => {
   const { reports, report } = watch()
   let committed = 0
   const body = async () => () => void committed++
@@ -57,14 +57,14 @@ test("a body that waits may do so for its patience, whatever the deadline", asyn
   expect([committed, reports]).toEqual([1, []])
 })
 
-test("a body that took longer without waiting is used, and reported", async () => {
+test("the result of a slow synchronous body is used and reported", async () => {
   const { reports, report } = watch()
   let committed = 0
   await guard("h", -1, report, () => () => void committed++, 10_000)()
   expect([committed, reports]).toEqual([1, ["h took longer than -1 ms"]])
 })
 
-test("a body that rejects after the deadline makes no noise", async () => {
+test("a body that rejects after the deadline is not reported again", async () => {
   const { report } = watch()
   const late = Promise.withResolvers<undefined>()
   await guard("h", 5, report, () => late.promise)()

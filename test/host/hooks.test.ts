@@ -1,4 +1,4 @@
-// The hooks as OpenCode calls them, without OpenCode: switches, gates and what each leaves alone.
+// The hooks, called as OpenCode calls them: what each does, what switches it off, and what it does not change.
 
 import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../src/host/v1/message.ts"
@@ -13,7 +13,7 @@ async function load(options: object = {}) {
   const client = { app: { log: async () => {}, agents: async () => ({ data: AGENTS }) }, tui: {} }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
   const hooks = await plugin.server(input as never, { store: { enabled: false }, ...options })
-  // the prompts of the helper agents are asked for in the background
+  // the prompts of the helper agents are requested in the background
   await new Promise((resolve) => setTimeout(resolve, 0))
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
   return {
@@ -52,11 +52,11 @@ const worked = () =>
 const hudOf = (messages: HostMessage[]) => JSON.stringify(messages.at(-1)).match(/<hud>.*<\/hud>/)?.[0]
 
 describe("switches", () => {
-  test("the plugin off registers nothing", async () => {
+  test("with the plugin off, nothing is registered", async () => {
     expect((await load({ enabled: false })).hooks).toEqual({})
   })
 
-  test("the HUD and folding off, nothing is added anywhere", async () => {
+  test("with the HUD and folding off, nothing is added anywhere", async () => {
     const { hooks, transform, system, compacting } = await load({ hud: { enabled: false }, fold: { enabled: false } })
     const session = worked()
     expect(await transform(session.fresh())).toEqual(session.messages)
@@ -65,7 +65,7 @@ describe("switches", () => {
     expect(hooks.tool).toBeUndefined()
   })
 
-  test("the HUD off, outputs are folded all the same, and the system prompt says so alone", async () => {
+  test("with the HUD off, outputs are still folded, and the system prompt mentions only folds", async () => {
     const { transform, system } = await load({ hud: { enabled: false } })
     const session = worked()
       .assistant([bash("ls", "a.ts\n".repeat(400))])
@@ -116,11 +116,11 @@ describe("the system prompt", () => {
     expect(await (await load()).system(prompt, "ses_test")).toEqual([prompt, "second"])
   })
 
-  test("is left alone without a session", async () => {
+  test("is not changed without a session", async () => {
     expect(await (await load()).system("Write an agent.")).toEqual(["Write an agent.", "second"])
   })
 
-  test("tells how large the context is, from the next call on", async () => {
+  test("provides the size of the context, from the next call on", async () => {
     const { system, transform } = await load()
     expect(hudOf(await transform(worked().fresh()))).toContain("context 30k, ")
     await system("You are OpenCode.", "ses_test")
@@ -129,7 +129,7 @@ describe("the system prompt", () => {
 })
 
 describe("compaction", () => {
-  test("gets the facts, and its array no HUD; the call after it has one again", async () => {
+  test("gets the facts, its array gets no HUD, and the call after it has one again", async () => {
     const { transform, compacting } = await load()
     const session = worked()
     await transform(session.fresh())
@@ -150,8 +150,8 @@ describe("compaction", () => {
   )
 })
 
-describe("what events tell", () => {
-  test("todos and permissions are in the next HUD, and gone when they are", async () => {
+describe("events", () => {
+  test("todos and permissions are in the next HUD until they are gone", async () => {
     const { transform, event } = await load()
     await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
@@ -171,7 +171,7 @@ describe("what events tell", () => {
 })
 
 describe("GitHub Copilot's header", () => {
-  test("says agent inside a tool loop, and nothing for a prompt, another agent or another provider", async () => {
+  test("is set to agent in a tool loop, and not set for a prompt, another agent or another provider", async () => {
     const { transform, headers } = await load()
     await transform(worked().fresh())
     expect(await headers("build", "github-copilot")).toEqual({ "x-initiator": "agent" })
@@ -182,14 +182,14 @@ describe("GitHub Copilot's header", () => {
   })
 })
 
-test("two instances of the plugin make one HUD and one paragraph", async () => {
+test("two instances of the plugin produce one HUD and one paragraph", async () => {
   const one = await load()
   const other = await load()
   const messages = await other.transform(await one.transform(worked().fresh()))
   expect(JSON.stringify(messages).match(/<hud>/g)).toHaveLength(1)
 })
 
-test("sessions interleaved keep to themselves", async () => {
+test("interleaved sessions do not affect each other", async () => {
   const { transform } = await load()
   const second = new SessionBuilder("ses_other")
     .user("other work entirely, please")

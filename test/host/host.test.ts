@@ -1,4 +1,4 @@
-// OpenCode's wildcards, by which agents and prompts are denied tools: whoever writes a prompt writes them.
+// OpenCode's wildcards, in the rules that deny tools to agents and prompts. They may come from anyone who sends a prompt.
 
 import { expect, test } from "bun:test"
 import { matches } from "../../src/host/v1/host.ts"

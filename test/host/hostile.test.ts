@@ -1,5 +1,5 @@
-// What OpenCode announces, what the plugin says in logs and toasts, and what the commands print and write of a session
-// that is hostile all over: nothing acts on a screen, begins a line of its own or leaves the page's data.
+// OpenCode's events, the plugin's log lines and toasts, and the commands' output for a session full of hostile text: nothing
+// controls a screen, starts a new line or escapes from the page's data.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -17,12 +17,12 @@ import { sized } from "../support/size.ts"
 
 setDefaultTimeout(120_000)
 
-/** What moves a cursor, rings, or turns the direction of writing; a line feed is for the printer to set. */
+/** Characters that move the cursor, ring the bell or change the writing direction; only the printer may write a line feed. */
 const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 const folder = mkdtempSync(join(tmpdir(), "hud-hostile-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe("what OpenCode announces", () => {
+describe("OpenCode's events:", () => {
   type Call = (input: object, output?: object) => Promise<void>
   let hooks: Record<"event" | "experimental.chat.messages.transform" | "dispose", Call>
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe("what OpenCode announces", () => {
   afterAll(() => hooks.dispose({}))
 
   for (const [at, { id, tries, text }] of CORPUS.entries())
-    test(`${id}: a permission and a todo list of an event are quoted when they try to ${tries}`, async () => {
+    test(`${id}: a permission and a todo list are quoted when they try to ${tries}`, async () => {
       const sessionID = `ses_${at}`
       const short = text.slice(0, 20_000)
       const announce = (type: string, properties: object) =>
@@ -49,14 +49,14 @@ describe("what OpenCode announces", () => {
       await hooks["experimental.chat.messages.transform"]({}, { messages })
       const huds = messages.flatMap(({ parts }) => parts.map((part) => part.text ?? "")).filter(isHud)
       expect(huds.length).toBe(1)
-      // what is long may have had no room
+      // a long one may not have fitted
       if (text.length < 1_000) expect(huds[0]).toContain("\nwaiting permission for ")
       expect(faultOfHud(huds[0] ?? "")).toBeUndefined()
     })
 })
 
 for (const { id, tries, text } of CORPUS)
-  test(`${id}: a line of the log and a toast act on no screen when they try to ${tries}`, () => {
+  test(`${id}: a log line and a toast control no screen when they try to ${tries}`, () => {
     const logged: string[] = []
     const shown: string[] = []
     const log = createLog({
@@ -64,7 +64,7 @@ for (const { id, tries, text } of CORPUS)
       tui: { showToast: async ({ body }: { body: { message: string } }) => shown.push(body.message) },
     } as never)
     log.say("warn", `it failed: ${text}`)
-    log.attend()
+    log.showToasts()
     log.warnUser(`it failed again: ${text}`)
     expect([logged.length, shown.length]).toEqual([2, 1])
     for (const one of logged) {
@@ -77,7 +77,7 @@ for (const { id, tries, text } of CORPUS)
     expect(shown[0]?.length).toBeLessThanOrEqual(600)
   })
 
-describe("of a session that has the corpus in it", () => {
+describe("for a session with the corpus:", () => {
   const session = new SessionBuilder().user("begin")
   const inputs = CORPUS.filter((_, at) => at % sized(4, 1) === 0)
   const title = inputs.map(({ text }) => text.slice(0, 60)).join(" ")
@@ -104,13 +104,13 @@ describe("of a session that has the corpus in it", () => {
     ["replay", () => [file()]],
     ["status", () => ["ses_test"]],
     ["doctor", () => ["--dir", folder]],
-  ] as const)("opencode-hudfold %s prints nothing that a terminal would act on", async (command, args) => {
+  ] as const)("hudfold %s prints no control sequences", async (command, args) => {
     const { stdout, stderr } = await cli([command, ...args()], env)
     expect(stdout + stderr).not.toBe("")
     expect((stdout + stderr).replace(/\r?\n/g, "")).not.toMatch(ACTS)
   })
 
-  test("the report's page has no more elements than that of a harmless session", async () => {
+  test("the report has no other elements than that of a harmless session", async () => {
     const harmless = new SessionBuilder().user("begin").assistant([bash("ls", "a.ts")], usage(400, 4000))
     const tagsOf = async (path: string, out: string) => {
       const { stdout, stderr } = await cli(["report", path, "--out", out], env)

@@ -1,5 +1,5 @@
-// Outputs of 10 MB: OpenCode cuts its own tools' outputs, but not those of every MCP server and plugin. Nothing the plugin
-// says, keeps or writes grows with them, and what was folded comes back in pages, to the character.
+// Outputs of 10 MB: OpenCode cuts its own tools' outputs, but not those of every MCP server and plugin. Nothing the plugin sends,
+// keeps or writes grows with them, and folded ones come back verbatim in pages.
 
 import { heapStats } from "bun:jsc"
 import { afterAll, describe, expect, test } from "bun:test"
@@ -19,7 +19,7 @@ import { sized } from "../support/size.ts"
 
 const SIZE = sized(1_000_000, 10_000_000)
 const PATIENCE_MS = 120_000
-/** What OpenCode passes on whole of a tool's answer, in bytes. */
+/** The largest tool result that OpenCode passes on whole, in bytes. */
 const PAGE = 51_200
 
 const folder = mkdtempSync(join(tmpdir(), "hud-load-"))
@@ -40,14 +40,14 @@ function sessionWith(id: string, part: HostPart): SessionBuilder {
   return session
 }
 
-/** All that goes out but the outputs themselves, in characters. */
+/** Everything in the request except the outputs, in characters. */
 function surroundings(messages: readonly HostMessage[]): number {
   return JSON.stringify(messages, (_, value) => (typeof value === "string" && value.length >= SIZE ? "" : value)).length
 }
 
 describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
   test.each(Object.entries(PARTS))(
-    "by %s, an output of megabytes is folded to a line, and each page of it comes back as it was",
+    "by %s, a megabyte output is folded to a line, and each page comes back verbatim",
     async (by, partOf) => {
       const id = `ses_${`${name}_${by}`.replaceAll(/\W/g, "_")}`
       const path = join(folder, `${id}.db`)
@@ -93,13 +93,13 @@ describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
   )
 })
 
-test("no status file grew with an output", () => {
+test("no status file grows with an output", () => {
   const sessions = statusFolder(dataFolder())
   for (const name of readdirSync(sessions)) expect(statSync(join(sessions, name)).size).toBeLessThan(100_000)
 })
 
 test(
-  "what is told and remembered of outputs keeps none of them in memory",
+  "facts about outputs keep none of them in memory",
   async () => {
     const directory = await openDirectory({
       digest: { backend: "extract" },
@@ -109,7 +109,7 @@ test(
     try {
       const start = heapBytes()
       for (let n = 0; n < 12; n++) await seeLarge(directory, n)
-      // one output kept of each session would come to 36 MB
+      // one retained output per session would be 36 MB
       expect(heapBytes() - start).toBeLessThan(8_000_000)
     } finally {
       await directory.dispose()
@@ -140,7 +140,7 @@ function heapBytes(): number {
 }
 
 test(
-  "replay and report go through a session of such outputs, and their own output stays small",
+  "replay and report handle a session of such outputs, and their own output stays small",
   async () => {
     const session = new SessionBuilder("ses_cli").user("look at the large outputs")
     for (const shapeOf of Object.values(SHAPES)) session.assistant([tool("docs_search", { query: "x" }, shapeOf(SIZE))])

@@ -1,4 +1,4 @@
-// The plugin loaded as OpenCode loads it, with its hooks called by hand; and a session it may be called with.
+// The plugin loaded as OpenCode loads it, with its hooks called by the test, and a session to call them with.
 
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"

@@ -1,5 +1,5 @@
-// One session of 20,000 tool parts, taken up by a process that has never seen it: the first request waits once for all of it
-// to be read, and is right; none after it does.
+// A session of 20,000 tool parts, resumed in a new process: the first request waits until all of it is read and is right; no
+// later request waits.
 
 import { heapStats } from "bun:jsc"
 import { Database } from "bun:sqlite"
@@ -62,7 +62,7 @@ function counted(messages: readonly HostMessage[]) {
 }
 
 test(
-  "is read whole at its first call however short the deadline, told right, and the calls after it are told right too",
+  "is read completely at its first call despite a short deadline, and every HUD is right",
   async () => {
     const directory = await open()
     try {
@@ -87,7 +87,7 @@ test(
 )
 
 test(
-  "taken up again by another process, it goes out with the folds it had, to the byte",
+  "resumed by another process, it goes out with the same folds, byte for byte",
   async () => {
     const [first, second] = [await open(), await open()]
     try {
@@ -107,7 +107,7 @@ test(
 )
 
 test(
-  "whose store is locked for longer than a request waits goes out as it came, once, and with all that was folded later",
+  "whose store is locked longer than a request waits goes out unchanged once, and with all folds later",
   async () => {
     const before = await open()
     const known = arrayOf(0)

@@ -1,5 +1,5 @@
-// Fifty sessions at work at once in one process, over several directories, each an instance of the plugin: what one knows,
-// no other does.
+// Fifty sessions at once in one process, in several directories with an instance of the plugin each: no session knows the facts
+// of another.
 
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, expect, test } from "bun:test"
@@ -66,7 +66,7 @@ function textOf(messageID: string | undefined, part: HostMessage["parts"][number
 }
 
 test.each(Array.from({ length: SESSIONS }, (_, at) => `ses_many_${at}`))(
-  "%s, beside 49 others, is told its own facts and no other's on every call",
+  "%s, beside 49 others, gets only its own facts on every call",
   (id) => {
     const { huds = 0, foreign, calls } = seen.get(id) ?? {}
     expect(calls).toBe(TURNS * CALLS)
@@ -79,7 +79,7 @@ test("outputs are folded in sessions side by side", () => {
   expect([...seen.values()].filter(({ folds }) => folds > 0).length).toBeGreaterThan(SESSIONS / 2)
 })
 
-test("the store holds every turn of every session, and nothing was given up", () => {
+test("the store has every turn of every session, and nothing was dropped", () => {
   using db = new Database(path, { readonly: true })
   const rows = db.query<{ turns: number; calls: number }, []>(
     "SELECT count(*) AS turns, sum(calls) AS calls FROM turn GROUP BY session_id",

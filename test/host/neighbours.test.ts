@@ -1,10 +1,10 @@
-// Another plugin has its hands in the same request, before this one or after it: nothing of what it did is lost, the HUD is
-// there once, and what it wrote is not taken for the user's words. Hooks are called here in the host's order; a few of
-// these neighbours run in the real OpenCode in `plugins.test.ts`.
+// Another plugin changes the same request, before this one or after it: its changes stay, the HUD is there once, and its text is
+// not taken for the user's. Hooks are called here in the host's order; test/e2e/neighbours.test.ts runs some of these plugins
+// in the real OpenCode.
 
 import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/own.ts"
+import { isOwnMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { hooksOf, SYSTEMS, TAIL, TRANSFORMS } from "../support/neighbour.ts"
 import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -15,7 +15,7 @@ type Sent = { messages: HostMessage[]; system: string[] }
 const ASKED = "make the login test pass on node 22, please"
 const ORDERS = ["before it", "after it"] as const
 
-/** The array of every call of a session; OpenCode reads it anew for each. */
+/** The array of every call of a session; OpenCode reads it again for each. */
 const CALLS = makeCalls()
 const calls = () => structuredClone(CALLS)
 
@@ -82,31 +82,26 @@ const WITHOUT_HUD: Readonly<Record<string, readonly string[]>> = {
 const INTO_THE_LAST = "puts its note into the user's message"
 
 describe.each([...Object.keys(TRANSFORMS), ...Object.keys(SYSTEMS)])("a plugin that %s", (does) => {
-  test.each(ORDERS)(
-    "%s: nothing of what it did is lost, and the HUD is there once, whole and about the user",
-    async (order) => {
-      const alone = await drive([hooksOf(does) as Hooks])
-      const { hooks, logged } = await ours()
-      const both = await drive(
-        order === "before it" ? [hooksOf(does) as Hooks, hooks] : [hooks, hooksOf(does) as Hooks],
-      )
-      if (does === INTO_THE_LAST && order === "after it") {
-        // the HUD is the last of the user's messages then, and the note stands below it
-        for (const { messages } of both) expect(messages.at(-1)?.parts.at(-1)?.text).toBe(TAIL)
-      } else expect(both.map(theirs)).toEqual(alone.map(theirs))
-      const huds = both.map(hudsIn)
-      const wanted = WITHOUT_HUD[does]?.includes(order) ? 0 : 1
-      expect(huds.map((said) => said.length)).toEqual(huds.map((_, call) => (call === 0 ? 0 : wanted)))
-      for (const hud of huds.flat()) {
-        expect(hud).toMatch(/^<hud>\nstatus by hudfold, call \d+\n[\s\S]*\n<\/hud>$/)
-        expect(hud).not.toContain(TAIL)
-      }
-      if (wanted === 1 && does !== "removes the oldest message") expect(huds.flat().join("\n")).toContain(ASKED)
-      // whatever is wrong with an array is said once, not at every call
-      expect(new Set(logged).size).toBe(logged.length)
-      expect(logged.length).toBeLessThanOrEqual(1)
-    },
-  )
+  test.each(ORDERS)("%s: its changes stay, and the HUD is there once, complete and about the user", async (order) => {
+    const alone = await drive([hooksOf(does) as Hooks])
+    const { hooks, logged } = await ours()
+    const both = await drive(order === "before it" ? [hooksOf(does) as Hooks, hooks] : [hooks, hooksOf(does) as Hooks])
+    if (does === INTO_THE_LAST && order === "after it") {
+      // the HUD is the last of the user's messages then, and the note stands below it
+      for (const { messages } of both) expect(messages.at(-1)?.parts.at(-1)?.text).toBe(TAIL)
+    } else expect(both.map(theirs)).toEqual(alone.map(theirs))
+    const huds = both.map(hudsIn)
+    const wanted = WITHOUT_HUD[does]?.includes(order) ? 0 : 1
+    expect(huds.map((said) => said.length)).toEqual(huds.map((_, call) => (call === 0 ? 0 : wanted)))
+    for (const hud of huds.flat()) {
+      expect(hud).toMatch(/^<hud>\nstatus by hudfold, call \d+\n[\s\S]*\n<\/hud>$/)
+      expect(hud).not.toContain(TAIL)
+    }
+    if (wanted === 1 && does !== "removes the oldest message") expect(huds.flat().join("\n")).toContain(ASKED)
+    // a problem with an array is logged once, not at every call
+    expect(new Set(logged).size).toBe(logged.length)
+    expect(logged.length).toBeLessThanOrEqual(1)
+  })
 })
 
 test("beside a plugin that adds a message at the end, every call has one HUD also when the array comes back changed", async () => {

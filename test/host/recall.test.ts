@@ -1,4 +1,4 @@
-// Where `hud_recall` finds an original, and that the real OpenCode shows the tool and calls it.
+// Where `hud_recall` finds an original, and that the real OpenCode offers the tool and calls it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Fold } from "../../src/fold/fold.ts"
-import { replacePart } from "../../src/host/copies.ts"
+import { replacePart } from "../../src/host/v1/copies.ts"
 import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
 import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
@@ -54,7 +54,7 @@ async function ask(fold: Fold, sources: Partial<RecallSources>, asked: Asked = {
 }
 
 describe("the original", () => {
-  test("comes from behind the copy that stands in the array, without a question to the server", async () => {
+  test("comes from the original of the copy in the array, without a request to the server", async () => {
     const { messages, part, fold } = folded()
     const parts = messages[1]?.parts ?? []
     replacePart(parts, parts.indexOf(part), { ...part, state: { ...part.state, output: fold.text } })
@@ -62,12 +62,12 @@ describe("the original", () => {
     expect(await ask(fold, { storedMessage }, { messages })).toBe(OUTPUT)
   })
 
-  test("comes from the array where it stands as it was", async () => {
+  test("comes from the array if it is there unchanged", async () => {
     const { messages, fold } = folded()
     expect(await ask(fold, {}, { messages })).toBe(OUTPUT)
   })
 
-  test("comes from OpenCode's store when the array has lost its message, each message asked for once", async () => {
+  test("comes from OpenCode's store when the array has lost its message, with one request per message", async () => {
     const { messages, fold } = folded()
     const asked: string[][] = []
     const storedMessage = async (...ids: string[]) => {
@@ -84,7 +84,7 @@ describe("the original", () => {
     expect(counted).toEqual(["r1", "r2"])
   })
 
-  test("that is another by now is not handed out for the one folded", async () => {
+  test("that has changed since is not returned", async () => {
     const { messages, part, fold } = folded()
     part.state = { ...part.state, output: "pruned" }
     const answer = await ask(fold, { storedMessage: async () => messages[1] }, { messages })
@@ -99,20 +99,20 @@ describe("the original", () => {
     },
   )
 
-  test("is said to be out of reach when the store does not answer", async () => {
+  test("is reported as unavailable when the store does not answer", async () => {
     const { fold } = folded()
     const silent = () => new Promise<never>(() => {})
     expect(await ask(fold, { storedMessage: silent }, { patienceMs: 1 })).toContain("did not answer")
     expect(await ask(fold, { storedMessage: () => Promise.reject(new Error("down")) })).toContain("did not answer")
   })
 
-  test("of one session is not handed to another", async () => {
+  test("of one session is not returned to another", async () => {
     const { messages, fold } = folded()
     const answer = await ask(fold, { storedMessage: async () => messages[1] }, { messages, session: "ses_other" })
     expect(answer).toStartWith("Nothing is folded in this session")
   })
 
-  test("is not looked for beyond a fault of ours: the agent gets a sentence, the log the cause", async () => {
+  test("is not returned after an internal error: the agent gets a sentence, the log the cause", async () => {
     const causes: unknown[] = []
     const isSame = () => {
       throw new Error("broken")
@@ -128,9 +128,9 @@ describe("the original", () => {
   })
 })
 
-/** A plugin that folds every output, and in a session's second turn loses the first one's messages. */
+/** A plugin that folds every output, and in a session's second turn removes the first turn's messages. */
 const PLUGIN = `
-import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/copies.ts", import.meta.url)))}
+import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/copies.ts", import.meta.url)))}
 import { recallTool } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/recall.ts", import.meta.url)))}
 
 const sessions = new Map()
@@ -167,7 +167,7 @@ const server = async ({ client }) => ({
 export default { id: "folding", server }
 `
 
-/** Of the long one the read tool shows 2,000 lines, and some of its own around them. */
+/** The read tool shows 2,000 lines of the long file, with some lines of its own around them. */
 const FILES = { "alpha.txt": "first\nsecond\n", "long.txt": "a row of a long table\n".repeat(2_500) }
 
 describe("in the real OpenCode", () => {

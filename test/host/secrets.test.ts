@@ -1,5 +1,5 @@
-// Secrets of every kind, by every way into a session: none of them, and no half of one, is in anything that the plugin
-// sends of its own, asks a model, keeps, logs or shows. What was folded comes back with them, since the session has them.
+// Secrets of every kind, by every way into a session: neither a secret nor half of one is in anything the plugin itself sends,
+// asks a model, stores, logs or shows. Recalled outputs have them, since the session has them.
 
 import { afterAll, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
@@ -53,7 +53,7 @@ test.each(played.planted.map(({ name }) => name))("%s is nowhere", (name) => {
   expect([...found].flatMap(([place, names]) => (names.has(name) ? [place] : []))).toEqual([])
 })
 
-test(`0 of ${played.planted.length} are in any place, and each place was looked at with something in it`, () => {
+test(`0 of ${played.planted.length} leak to any place, and every place had content to search`, () => {
   expect(new Set([...found.values()].flatMap((names) => [...names]))).toEqual(new Set())
   expect(played.planted.length).toBeGreaterThan(200)
   expect(played.folds).toBeGreaterThan(80)
@@ -63,11 +63,11 @@ test(`0 of ${played.planted.length} are in any place, and each place was looked 
   for (const place of held) expect(places.get(place)?.length, place).toBeGreaterThan(500)
 })
 
-test("the search finds what is there: the session itself has every one of them", () => {
+test("the search finds all of them in the session itself", () => {
   expect(search(JSON.stringify(played.session.messages)).size).toBe(played.planted.length)
 })
 
-test("what was folded is handed back to the letter, secrets and all", () => {
+test("recall returns outputs verbatim, with their secrets", () => {
   expect(played.recalled.length).toBe(played.folds)
   for (const { answer, original } of played.recalled) expect(answer).toBe(original)
   expect(search(played.recalled.map(({ answer }) => answer).join("\n")).size).toBeGreaterThan(50)

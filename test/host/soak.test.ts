@@ -1,13 +1,13 @@
-// A soak of every day's size; `bench/soak.ts` runs it at full size, and holds the times against each other as well.
+// A short soak; `bench/soak.ts` runs it at full size and compares times as well.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sized } from "../support/size.ts"
 import { type Soaked, soak } from "../support/soak.ts"
 
 const CALLS = sized(1_500, 3_000)
-/** What 2,000 calls leave behind at most: of 100 sessions the facts, of 500 outputs the digests. */
+/** Maximum that 2,000 calls may leave behind: the facts of 100 sessions and the digests of 500 outputs. */
 const GROWTH = 20_000_000
-/** Objects that each stand for something unfinished or listened to: a few more or less mean nothing. */
+/** Objects that belong to unfinished work or listeners. Small differences are normal. */
 const LASTING = ["Promise", "Timeout", "AbortSignal", "AbortController", "AsyncFunction", "Socket", "WeakMap"]
 
 let soaked: Soaked
@@ -16,17 +16,17 @@ beforeAll(async () => {
 }, 240_000)
 afterAll(() => Bun.gc(true))
 
-test("after many calls the heap is as large as after few", () => {
+test("after many calls the heap is no larger than after few", () => {
   expect(soaked.calls).toBeGreaterThanOrEqual(CALLS)
   expect(soaked.after.heap - soaked.before.heap).toBeLessThan(GROWTH)
 })
 
-test.each(LASTING)("after many calls there are no more living objects of type %s than after few", (type) => {
+test.each(LASTING)("after many calls there are no more live objects of type %s than after few", (type) => {
   const count = ({ counts }: Soaked["before"]) => counts[type] ?? 0
   expect(count(soaked.after) - count(soaked.before)).toBeLessThan(200)
 })
 
-test("nothing fails, is late or is given up over many calls, and digests are written beside them", () => {
+test("over many calls nothing fails, is late or is dropped, and digests are written meanwhile", () => {
   expect(soaked.logged.filter((line) => /failed;|not done|gave up/.test(line))).toEqual([])
   expect(soaked.asked).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-// What people are shown of a session, and what they switch off in it: the status file and the switches, from the hooks on.
+// A session's status file, and the switches that pause the HUD and folding in it, tested through the hooks.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -28,7 +28,7 @@ const hudsIn = (messages: readonly HostMessage[]) =>
   messages.flatMap(({ parts }) => parts).filter((part) => part.text?.includes("<hud>"))
 
 describe("the status file", () => {
-  test("says where a session stands, and is readable by its owner alone", async () => {
+  test("describes the session, and only its owner can read it", async () => {
     const id = "ses_stands"
     const hooks = await load()
     await hooks.model(id)
@@ -51,7 +51,7 @@ describe("the status file", () => {
     expect(status?.hud.text).toContain("failing `npm test`")
     expect(status?.hud.text).toContain("call 4")
     expect(status?.saved.calls).toBe(1)
-    // a HUD went out, and nothing was folded: it cost something
+    // a HUD was sent and nothing was folded, so the plugin cost something
     expect(status?.saved.share).toBeLessThan(0)
     expect(status?.saved.usd).toBeLessThan(0)
     const path = join(sessions, `${id}.status.json`)
@@ -71,7 +71,7 @@ describe("the status file", () => {
     expect((await readStatus(sessions, id))?.saved.calls).toBe(1)
   })
 
-  test("goes on counting what earlier processes have saved", async () => {
+  test("includes what earlier processes saved", async () => {
     const id = "ses_resumed"
     const store = { path: join(data, "resumed.db") }
     const turn = async (next: string) => {
@@ -89,7 +89,7 @@ describe("the status file", () => {
     expect(second?.tokens).toBe(2 * (first?.tokens ?? 0))
   })
 
-  test("goes with its session", async () => {
+  test("is deleted with its session", async () => {
     const id = "ses_deleted"
     const hooks = await load()
     await hooks.transform(worked(id).fresh())
@@ -100,7 +100,7 @@ describe("the status file", () => {
     expect(readdirSync(sessions).filter((name) => name.includes(id))).toEqual([])
   })
 
-  test("is not written where nothing is to be stored, and one that was there is gone", async () => {
+  test("is not written when the store is disabled, and an earlier one is removed", async () => {
     const id = "ses_secret"
     await writeStatus(sessions, statusOf({ sessionID: id }))
     const hooks = await load({ store: { enabled: false } })
@@ -109,7 +109,7 @@ describe("the status file", () => {
     expect(existsSync(join(sessions, `${id}.status.json`))).toBe(false)
   })
 
-  test("on a disk that refuses it costs one line in the log", async () => {
+  test("causes a single log line when the disk refuses writes", async () => {
     const id = "ses_refused"
     const folder = mkdtempSync(join(tmpdir(), "refused-"))
     writeFileSync(join(folder, "sessions"), "not a folder")
@@ -126,7 +126,7 @@ describe("the status file", () => {
 })
 
 describe("a session in which the user has paused", () => {
-  test("the HUD gets none from the next request on, and one again when it is resumed", async () => {
+  test("the HUD, gets none from the next request on, and one again after it is resumed", async () => {
     const id = "ses_paused"
     const hooks = await load()
     await hooks.model(id)
@@ -142,7 +142,7 @@ describe("a session in which the user has paused", () => {
     await again.dispose()
   })
 
-  test("a HUD that stays where it was sent keeps what it has sent: the prefix is the same", async () => {
+  test("a sticky HUD, keeps the texts that were sent, so that the prefix is the same", async () => {
     const id = "ses_sticky"
     const hooks = await load({ hud: { slot: "sticky" } })
     const session = worked(id)
@@ -155,7 +155,7 @@ describe("a session in which the user has paused", () => {
     await hooks.dispose()
   })
 
-  test("folding folds nothing more, and leaves folded what is", async () => {
+  test("folding, gets no new folds and keeps those it has", async () => {
     const id = "ses_unfolding"
     const listing = (name: string) =>
       Array.from({ length: 300 }, (_, i) => `-rw-r--r-- ${name}/part-${i}.ts`).join("\n")

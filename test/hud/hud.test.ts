@@ -1,23 +1,32 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { findingsOf } from "../../src/digest/findings.ts"
-import { putBack } from "../../src/host/copies.ts"
+import { placeHud, removeHud } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { putBack } from "../../src/host/v1/copies.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/own.ts"
-import { placeHud, removeHud } from "../../src/host/v1/place.ts"
-import { brief } from "../../src/hud/brief.ts"
-import { type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
-import { SECTIONS, type Surroundings } from "../../src/hud/sections.ts"
+import { isOwnMessage } from "../../src/host/v1/message.ts"
+import { type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
+import { compactionFacts } from "../../src/hud/prompts.ts"
+import { type HudContext, SECTIONS } from "../../src/hud/sections.ts"
 import type { Slot } from "../../src/hud/slots.ts"
+import { type Facts, noSignals, type Signals } from "../../src/session/facts.ts"
+import { findingsOf } from "../../src/session/findings.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { noSignals, type Signals } from "../../src/session/signals.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 const OPTIONS = { budgetTokens: 250, sections: SECTIONS }
+
+const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => ({
+  facts,
+  signals: noSignals(),
+  around: {},
+  options: OPTIONS,
+  state: newHudState(),
+  ...changes,
+})
 
 /** The HUD of a session's next call. */
 function hudOf(
@@ -26,14 +35,14 @@ function hudOf(
     signals = noSignals(),
     options = OPTIONS,
     around = { contextLimit: 200_000 },
-  }: { signals?: Signals; options?: typeof OPTIONS; around?: Surroundings } = {},
+  }: { signals?: Signals; options?: typeof OPTIONS; around?: HudContext } = {},
 ) {
   const ledger = createLedger(env)
   take(ledger, messages)
-  return nextHud(conversationOf(messages), ledger.facts, signals, around, "tail", options, newHudState()).hud
+  return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { signals, around, options })).hud
 }
 
-/** Plays a session call by call in one slot, as the host would: fresh objects every time. Gives what was sent. */
+/** Plays a session call by call in one slot, with new objects for every call. Returns what was sent. */
 function play(session: SessionBuilder, slot: Slot) {
   const ledger = createLedger(env)
   let state: HudState = newHudState()
@@ -44,12 +53,8 @@ function play(session: SessionBuilder, slot: Slot) {
     take(ledger, messages)
     const call = nextHud(
       conversationOf(messages),
-      ledger.facts,
-      noSignals(),
-      { contextLimit: 200_000 },
       slot,
-      OPTIONS,
-      state,
+      sourceOf(ledger.facts, { around: { contextLimit: 200_000 }, state }),
     )
     placeHud(messages, call.placement)
     state = call.state
@@ -67,7 +72,7 @@ const typical = () =>
     .assistant([bash("npm test", "login.test.ts:42\nTests: 1 failed, 3 passed, 4 total", 1)], usage(1000, 12_000))
     .assistant([read("src/login.ts", "export const b = 2\n")], usage(1000, 13_000))
 
-/** The request of it that follows the failure, and so is the first with a HUD. */
+/** Its request after the failure, which is the first with a HUD. */
 const FAILS = 3
 
 const TODO = {
@@ -93,7 +98,7 @@ describe("what the HUD says", () => {
     ).toBeUndefined()
   })
 
-  test("a typical session, whole", () => {
+  test("a typical session in full", () => {
     const session = typical()
       .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
       .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
@@ -112,7 +117,7 @@ describe("what the HUD says", () => {
     )
   })
 
-  test("nothing of files that were only read while all of it stands right above", () => {
+  test("no files that were only read while all of them are right above", () => {
     const session = new SessionBuilder().user("mend the login page of the shop")
     const texts = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"].map((path) => {
       session.assistant([read(path)])
@@ -122,7 +127,7 @@ describe("what the HUD says", () => {
     expect(texts[4]).toContain("files read: e.ts, d.ts, c.ts, b.ts, a.ts")
   })
 
-  test("at once when something fails, repeats, is planned, or a compaction took what stood above", () => {
+  test("at once when something fails, repeats or is planned, or after a compaction", () => {
     const begun = () => new SessionBuilder().user("go")
     const failing = begun().assistant([bash("npm test", "Tests: 1 failed", 1)])
     const repeating = begun()
@@ -138,7 +143,7 @@ describe("what the HUD says", () => {
     expect(hudOf(compacted.messages)?.text).toContain("compacted once")
   })
 
-  test("how full the context is from a quarter of its window on, and always where the window is unknown", () => {
+  test("the context's size from a quarter of its window on, and always if the window is unknown", () => {
     const session = typical().assistant([bash("npm test", "Tests: 1 failed", 1)], usage(1000, 9_000))
     expect(hudOf(session.messages, { around: { contextLimit: 50_000 } })?.text).not.toContain("context")
     expect(hudOf(session.messages, { around: { contextLimit: 35_000 } })?.text).toContain("context 10k of 35k (29%)")
@@ -153,7 +158,7 @@ describe("what the HUD says", () => {
     )
   })
 
-  test("a request of a moment ago is not repeated, an older one is", () => {
+  test("a recent request is not repeated, an older one is", () => {
     const session = new SessionBuilder().user("mend the login page of the shop")
     for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)])
     expect(hudOf(session.messages)?.text).not.toContain("task")
@@ -161,7 +166,7 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop"')
   })
 
-  test("repeats, what is waited for and outside changes", () => {
+  test("repeats, pending tools and permissions, and outside changes", () => {
     const session = new SessionBuilder()
       .user("go")
       .assistant([tool("grep", { pattern: "cookie", path: "src" }, "Found 0 matches")], usage(9000, 20_000))
@@ -178,7 +183,7 @@ describe("what the HUD says", () => {
     expect(text).toContain("changed on disk since read: a.ts")
   })
 
-  test("an announced todo list outranks the one in the messages", () => {
+  test("an announced todo list takes precedence over the one in the messages", () => {
     const signals = noSignals()
     signals.todos = [{ content: "other", status: "in_progress" }]
     expect(hudOf(typical().assistant([tool("todowrite", TODO, "[]", TODO)]).messages, { signals })?.text).toContain(
@@ -186,19 +191,23 @@ describe("what the HUD says", () => {
     )
   })
 
-  test("a todo list that is done is not mentioned", () => {
+  test("a completed todo list is not mentioned", () => {
     const done = { todos: TODO.todos.map((todo) => ({ ...todo, status: "completed" })) }
     expect(hudOf(typical().assistant([tool("todowrite", done, "[]", done)]).messages)?.text).not.toContain("todo")
   })
 
-  test("once there it stays, as a bare frame when nothing is left to say", () => {
+  test("it stays once it was there, without content when nothing is left to say", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm test", "Tests: 1 failed", 1)])
     const sections = ["failing"] as never
     const ledger = createLedger(env)
     const next = (state: HudState) => {
       const messages = session.fresh()
       take(ledger, messages)
-      return nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tail", { ...OPTIONS, sections }, state)
+      return nextHud(
+        conversationOf(messages),
+        "tail",
+        sourceOf(ledger.facts, { options: { ...OPTIONS, sections }, state }),
+      )
     }
     const first = next(newHudState())
     expect(first.hud?.text).toContain("failing")
@@ -206,7 +215,7 @@ describe("what the HUD says", () => {
     expect(next(first.state).hud?.text).toBe("<hud>\nstatus by hudfold, call 3\n</hud>")
   })
 
-  test("only the sections that are wanted", () => {
+  test("only the configured sections", () => {
     const text = hudOf(typical().messages, { options: { ...OPTIONS, sections: ["files"] as never } })?.text
     expect(text?.split("\n")).toHaveLength(4)
   })
@@ -302,7 +311,7 @@ describe("slots", () => {
     let state = newHudState()
     for (let i = 0; i < 3; i++) {
       take(ledger, messages)
-      const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tail", OPTIONS, state)
+      const call = nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { state }))
       placeHud(messages, call.placement)
       state = call.state
     }
@@ -335,7 +344,7 @@ describe("slots", () => {
     const before = JSON.stringify(messages)
     const ledger = createLedger(env)
     take(ledger, messages)
-    const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "tool", OPTIONS, newHudState())
+    const call = nextHud(conversationOf(messages), "tool", sourceOf(ledger.facts))
     placeHud(messages, call.placement)
     expect(JSON.stringify(messages)).not.toBe(before)
     putBack(messages)
@@ -359,7 +368,7 @@ describe("slots", () => {
     expect(huds.filter((message) => !message.parts[0]!.text!.includes("changes since"))).toHaveLength(1)
   })
 
-  test("sticky: what was told and is so no more is told again: a check that passes, a file read and edited anew", () => {
+  test("sticky: what is no longer true is corrected: a check that passes now, a file that was read and edited again", () => {
     const session = typical()
       .assistant([bash("npm test", "Tests: 4 passed, 4 total")], usage(1000, 14_000))
       .assistant([edit("src/login.ts"), ...[1, 2, 3, 4, 5].map((n) => read(`src/${n}.ts`))], usage(1000, 15_000))
@@ -375,12 +384,12 @@ describe("slots", () => {
     expect(texts.filter((text) => /edited since read: src\/login\.ts/.test(text))).toHaveLength(2)
   })
 
-  test("sticky: after a revert that took the first one away, a whole one is sent", () => {
+  test("sticky: after a revert that removed the first text, a complete HUD is sent", () => {
     const session = typical()
     const ledger = createLedger(env)
     const step = (messages: HostMessage[], state: HudState) => {
       take(ledger, messages)
-      const call = nextHud(conversationOf(messages), ledger.facts, noSignals(), {}, "sticky", OPTIONS, state)
+      const call = nextHud(conversationOf(messages), "sticky", sourceOf(ledger.facts, { state }))
       placeHud(messages, call.placement)
       return call
     }
@@ -391,12 +400,12 @@ describe("slots", () => {
   })
 })
 
-describe("the brief for the compactor", () => {
-  test("holds goal, todo, open failures and files", () => {
+describe("the facts for the compactor", () => {
+  test("contain the goal, todos, open failures and files", () => {
     const session = typical().assistant([tool("todowrite", TODO, "[]", TODO)])
     const ledger = createLedger(env)
     take(ledger, session.messages)
-    const text = brief(ledger.facts, noSignals(), findingsOf(conversationOf(session.messages), env))!
+    const text = compactionFacts(ledger.facts, noSignals(), findingsOf(conversationOf(session.messages), env))!
     expect(text).toContain('the user asked: "make the login test pass on node 22, please"')
     expect(text).toContain("[in_progress] mend the login")
     expect(text).toContain("`npm test`: ")
@@ -405,8 +414,8 @@ describe("the brief for the compactor", () => {
     expect(text).toContain("files read: src/session.ts")
   })
 
-  test("is absent for a session with nothing to hand over", () => {
+  test("are absent for a session with nothing to report", () => {
     const ledger = createLedger(env)
-    expect(brief(ledger.facts, noSignals(), [])).toBeUndefined()
+    expect(compactionFacts(ledger.facts, noSignals(), [])).toBeUndefined()
   })
 })

@@ -20,7 +20,7 @@ test.each([
   expect(slotFor("auto", { providerID, modelID })).toBe(slot as never)
 })
 
-test("the option outranks the table, and an unknown model gets the tail", () => {
+test("the option takes precedence over the table, and an unknown model gets the tail", () => {
   expect(slotFor("sticky", { providerID: "mistral", modelID: "x" })).toBe("sticky")
   expect(slotFor("auto", undefined)).toBe("tail")
 })

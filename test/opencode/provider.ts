@@ -83,7 +83,7 @@ export async function startProvider(script: Script = []): Promise<Provider> {
     play: (next, session = "") => void scripts.set(session, queue(next)),
     from: (caller, session) =>
       requests.filter((it) => it.caller === caller && (session === undefined || it.session === session)),
-    received: (matches, deadlineMs = 30_000) => {
+    received: (matches, deadlineMs = 120_000) => {
       const past = requests.find(matches)
       if (past) return Promise.resolve(past)
       return new Promise((resolve, reject) => {

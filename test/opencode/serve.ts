@@ -109,7 +109,7 @@ async function connect(url: string, child: ChildProcess): Promise<Client> {
     },
     signal,
   })
-  const event: Client["event"] = (matches, { from = 0, deadlineMs = 30_000 } = {}) =>
+  const event: Client["event"] = (matches, { from = 0, deadlineMs = 120_000 } = {}) =>
     new Promise((resolve, reject) => {
       let at = from
       const look = () => {

@@ -1,4 +1,4 @@
-// Every package we depend on has its line in docs/decisions, which says what it saves; a new one is a decision, not a habit.
+// Every dependency has a line in docs/decisions that says what it saves.
 
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
@@ -13,7 +13,7 @@ const ENGINE = Object.keys(readLock("sidecar").manifest.dependencies ?? {})
 const shipping = named("004-bundle")
 const development = named("005-development-dependencies")
 
-describe("docs/decisions says once what it saves, of", () => {
+describe("docs/decisions says exactly once what it saves, for", () => {
   test.each([...Object.keys(manifest.devDependencies ?? {}), ...ENGINE])("%s", (name) => {
     expect([...shipping, ...development].filter((one) => one === name)).toHaveLength(1)
   })
@@ -22,12 +22,12 @@ describe("docs/decisions says once what it saves, of", () => {
     expect(development).toContain(name)
   })
 
-  test("nothing that is gone", () => {
+  test("no package that is gone", () => {
     const known = [...Object.keys({ ...manifest.devDependencies, ...manifest.overrides }), ...ENGINE]
     expect([...shipping, ...development].filter((name) => !known.includes(name))).toEqual([])
   })
 
-  test("what is bundled as of what is bundled, and of nothing else", () => {
+  test("bundled packages, listed as bundled, and no others", () => {
     const titles = readFileSync(join(root, "dist/licenses.txt"), "utf8").matchAll(/^(\S+) \d[\w.-]* \([^)]+\)$/gm)
     expect([...titles].map(([, name = ""]) => name).sort()).toEqual(
       shipping.filter((one) => !ENGINE.includes(one)).sort(),

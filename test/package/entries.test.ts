@@ -1,4 +1,4 @@
-// The package as tools see it: publint and attw find nothing to say, and its types are those of the plugin and fit OpenCode's.
+// The package as tools see it: publint and attw report nothing, and its types fit OpenCode's.
 
 import { afterAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -28,7 +28,7 @@ type Is<One extends Other, Other> = One
 export type Declared = [Is<typeof server, typeof declaredServer>, Is<(typeof tui)["tui"], (typeof declaredTui)["tui"]>]
 export type Taken = [Is<typeof declaredServer, PluginModule>, Is<typeof declaredTui, TuiPluginModule>]
 
-test("publint has nothing to say", async () => {
+test("publint reports nothing", async () => {
   const { messages } = await publint({
     strict: true,
     pack: { tarball: await Bun.file(tarball).arrayBuffer() },
@@ -37,7 +37,7 @@ test("publint has nothing to say", async () => {
 })
 
 /** It is an ES module, which is what OpenCode and Node from version 20 on import: attw's rules for require are left out. */
-test("attw has nothing to say", async () => {
+test("attw reports nothing", async () => {
   const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js")
   const args = [attw, tarball, "--profile", "esm-only", "--no-definitely-typed", "--format", "json"]
   const { stdout } = await run("node", args, { cwd: folder })
@@ -49,7 +49,7 @@ test("attw has nothing to say", async () => {
   expect(analysis.problems.filter(({ resolutionKind = "" }) => !ignored.includes(resolutionKind))).toEqual([])
 }, 60_000)
 
-describe("TypeScript takes each entry for what OpenCode loads, under", () => {
+describe("TypeScript resolves each entry to what OpenCode loads, under", () => {
   test.each(["nodenext", "bundler"])(
     "%s",
     async (resolution) => {

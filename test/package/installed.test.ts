@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("the package", () => {
-  test("installed by the real OpenCode it is small, loads and shows its HUD", async () => {
+  test("installed by the real OpenCode, it is small, loads and sends its HUD", async () => {
     const provider = await startProvider([use(read("missing.md")), say("done")])
     const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: `opencode-hudfold@file:${tarball}` })
     try {

@@ -1,5 +1,5 @@
-// Under which licences it is: what ships says whose code it holds, every pinned package is under a licence that a user can
-// live with, and nothing in the tree is under one that reaches further than its file.
+// Licences: what ships names whose code it contains, every pinned package has an acceptable licence, and nothing in the tree is
+// under a licence that covers more than its own file.
 
 import { afterAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -29,7 +29,7 @@ describe("dist/licenses.txt", () => {
     expect(section.split("-".repeat(80))[0]).toMatch(/Permission is hereby granted|TERMS AND CONDITIONS FOR USE/)
   })
 
-  test("names everybody that a bundled module names as the holder of its copyright", () => {
+  test("names every copyright holder that a bundled module names", () => {
     const holders = foreign.flatMap((path) => {
       const named = readFileSync(path, "utf8").matchAll(/^.*\bcopyright\b(?! notice|.*\bholders?\b)(.*)$/gim)
       return [...named].map(([, rest = ""]) => `${packageOf(path)}: ${holderIn(rest)}`)
@@ -38,13 +38,13 @@ describe("dist/licenses.txt", () => {
     expect(holders.length).toBeGreaterThan(0)
   })
 
-  test("names nobody whose code is not in it", async () => {
+  test("names nobody whose code is not in dist", async () => {
     expect(shipped).toBe(licensesText(await licensesOf(modules)))
   })
 })
 
-describe("of a package that holds others' code", () => {
-  test("the notice it comes with says whose", async () => {
+describe("for a package with third-party code", () => {
+  test("its notice names the authors", async () => {
     const found = await licensesOf([join(root, "node_modules/citty/dist/index.mjs")])
     expect(found.map(({ name, within }) => [name, within])).toEqual([
       ["citty", undefined],
@@ -53,7 +53,7 @@ describe("of a package that holds others' code", () => {
     expect(licensesText(found)).toContain("Copyright (c) Pooya Parsa")
   })
 
-  test("its source map says whose", async () => {
+  test("its source map names the authors", async () => {
     const preset = "@secretlint/secretlint-rule-preset-recommend"
     const found = await licensesOf([join(root, "node_modules", preset, "module/index.js")])
     const others = [
@@ -67,13 +67,11 @@ describe("of a package that holds others' code", () => {
     for (const { text } of found) expect(text).toContain("Permission is hereby granted")
   })
 
-  test("the build fails when there is no text for one of them", async () => {
+  test("the build fails when a licence text is missing", async () => {
     const path = join(folder, "node_modules/some/index.js")
     await Bun.write(path, "")
     await Bun.write(join(folder, "node_modules/some/package.json"), `{ "version": "1.0.0", "license": "MIT" }`)
-    await expect(licensesOf([path])).rejects.toThrow(
-      "code of some ships, but the text of its licence is missing",
-    )
+    await expect(licensesOf([path])).rejects.toThrow("code of some ships, but the text of its licence is missing")
   })
 })
 
@@ -105,7 +103,7 @@ describe.each([
 ])("%s", (_, place) => {
   const { pins } = readLock(place)
 
-  test("has no package under a licence that was not looked at", () => {
+  test("has no package under an unreviewed licence", () => {
     const others = [...pins].filter(([, { license }]) => !isFree(license)).map(([path]) => nameOf(path))
     expect(others.filter((name) => !LOOKED_AT[name])).toEqual([])
     if (place === "sidecar") expect(others).toEqual([])
@@ -118,7 +116,7 @@ describe.each([
     expect(installed.length).toBeGreaterThan(50)
   })
 
-  test("has no installed package whose licence's text is another one than it says", () => {
+  test("has no installed package whose licence text differs from its manifest", () => {
     const reaching = [...pins.keys()].flatMap((path) => {
       const at = join(root, place, path)
       const files = existsSync(at) ? readdirSync(at).filter((name) => /^(?:licen[cs]e|copying)/i.test(name)) : []
@@ -130,7 +128,7 @@ describe.each([
   })
 })
 
-test("no file of the repository or of dist has the text or the mark of a licence that reaches further than its file", () => {
+test("no file of the repository or of dist has the text or the mark of a copyleft licence", () => {
   const files = filesBelow(root)
   const reaching = files.filter((path) => REACHING_TEXT.test(readFileSync(path, "latin1")))
   expect(reaching.map((path) => relative(root, path))).toEqual([])

@@ -1,5 +1,4 @@
-// What is pinned: the lock files say the same as the manifests, to the checksum, and nothing runs at an install that was not
-// looked at.
+// The lock files match the manifests and have every checksum, and no unreviewed script runs at install.
 
 import { describe, expect, test } from "bun:test"
 import { findInstallers } from "../../src/setup/installers.ts"
@@ -28,14 +27,14 @@ describe.each(LOCKS)("$what", ({ lock }) => {
     expect(of(own)).toEqual(of(manifest))
   })
 
-  test("pins what the manifest names in an exact version, and that is the one", () => {
+  test("pins the manifest's exact versions", () => {
     for (const [name, version] of Object.entries(direct)) {
       expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
       expect({ name, version: pins.get(`node_modules/${name}`)?.version }).toEqual({ name, version })
     }
   })
 
-  test("has every package that one in it needs, in a version that it takes", () => {
+  test("has every required package in an accepted version", () => {
     const wrong = [...pins].flatMap(([path, pin]) => {
       const optional = pin.optionalDependencies ?? {}
       return Object.entries({ ...requiredOf(pin), ...optional }).flatMap(([name, range]) => {
@@ -50,7 +49,7 @@ describe.each(LOCKS)("$what", ({ lock }) => {
     expect(wrong).toEqual([])
   })
 
-  test("has no package that none in it names", () => {
+  test("has no package that nothing requires", () => {
     const reached = new Set<string>()
     const reach = (path: string | undefined) => {
       if (path === undefined || reached.has(path)) return
@@ -81,11 +80,11 @@ describe("a script at an install", () => {
   const scripted = (folder: string) =>
     [...readLock(folder).pins].filter(([, pin]) => pin.hasInstallScript).map(([path]) => nameOf(path))
 
-  test("is allowed or refused by name for every package of the plugin's that has one", () => {
+  test("is allowed or refused by name for every package of the plugin that has one", () => {
     expect(scripted(".").sort()).toEqual(Object.keys(readLock(".").manifest.allowScripts ?? {}).sort())
   })
 
-  test("is the engine's alone among what setup installs, and no installer of setup's runs it", () => {
+  test("exists only in the engine among setup's packages, and no installer runs it", () => {
     expect(scripted("sidecar")).toEqual(["node-llama-cpp"])
     const installers = findInstallers({ PATH: process.env.PATH })
     expect(installers.length).toBeGreaterThan(0)

@@ -1,5 +1,4 @@
-// What ships: every file of the tarball is meant to be in it, holds nothing of the machine it was made on, and comes from
-// the sources as they are.
+// The tarball: every file in it is intended, none reveals the machine it was built on, and all come from the present sources.
 
 import { afterAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -56,7 +55,7 @@ describe("the package", () => {
     expect(texts.map(([path]) => path).sort()).toEqual([...paths].sort())
   })
 
-  test("has one file that can be run, and it begins as a program does", () => {
+  test("has one executable file, which starts with a shebang", () => {
     expect(packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path)).toEqual(["dist/cli.js"])
     expect(new Map(texts).get("dist/cli.js")).toStartWith("#!/usr/bin/env node\n")
   })
@@ -70,7 +69,7 @@ describe("the package", () => {
     expect(packed.unpackedBytes).toBeLessThan(MAX_UNPACKED_BYTES)
   })
 
-  test("has no dependencies to install and no scripts that an install runs", () => {
+  test("has no dependencies and no install scripts", () => {
     const manifest = JSON.parse(new Map(texts).get("package.json") ?? "") as Record<string, object>
     const needs = Object.keys(manifest).filter((field) => /dependencies/i.test(field))
     expect(needs).toEqual(["devDependencies"])
@@ -82,18 +81,18 @@ describe("the package", () => {
     expect(texts.filter(([, text]) => /[#@] sourceMappingURL=/.test(text)).map(([path]) => path)).toEqual([])
   })
 
-  test("names no folder of the checkout that it was made in", () => {
+  test("names no folder of the checkout", () => {
     const folders = ["src", "node_modules", "scripts"].map((name) => join(root, name))
     expect(texts.filter(([, text]) => folders.some((path) => text.includes(path))).map(([path]) => path)).toEqual([])
   })
 
-  test("names no folder of a person or a machine, but those of examples", () => {
+  test("names no home or machine folder except in examples", () => {
     const found = texts.flatMap(([path, text]) => (text.match(SOMEBODYS_FOLDER) ?? []).map((one) => `${path}: ${one}`))
     expect(found.filter((one) => !/\/home\/(?:you|me)$/.test(one))).toEqual([])
   })
 
   /** By the rules that tell one from its form: those that go by names find their own patterns. */
-  test("holds no secret: what looks like one is the example that a rule leaves alone", () => {
+  test("has no secret except a rule's own example", () => {
     const found = texts.flatMap(([path, text]) => {
       const spans = RULES.flatMap((rule) => reportedBy(rule, text))
       findTokens(text, (from, to) => void spans.push(text.slice(from, to)))
@@ -104,7 +103,7 @@ describe("the package", () => {
 })
 
 describe("the build", () => {
-  test("gives the same bytes again, in another folder and from another one, so dist is of these sources", async () => {
+  test("gives the same bytes in another folder, and dist is built from these sources", async () => {
     const again = join(folder, "again")
     await promisify(execFile)(process.execPath, [join(root, "scripts/build.ts"), again], { cwd: tmpdir() })
     const bytesOf = (dist: string) =>

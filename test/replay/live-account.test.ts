@@ -1,9 +1,9 @@
-// What the panel says was saved, and what `replay` says of the same session, are two reckonings: one from the provider's
-// reports while the session runs, one over the whole of it. They must not tell people different things.
+// The panel and `replay` compute a session's saving in two ways: from the provider's reports while the session runs,
+// and from the whole recorded session. Their results must agree.
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { addSaving, type Before, noSaving, noticeTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
+import { addSaving, type CallWithout, noSaving, noticeTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import { replayCalls } from "../../src/replay/calls.ts"
@@ -15,15 +15,15 @@ import { MARKED, optionsOf } from "./session.ts"
 
 const CLOSE = 0.02
 
-/** The session as it would be reported by a provider that is billed as the replay bills. */
-function live(calls: number, tariff = MARKED): number {
+/** The session as reported by a provider that charges like the replay. */
+function live(calls: number, pricing = MARKED): number {
   const bill = newBill()
   const notice = noticeTokens({ hud: true, folds: true })
   let sum = noSaving()
-  let before: Before | undefined
+  let before: CallWithout | undefined
   for (const again of replayCalls(
     conversationOf(madeUpSession({ calls }).messages),
-    optionsOf({}, tariff),
+    optionsOf({}, pricing),
     createEnv(ROOT),
   )) {
     const call = again.wrote && again.send()
@@ -32,7 +32,7 @@ function live(calls: number, tariff = MARKED): number {
     bill.add(messagesOf(again.messages, call.change), again.price, again.nowMs)
     const read = bill.spent.cachedTokens - cachedTokens
     const written = bill.spent.tokens - tokens - read
-    // what tells of the plugin stands before everything else
+    // the notice comes before everything else
     const [cacheRead, cacheWrite] = read > 0 ? [read + notice, written] : [0, written + notice]
     const settled = savingOf(
       { input: 0, cacheWrite, cacheRead, output: 0 },
@@ -44,7 +44,7 @@ function live(calls: number, tariff = MARKED): number {
         ratio: 1,
         nowMs: again.nowMs,
         model: again.price.name,
-        tariff,
+        pricing,
       },
       before,
     )

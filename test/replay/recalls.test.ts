@@ -3,8 +3,7 @@ import fc from "fast-check"
 import type { Fold } from "../../src/fold/fold.ts"
 import { NEEDS } from "../../src/fold/need.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { newRecalls, recallCost } from "../../src/replay/recalls.ts"
-import { newSources } from "../../src/replay/sources.ts"
+import { newRecalls, newSources, recallCost } from "../../src/replay/recalls.ts"
 import type { Message, Part } from "../../src/session/conversation.ts"
 import { SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
@@ -36,11 +35,11 @@ function session() {
 }
 
 describe("a line the agent copies", () => {
-  test("is there while its output is, and what the agent makes up itself is not counted", () => {
+  test("is shown while its output is, and lines that the agent invents are not counted", () => {
     expect(newRecalls().missed(session().asker)).toEqual({ copied: 1, lost: 0, back: [] })
   })
 
-  test("is missed when its output is folded, which is then handed back whole", () => {
+  test("is missed when its output is folded, which is then recalled in full", () => {
     const { asker, part } = session()
     const missed = newRecalls().missed({ ...asker, folds: new Map([fold(part)]) })
     expect(missed).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
@@ -55,7 +54,7 @@ describe("a line the agent copies", () => {
     expect(newRecalls().missed({ ...asker, folds: new Map([fold(part, over)]), hud }).lost).toBe(0)
   })
 
-  test("is not missed when another text of the context has it", () => {
+  test("is not missed when another text in the context contains it", () => {
     const { asker, part, context } = session()
     const other = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }])
     const said = conversationOf(other.messages)
@@ -63,7 +62,7 @@ describe("a line the agent copies", () => {
     expect(missed).toMatchObject({ copied: 1, lost: 0 })
   })
 
-  test("is not counted when it stood in what is not in the context any more, or was pruned by OpenCode", () => {
+  test("is not counted when its source is no longer in the context, or was pruned by OpenCode", () => {
     const recalls = newRecalls()
     const { asker, part } = session()
     recalls.missed(asker)
@@ -73,7 +72,7 @@ describe("a line the agent copies", () => {
     expect(recalls.missed({ ...asker, nowMs: 0 }).copied).toBe(1)
   })
 
-  test("is not missed again while the output handed back stands in the context", () => {
+  test("is not missed again while the recalled output is in the context", () => {
     const { asker, part } = session()
     const folds = new Map([fold(part)])
     const recalls = newRecalls()
@@ -82,7 +81,7 @@ describe("a line the agent copies", () => {
   })
 })
 
-test("a recall costs a call over a warm prefix, the asking, and the originals written once", () => {
+test("a recall costs a call over a warm prefix, its output, and the originals written once", () => {
   expect(recallCost([1000, 500], 20_000, MARKED)).toBeCloseTo(0.1 * 20_000 + 5 * 80 + 1.25 * 1500)
   expect(recallCost([], 20_000, MARKED)).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { watchCompactions } from "../../src/replay/compactions.ts"
+import { watchCompactions } from "../../src/replay/context.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
 import { sumOf } from "../../src/replay/sum.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -70,7 +70,7 @@ describe("with folding", () => {
   })
 
   test("a line that is copied from it afterwards is missed, and its recall charged", () => {
-    // the file comes back whole, behind a call over all that stands there
+    // the file is recalled in full, which takes a call over the whole context
     const { recalls, with: sent } = replay(afterRest().assistant([change]), { hud: { enabled: false } })
     expect(recalls).toMatchObject({ copiedLines: 1, lostLines: 1, calls: 1 })
     expect(recalls.cost).toBeGreaterThan(1.25 * 2000 + 5 * 80)
@@ -107,7 +107,7 @@ describe("with folding", () => {
   })
 })
 
-test("a short session costs more with the plugin: its own words are all that is added", () => {
+test("a short session costs more with the plugin, by what the plugin adds", () => {
   const session = new SessionBuilder().user("fix it")
   for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
   const { without, with: sent, hud, recalls, folds } = replay(session)
@@ -119,7 +119,7 @@ test("a short session costs more with the plugin: its own words are all that is 
   expect(Math.abs(sent.tokens - without.tokens - added)).toBeLessThan(0.5 * added)
 })
 
-test("a session of its own that a subagent ran in is named", () => {
+test("a subagent's session is named", () => {
   const task = tool("task", { prompt: "look" }, "found", { sessionId: "ses_child" })
   expect(replay(new SessionBuilder().user("go").assistant([task, task])).subagents).toEqual(["ses_child"])
 })
@@ -131,7 +131,7 @@ test("a session without calls gives zeros", () => {
 describe("what was charged", () => {
   const charged = (usd: number) => ({ ...usage(1000, 8000, 0), cost: usd })
 
-  test("gives the price of a token, by which money is told", () => {
+  test("gives the price of a token, from which the cost in money follows", () => {
     const session = new SessionBuilder().user(filler("user", 2000)).assistant([], charged(0.0069)).assistant([])
     const { without, recorded } = replay(session, OFF, null)
     // anthropic: 1000 fresh + 8000 read at 0.1 + 100 answered at 5
@@ -139,7 +139,7 @@ describe("what was charged", () => {
     expect(without.usd).toBeCloseTo((without.cost * 0.0069) / 2300)
   })
 
-  test("of several sessions, of which one says nothing, nothing is said", () => {
+  test("is unknown for several sessions when one of them does not say", () => {
     const one = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF, null)
     const other = replay(new SessionBuilder().user("go").assistant([]), OFF, null)
     const idle = replay(new SessionBuilder().user("go"), OFF, null)
@@ -147,13 +147,13 @@ describe("what was charged", () => {
     expect(sumOf([one, idle]).recorded).toEqual(one.recorded)
   })
 
-  test("says nothing of another provider's price", () => {
+  test("does not apply to another provider's prices", () => {
     const { without, recorded } = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF)
     expect(recorded).toEqual({ cost: 0, usd: 1 })
     expect(without.usd).toBeUndefined()
   })
 
-  test("makes GitHub Copilot one that is billed by tokens", () => {
+  test("makes GitHub Copilot billed by tokens", () => {
     const copilot = { providerID: "github-copilot", modelID: "gpt-5.4" }
     const session = (usd: number) => new SessionBuilder("ses_1", copilot).user("go").assistant([], charged(usd))
     expect(replay(session(0), OFF, null).billing).toBe("requests")
@@ -169,7 +169,7 @@ describe("compactions in the record", () => {
     return session.compaction().assistant([], usage(5000))
   }
 
-  test("are told from those the user asked for", () => {
+  test("are distinguished from those the user asked for", () => {
     const session = compacted(50_000)
     const asked = { type: "compaction", auto: false }
     session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
@@ -178,7 +178,7 @@ describe("compactions in the record", () => {
     expect(session.messages.flatMap((_, at) => watch.call(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
   })
 
-  test("one was avoidable where the context would have been no larger than one that stood", () => {
+  test("one was avoidable if the context would have been no larger than one that was not compacted", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
       const watch = watchCompactions(conversationOf(messages))
@@ -190,7 +190,7 @@ describe("compactions in the record", () => {
     expect([avoided(0), avoided(3999), avoided(4000)]).toEqual([0, 0, 1])
   })
 
-  test("what stood with a model of a larger context says nothing of another one's", () => {
+  test("a size that one model allows says nothing about another model", () => {
     const session = compacted(60_000, 95_000)
     Object.assign(session.messages.at(-1)?.info ?? {}, { modelID: "larger" }, usage(400_000))
     const watch = watchCompactions(conversationOf(session.messages))
@@ -200,7 +200,7 @@ describe("compactions in the record", () => {
   })
 })
 
-test("a sum adds up what adds up, and takes the largest of the largest", () => {
+test("a sum adds up the figures, and takes the largest peak and folds", () => {
   const one = replay(afterRest())
   const other = replay(new SessionBuilder().user("x".repeat(40_000)).assistant([]))
   const sum = sumOf([one, other])
@@ -210,7 +210,7 @@ test("a sum adds up what adds up, and takes the largest of the largest", () => {
   expect(one.folds.count).toBe(1)
 })
 
-test("each call is told of, and together they are what is told in the end", () => {
+test("each call is reported, and together they add up to the result", () => {
   const session = afterRest().assistant([change])
   const calls: CallReplayed[] = []
   const whole = replay(session, {}, MARKED, (done) => calls.push(done))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
-import type { Price } from "../../src/replay/pricing.ts"
+import type { Price } from "../../src/replay/prices.ts"
 import { piece, piecesOf } from "../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
@@ -9,7 +9,7 @@ import { MARKED } from "./session.ts"
 const bodies = ({ messages }: SessionBuilder) => piecesOf(conversationOf(messages)).map(({ body }) => body)
 
 describe("what a provider sees of a message", () => {
-  test("texts, thoughts, calls and results in their order, and none of what OpenCode keeps for itself", () => {
+  test("texts, reasoning, calls and results in order, without what OpenCode does not send", () => {
     const session = new SessionBuilder()
       .user("do it", [
         { type: "text", text: "unseen", ignored: true },
@@ -60,7 +60,7 @@ describe("what a row of requests costs", () => {
   const price = (over: Partial<typeof MARKED> = {}, name = "a/b"): Price => ({
     model: undefined,
     name,
-    tariff: { ...MARKED, ...over },
+    pricing: { ...MARKED, ...over },
     usdPerToken: undefined,
   })
   // 100 tokens each
@@ -69,7 +69,7 @@ describe("what a row of requests costs", () => {
   const row = (...pieces: (typeof one)[]) => pieces.flatMap((each) => (each ? [[each]] : []))
   const minutes = (count: number) => count * 60_000
 
-  test("where entries are found near a mark only, one that ends further back is not", () => {
+  test("an entry out of a mark's reach is not found", () => {
     const results = Array.from({ length: 30 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
     const system = [piece("system", "x".repeat(394))]
     const changed = (at: number) =>
@@ -86,14 +86,14 @@ describe("what a row of requests costs", () => {
     expect(cachedAfter(5)).toBe(600)
   })
 
-  test("where entries are found near a mark only, a second change soon after the first finds none", () => {
+  test("with marks, a second change soon after the first finds no entry", () => {
     const bill = newBill()
     const marked = price({ lookback: 20 })
     const results = Array.from({ length: 12 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
     const folded = (...at: number[]) => results.map((each, i) => (at.includes(i) ? [piece(`result ${i}`, "y")] : each))
     results.forEach((_, i) => void bill.add(results.slice(0, i + 1), marked, 0))
     expect(bill.add(folded(6), marked, 0).cachedTokens).toBe(600)
-    // the entries behind the first change are gone but for that of the request that made it
+    // the entries behind the first change are gone, except the one of the request that made it
     expect(bill.add(folded(6, 9), marked, 0).cachedTokens).toBe(600)
   })
 
@@ -105,14 +105,14 @@ describe("what a row of requests costs", () => {
     expect(bill.spent.cost).toBeCloseTo(250 + 20 + 125)
   })
 
-  test("a piece that changed ends what is in common, however equal the rest", () => {
+  test("a changed piece ends the common prefix, even if the rest is equal", () => {
     const bill = newBill()
     bill.add(row(one, two, three), price(), 0)
     bill.add(row(one, piece("2", "other"), three), price(), 0)
     expect(bill.spent.cachedTokens).toBe(100)
   })
 
-  test("where the provider compares token by token, the beginning of that piece is in the cache too", () => {
+  test("with a provider that compares token by token, the beginning of that piece is cached too", () => {
     const bill = newBill()
     const unmarked = price({ write: 1 })
     bill.add(row(one, piece("2", "ab".repeat(100))), unmarked, 0)
@@ -131,7 +131,7 @@ describe("what a row of requests costs", () => {
     expect(bill.spent.cost).toBeCloseTo(250 + 375)
   })
 
-  test("money is told when every call has a price, and not at all when one has none", () => {
+  test("the cost in money is known only when every call has a price", () => {
     const bill = newBill()
     bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
     expect(bill.spent.usd).toBeCloseTo(1.25)

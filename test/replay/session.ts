@@ -1,14 +1,14 @@
-// What the tests of the replay share: a tariff with round figures, and the options it is run with.
+// Shared by the replay tests: a pricing with round figures, and options.
 
 import { createEnv } from "../../src/digest/digests.ts"
-import type { Tariff } from "../../src/fold/tariff.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../../src/options.ts"
 import type { ReplayOptions } from "../../src/replay/calls.ts"
 import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
 import { ROOT, type SessionBuilder } from "../support/session.ts"
 
-export const MARKED: Tariff = {
+export const MARKED: Pricing = {
   row: "marked",
   read: 0.1,
   write: 1.25,
@@ -21,24 +21,24 @@ export const MARKED: Tariff = {
 
 export const OFF = { hud: { enabled: false }, fold: { enabled: false } }
 
-export function optionsOf(given: unknown = {}, tariff: Tariff | null = MARKED): ReplayOptions {
+export function optionsOf(given: unknown = {}, pricing: Pricing | null = MARKED): ReplayOptions {
   const { options, problems } = readOptions(given)
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join("\n"))
   return {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
     prices: {},
-    ...(tariff ? { price: { providerID: "anthropic", tariff } } : {}),
+    ...(pricing ? { price: { providerID: "anthropic", pricing } } : {}),
   }
 }
 
 export function replay(
   { messages }: SessionBuilder,
   given: unknown = {},
-  tariff: Tariff | null = MARKED,
+  pricing: Pricing | null = MARKED,
   onCall?: (done: CallReplayed) => void,
 ) {
-  return replaySession(conversationOf(messages), optionsOf(given, tariff), createEnv(ROOT), onCall)
+  return replaySession(conversationOf(messages), optionsOf(given, pricing), createEnv(ROOT), onCall)
 }
 
 /** Text that with the label of its piece comes to `tokens` tokens. */

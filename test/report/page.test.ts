@@ -34,7 +34,7 @@ function hostile(): ReportData {
     for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL })
     for (const cost of session.tools) cost.tool = EVIL
   }
-  for (const tariff of report.tariffs) tariff.row = EVIL
+  for (const pricing of report.pricings) pricing.row = EVIL
   return { ...report, madeBy: EVIL, price: EVIL }
 }
 

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
 import { createEnv } from "../../src/digest/digests.ts"
-import type { Tariff } from "../../src/fold/tariff.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { readOptions, requestOptionsOf, tariffOverride } from "../../src/options.ts"
+import { readOptions, requestOptionsOf, pricingOverride } from "../../src/options.ts"
 import { sumOf } from "../../src/replay/sum.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
@@ -17,26 +17,26 @@ import { ROOT } from "../support/session.ts"
 
 export type Given = { id?: string; title?: string; messages: readonly HostMessage[] }
 
-export function sessionOf({ id = "ses_1", title = "A session", messages }: Given, tariffs = new Map<string, Tariff>()) {
+export function sessionOf({ id = "ses_1", title = "A session", messages }: Given, pricings = new Map<string, Pricing>()) {
   const { options } = readOptions({})
   const replayed = {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
-    prices: tariffOverride(options),
+    prices: pricingOverride(options),
   }
   return reportSession(
     { id, title, skipped: 0, messages: conversationOf(messages) },
     replayed,
     createEnv(ROOT),
-    tariffs,
+    pricings,
   )
 }
 
 export function reportOf(given: readonly Given[]): ReportData {
-  const tariffs = new Map<string, Tariff>()
-  const sessions: SessionReport[] = given.map((one) => sessionOf(one, tariffs))
+  const pricings = new Map<string, Pricing>()
+  const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
   const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
-  return { madeBy: "opencode-hudfold test", madeAtMs: 0, sum, tariffs: [...tariffs.values()], sessions, failed: 0 }
+  return { madeBy: "opencode-hudfold test", madeAtMs: 0, sum, pricings: [...pricings.values()], sessions, failed: 0 }
 }
 
 /** The page's script and style, built from the current sources. */

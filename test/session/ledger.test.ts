@@ -3,9 +3,8 @@ import type { Part } from "@opencode-ai/sdk"
 import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { isStale } from "../../src/session/facts.ts"
+import { isChangedOutside, isStale, noSignals } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { isChangedOutside, noSignals } from "../../src/session/signals.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
@@ -18,7 +17,7 @@ function factsOf(messages: HostMessage[]) {
   return ledger.facts
 }
 
-/** Facts as plain data, so that two can be compared whole. */
+/** Facts as plain data, to compare two of them completely. */
 const plain = (messages: HostMessage[]) => structuredClone(factsOf(messages))
 
 const FAILING = "Tests: 1 failed, 3 passed, 4 total"
@@ -56,7 +55,7 @@ describe("task", () => {
     expect(JSON.stringify(facts.requests)).toContain("use [redacted] as the key")
   })
 
-  test("of a secret in the middle of a long command, which is cut there, no half is kept", () => {
+  test("no half of a secret is kept when a long command is cut in the middle of it", () => {
     const secret = "q7Zx9Lm2".repeat(9)
     for (const given of [`-H "x-api-key: ${secret}"`, `https://bob:${secret}@git.example.com/a/b.git`]) {
       const command = `curl -s https://api.example.com/v1/models ${given} -o /tmp/out.json --fail`
@@ -82,7 +81,7 @@ describe("files", () => {
     expect(isStale(file()!)).toBe(false)
   })
 
-  test("who writes a whole file has seen it", () => {
+  test("an agent that writes a whole file knows its content", () => {
     const facts = factsOf(
       new SessionBuilder()
         .user("go")
@@ -115,7 +114,7 @@ describe("files", () => {
     ])
   })
 
-  test("a file that a command changed, by OpenCode's snapshot, is changed on disk until it is read again", () => {
+  test("a file that a command changed, according to OpenCode's snapshot, is changed on disk until it is read again", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts")])
     session.assistant([bash("npm run format"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
     const changed = () => isChangedOutside(factsOf(session.messages).files.get("a.ts")!, noSignals())
@@ -124,7 +123,7 @@ describe("files", () => {
     expect(changed()).toBe(false)
   })
 
-  test("the agent's own edit is no outside change, by snapshot or by clock", () => {
+  test("the agent's own edit is not an outside change, neither by snapshot nor by modification time", () => {
     const facts = factsOf(
       new SessionBuilder().user("go").assistant([edit("a.ts"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
         .messages,
@@ -172,7 +171,7 @@ describe("open failures", () => {
     ).toBe(0)
   })
 
-  test("a tool's error is open until the same is done with success, and forgotten when the agent goes another way", () => {
+  test("a tool's error is open until a retry succeeds, and dropped when the agent gives up on it", () => {
     const session = new SessionBuilder()
       .user("go")
       .assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, "oldString not found")])
@@ -207,7 +206,7 @@ describe("repeats", () => {
     expect([...factsOf(session.messages).repeats.values()]).toMatchObject([{ times: 2, last: 2 }])
   })
 
-  test("another answer is none", () => {
+  test("a different answer is not a repeat", () => {
     const session = new SessionBuilder()
       .user("go")
       .assistant([read("a.ts", "one")])
@@ -215,7 +214,7 @@ describe("repeats", () => {
     expect(factsOf(session.messages).repeats.size).toBe(0)
   })
 
-  test("a check run again after an edit is none", () => {
+  test("a check run again after an edit is not a repeat", () => {
     const session = new SessionBuilder()
       .user("go")
       .assistant([bash("npm test", "ok")])
@@ -226,7 +225,7 @@ describe("repeats", () => {
 })
 
 describe("context use", () => {
-  test("is the last report and an estimate of what came after it", () => {
+  test("is the last report plus an estimate of what came after it", () => {
     const session = new SessionBuilder()
       .user("go")
       .assistant([read("a.ts", "x".repeat(4000))], usage(1000, 20_000, 500))
@@ -243,7 +242,7 @@ describe("context use", () => {
     expect(factsOf(session.messages).usage?.input).toBe(1000)
   })
 
-  test("learns how far its estimates are off", () => {
+  test("learns by how much its estimates are off", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(8000))], usage(10_000))
     session.assistant([read("b.ts", "x".repeat(8000))], usage(13_000)).assistant([], usage(16_000))
     expect(factsOf(session.messages).ratio).toBeGreaterThan(1.1)
@@ -298,7 +297,7 @@ describe("odd input", () => {
     expect([...factsOf(session.messages).files.keys()]).toEqual(["a.ts"])
   })
 
-  test("NULs and lone surrogates do not get through", () => {
+  test("NULs and lone surrogates are removed", () => {
     const facts = factsOf(
       new SessionBuilder().user("a\u0000b \ud800 c").assistant([bash("false \u0000", "boom \u0000\udfff", 1)]).messages,
     )
@@ -307,7 +306,7 @@ describe("odd input", () => {
   })
 })
 
-describe("another array than last time", () => {
+describe("a changed array", () => {
   const build = () =>
     new SessionBuilder()
       .user("make the login test pass on node 22, please")
@@ -316,7 +315,7 @@ describe("another array than last time", () => {
       .user("and now the logout test, in the same way as before")
       .assistant([read("b.ts")], usage(2000))
 
-  test("an update in steps gives the same facts as one from nothing", () => {
+  test("incremental updates give the same facts as reading everything at once", () => {
     const { messages } = build()
     const ledger = newLedger()
     for (let n = 0; n <= messages.length; n++) take(ledger, structuredClone(messages.slice(0, n)))
@@ -335,7 +334,7 @@ describe("another array than last time", () => {
     expect(take(ledger, structuredClone(messages))).toMatchObject({ fresh: [], gone: [], rebuilt: false })
   })
 
-  test("a revert takes back what the removed messages said", () => {
+  test("a revert removes the facts of the removed messages", () => {
     const { messages } = build()
     const ledger = newLedger()
     take(ledger, structuredClone(messages))
@@ -347,7 +346,7 @@ describe("another array than last time", () => {
     expect(structuredClone(ledger.facts)).toEqual(plain(messages.slice(0, 3)))
   })
 
-  test("an undone edit of a message is seen though its id stays", () => {
+  test("a changed message is noticed although its id stays the same", () => {
     const { messages } = build()
     const ledger = newLedger()
     take(ledger, structuredClone(messages))
@@ -379,12 +378,12 @@ describe("another array than last time", () => {
     expect(ledger.facts.running).toHaveLength(0)
   })
 
-  test("a tool that an abort left running is not running when the next message is there", () => {
+  test("a tool left running by an abort is no longer running once there is a next message", () => {
     const running = { type: "tool", tool: "bash", callID: "c1", state: { status: "running", input: { command: "x" } } }
     expect(factsOf(new SessionBuilder().user("go").assistant([running]).user("and now?").messages).running).toEqual([])
   })
 
-  test("pruning at the end of a turn is seen, deep in the session too", () => {
+  test("pruning at the end of a turn is noticed, also in old messages", () => {
     const session = new SessionBuilder()
     for (let i = 0; i < 150; i++) session.user("go").assistant([read(`f${i}.ts`)])
     const ledger = newLedger()
@@ -403,7 +402,7 @@ describe("compaction", () => {
       .assistant([read("a.ts"), bash("npm test", FAILING, 1)], usage(90_000))
       .assistant([edit("b.ts")], usage(91_000))
 
-  test("what it swallowed is still known, what it kept is not counted twice", () => {
+  test("removed messages are still known, kept ones are not counted twice", () => {
     const session = before()
     const ledger = newLedger()
     take(ledger, session.fresh())
@@ -426,7 +425,7 @@ describe("compaction", () => {
     expect(ledger.facts.requests[0]?.text).toContain("login test")
   })
 
-  test("the tail's old reports are not the size of the context after it", () => {
+  test("usage reported in the kept tail is not the size of the context after it", () => {
     const session = before()
     const ledger = newLedger()
     take(ledger, session.fresh())
@@ -437,7 +436,7 @@ describe("compaction", () => {
     expect(ledger.facts.unreported).toBeLessThan(1000)
   })
 
-  test("a second one carries the first", () => {
+  test("a second one carries the facts of the first", () => {
     const session = before()
     const ledger = newLedger()
     take(ledger, session.fresh())
@@ -451,7 +450,7 @@ describe("compaction", () => {
     expect([...ledger.facts.files.keys()].sort()).toEqual(["a.ts", "b.ts", "c.ts"])
   })
 
-  test("a revert to before it gives the facts of before", () => {
+  test("a revert to before it restores the earlier facts", () => {
     const session = before()
     const ledger = newLedger()
     take(ledger, session.fresh())
@@ -488,7 +487,7 @@ describe("any history", () => {
     { maxLength: 12 },
   )
 
-  test("an array that grows, is cut back and grows again ends in the facts of the array it ends as", () => {
+  test("an array that grows, is cut back and grows again gives the facts of its final state", () => {
     fc.assert(
       fc.property(calls, fc.array(fc.nat(30), { maxLength: 8 }), (history, cuts) => {
         const session = new SessionBuilder().user("make the login test pass on node 22, please")
@@ -533,7 +532,7 @@ describe("any history", () => {
   })
 })
 
-test("every part type of OpenCode's SDK is one the ledger knows", () => {
+test("the ledger knows every part type of OpenCode's SDK", () => {
   const types = {
     text: 1,
     reasoning: 1,

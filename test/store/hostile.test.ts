@@ -1,4 +1,4 @@
-// A store, a status file or a sidecar that somebody else has written: what is read back is data as everything is.
+// A store, a status file or carried facts written by somebody else: what is read back is quoted like any other data.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -6,11 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { escapedLine as printed } from "../../src/cli/terminal.ts"
 import { isFoldText } from "../../src/fold/words.ts"
-import { brief } from "../../src/hud/brief.ts"
-import { isHud, render } from "../../src/hud/render.ts"
+import { compactionFacts } from "../../src/hud/prompts.ts"
+import { isHud, renderHud } from "../../src/hud/render.ts"
 import { sectionsOf } from "../../src/hud/sections.ts"
 import { readCarried } from "../../src/session/carry.ts"
-import { noSignals } from "../../src/session/signals.ts"
+import { noSignals } from "../../src/session/facts.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
 import { statusRows } from "../../src/status/words.ts"
@@ -21,7 +21,7 @@ import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
 import { fold as foldStatus, statusOf } from "../support/status.ts"
 
-// inputs of a megabyte on a busy machine
+// megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
 const folder = mkdtempSync(join(tmpdir(), "hud-hostile-"))
@@ -29,13 +29,13 @@ const sessions = statusFolder(folder)
 mkdirSync(sessions, { recursive: true })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What moves a cursor, rings, or turns the direction of writing. */
+/** Characters that move the cursor, ring the bell or change the writing direction. */
 const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 for (const { id, tries, text } of CORPUS) {
   const short = text.slice(0, 390)
 
-  test(`${id}: what a compaction carried is quoted like anything else when it tries to ${tries}`, () => {
+  test(`${id}: what a compaction carried is quoted when it tries to ${tries}`, () => {
     const file = {
       path: short,
       reads: 1,
@@ -60,14 +60,14 @@ for (const { id, tries, text } of CORPUS) {
     )
     if (!facts) throw new Error("it was not read")
     for (const section of sectionsOf(facts, noSignals(), {})) {
-      const hud = render([section], 100_000, 9)
+      const hud = renderHud([section], 100_000, 9)
       expect(hud && faultOfHud(hud.text)).toBeUndefined()
     }
-    const [, ...lines] = (brief(facts, noSignals(), []) ?? "").split("\n")
+    const [, ...lines] = (compactionFacts(facts, noSignals(), []) ?? "").split("\n")
     for (const line of lines) expect(faultOfLine(line)).toBeUndefined()
   })
 
-  test(`${id}: rows of a store are ours or are left alone when it tries to ${tries}`, () => {
+  test(`${id}: a row of the store is valid or ignored when it tries to ${tries}`, () => {
     for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by hudfold, call 1\n${text}\n</hud>`])
       if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
     for (const one of [text, `folded r1 · ${text}`])
@@ -82,7 +82,7 @@ for (const { id, tries, text } of CORPUS) {
     }
   })
 
-  test(`${id}: a status file moves nothing on a screen when it tries to ${tries}`, async () => {
+  test(`${id}: a status file controls no screen when it tries to ${tries}`, async () => {
     const name = text.slice(0, 10_000)
     const status = statusOf({
       ...{ sessionID: "ses_1", directory: name, plugin: name, model: name },
@@ -110,7 +110,7 @@ for (const { id, tries, text } of CORPUS) {
     }
     for (const row of statusRows(read))
       for (const one of [row.text, ...row.details]) expect(printed(one)).not.toMatch(/[\p{Cc}]/u)
-    // as the name of a session it leads to no file
+    // as a session's name it leads to no file
     expect(await readStatus(sessions, /^[\w-]{1,100}$/.test(name) ? "x/y" : name)).toBeUndefined()
   })
 }

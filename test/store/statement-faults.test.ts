@@ -74,7 +74,7 @@ const operations = [...seam.passed]
 seam.mend()
 const plainRows = rowsIn(path).size
 
-test("the session without a fault has folds, gets its originals back, and goes on in the next process", () =>
+test("without a fault the session has folds, recalls their originals, and continues in the next process", () =>
   expectRich(plain))
 
 const cases = (Object.keys(TROUBLES) as Trouble[]).flatMap((trouble) =>
@@ -85,7 +85,7 @@ const every = sized(43, 1)
 
 describe("the session goes on, and every loss is logged, when", () => {
   for (const { trouble, stays, operation, at } of cases.filter((_, n) => n % every === 0))
-    test(`statement ${at} (${operation}) fails with ${trouble}, ${stays ? "as all after it" : "once"}`, async () => {
+    test(`statement ${at} (${operation}) fails with ${trouble}, ${stays ? "like all after it" : "once"}`, async () => {
       before = new Set()
       const fail = () => {
         throw errorOf(trouble)

@@ -1,5 +1,5 @@
-// `store.path` may come from the opencode.json of a cloned project, since OpenCode merges all of them. Whatever it names,
-// no file of another kind is touched, moved, or written to through a link.
+// `store.path` may come from a cloned project's opencode.json, since OpenCode merges all of them. Whatever it names, no file of
+// another kind is changed, moved, or written through a link.
 
 import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, expect, test } from "bun:test"
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]())
 const at = (name: string) => join(folder.path, name)
 
-/** Opens a store there and writes to it; answers why it is kept in memory, if it is. */
+/** Opens a store there and writes to it; returns why it is in memory, if it is. */
 async function use(path: string): Promise<string | undefined> {
   await using opened = await openAt(path)
   opened.store.saveTurn(turnOf())
@@ -38,7 +38,7 @@ const files: Record<string, { name: string; content: string | Buffer }> = {
   "a single byte": { name: "one.db", content: "x" },
 }
 
-test.each(Object.entries(files))("%s is left as it is, to its mode", async (_, { name, content }) => {
+test.each(Object.entries(files))("%s is unchanged, with its mode", async (_, { name, content }) => {
   writeFileSync(at(name), content, { mode: 0o640 })
   expect(await use(at(name))).toMatch(/store\.path/)
   expect(readFileSync(at(name)).equals(Buffer.from(content))).toBe(true)
@@ -46,7 +46,7 @@ test.each(Object.entries(files))("%s is left as it is, to its mode", async (_, {
   expect(readdirSync(folder.path)).toEqual([name])
 })
 
-test("another program's SQLite database is left as it is, to its mode and its tables", async () => {
+test("another program's SQLite database is unchanged, with its mode and tables", async () => {
   const path = at("theirs.db")
   const theirs = new Database(path)
   theirs.exec("CREATE TABLE account (id text); INSERT INTO account VALUES ('theirs')")
@@ -72,14 +72,14 @@ test.each([16, 100, 4096])(
   },
 )
 
-test("a store of another name that is broken is set aside, since it says whose it is", async () => {
+test("a broken store under another name is set aside, since its header identifies it", async () => {
   await seed(at("mine.db"))
   writeFileSync(at("mine.db"), readFileSync(at("mine.db")).fill(0xa5, 100))
   expect(await use(at("mine.db"))).toBeUndefined()
   expect(readdirSync(folder.path).filter((name) => name.startsWith("mine.db.corrupt-"))).toHaveLength(1)
 })
 
-test.each(["hud.db", "other.db"])("a link called %s is not followed, whatever it leads to", async (name) => {
+test.each(["hud.db", "other.db"])("a symbolic link named %s is never followed", async (name) => {
   await seed(at("target.db"))
   writeFileSync(at("target.txt"), "text")
   for (const target of ["target.db", "target.txt", "nothing.db"]) {
@@ -94,7 +94,7 @@ test.each(["hud.db", "other.db"])("a link called %s is not followed, whatever it
 })
 
 test.each(["-wal", "-shm", "-journal"])(
-  "a link in place of the store's %s gets nothing, not even another mode",
+  "a link in place of the store's %s is not followed, not even to change a mode",
   async (end) => {
     writeFileSync(at("target"), "theirs", { mode: 0o644 })
     mkdirSync(at("data"))
@@ -104,7 +104,7 @@ test.each(["-wal", "-shm", "-journal"])(
   },
 )
 
-test.each(["-wal", "-shm"])("set aside, a broken store takes its %s along and not what that leads to", async (end) => {
+test.each(["-wal", "-shm"])("setting a broken store aside moves its %s, not the target of a link", async (end) => {
   writeFileSync(at("target"), "theirs", { mode: 0o644 })
   mkdirSync(at("data"))
   writeFileSync(at("data/hud.db"), "broken ".repeat(1000))
@@ -113,7 +113,7 @@ test.each(["-wal", "-shm"])("set aside, a broken store takes its %s along and no
   expect([readFileSync(at("target"), "utf8"), modeOf(at("target"))]).toEqual(["theirs", "644"])
 })
 
-test("a file with a second name elsewhere is taken only if it is a store", async () => {
+test("a file with a second hard link is used only if it is a store", async () => {
   writeFileSync(at("theirs"), "theirs", { mode: 0o644 })
   linkSync(at("theirs"), at("linked.db"))
   expect(await use(at("linked.db"))).toContain("is not a hudfold store")
@@ -121,14 +121,14 @@ test("a file with a second name elsewhere is taken only if it is a store", async
 })
 
 test.skipIf(process.platform === "win32").each(["hud.db", "other.db"])(
-  "a pipe called %s holds nothing up",
+  "a pipe named %s does not block",
   async (name) => {
     execFileSync("mkfifo", [at(name)])
     expect(await use(at(name))).toContain("is not a file")
   },
 )
 
-test("a folder in the file's place is left alone", async () => {
+test("a folder in place of the file is unchanged", async () => {
   mkdirSync(at("hud.db"))
   expect(await use(at("hud.db"))).toBeDefined()
   expect(readdirSync(folder.path)).toEqual(["hud.db"])

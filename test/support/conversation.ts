@@ -37,7 +37,14 @@ export function prepare(
   env: Env,
 ): Request {
   const conversation = conversationOf(messages)
-  const prepared = prepareRequest(conversation, state.ledger.read(conversation), state, around, options, env)
+  const prepared = prepareRequest({
+    messages: conversation,
+    reading: state.ledger.read(conversation),
+    state,
+    around,
+    options,
+    env,
+  })
   return {
     ...prepared,
     commit() {

@@ -1,5 +1,5 @@
-// OpenCode as the plugin sees it: hooks called in its order, events around them, and for every call an array read anew from
-// the session as it is stored. What the plugin keeps of such an array is therefore the plugin's own doing.
+// OpenCode as the plugin sees it: hooks called in its order, events around them, and for every call a new array read
+// from the stored session. What is retained of such an array is retained by the plugin.
 
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"

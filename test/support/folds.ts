@@ -1,11 +1,11 @@
-// What the end-to-end tests of folding work with: files whose outputs fill a context, and what of a request is folded.
-// When an output is folded is the planner's business; the tests wait for it to happen and look at what it does.
+// For the end-to-end tests of folding: files whose outputs fill a context, and the folds in a request. The planner decides when
+// an output is folded; the tests wait for it.
 
 import { type Caller, type ModelRequest, resultsOf } from "../opencode/request.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 import { bash, PLUGIN, read, say, use } from "./world.ts"
 
-/** With no cache to lose, an output is folded as soon as it may be. */
+/** With no cache to lose, an output is folded as soon as possible. */
 export const EAGER = [PLUGIN, { fold: { price: { read: 1, write: 1 } } }] as const
 
 const LOGS = 24

@@ -1,5 +1,5 @@
-// The plugin as OpenCode hosts it: its hooks called by hand with what OpenCode would hand over, frozen where it is not the
-// plugin's to change, and what is wrong with what comes back put in words.
+// The plugin as OpenCode hosts it: calls its hooks with what OpenCode would pass, frozen where the plugin must not write, and
+// describes what is wrong with the result.
 
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
@@ -96,7 +96,7 @@ export async function host({
 
 type Recall = { execute(args: object, context: object): Promise<string | { output: string }> }
 
-/** The host's own objects cannot be written to; the arrays it hands over for changing can. */
+/** The host's objects are frozen; the arrays that hooks may change are not. */
 function frozen(messages: readonly HostMessage[]): HostMessage[] {
   return messages.map((message) => {
     const { info, parts } = structuredClone(message)
@@ -110,7 +110,7 @@ function deepFrozen<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** In words what of a request is neither as it came nor the plugin's own: a part lost, added, or half changed. */
+/** Describes every part of a request that was lost, added or half changed. */
 function wrongIn(given: readonly HostMessage[], sent: readonly HostMessage[]): string[] {
   const huds = sent.filter(isHud)
   const others = sent.filter((message) => !isHud(message))
@@ -133,7 +133,7 @@ function wrongIn(given: readonly HostMessage[], sent: readonly HostMessage[]): s
   return found
 }
 
-/** Nothing but the output is another, and that is a line by which the original comes back. */
+/** Only the output differs, and it is a digest line with a recall id. */
 function isFoldOf(now: HostPart, part: HostPart): boolean {
   if (now.type !== "tool" || part.state?.status !== "completed" || !FOLDED.test(now.state?.output ?? "")) return false
   return Bun.deepEquals({ ...now, state: { ...now.state, output: part.state.output } }, part)

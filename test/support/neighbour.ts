@@ -1,5 +1,5 @@
-// Plugins that do to a request what plugins have been seen to do, well or badly. OpenCode loads this file like any plugin;
-// option `does` says which one it is.
+// Plugins that change a request as real plugins do, well or badly. OpenCode loads this file like any plugin; option `does`
+// selects one.
 
 import type { HostMessage } from "../../src/host/v1/message.ts"
 

@@ -1,5 +1,5 @@
-// One OpenCode server with projects in which other plugins run beside this one, in an order of the test's choice; and what
-// of a request must hold whoever else had a hand in it.
+// One OpenCode server with projects that load other plugins beside this one, in a given order; and what must hold for every
+// request.
 
 import { expect } from "bun:test"
 import { createHost, findOpencode, type Host } from "../opencode/host.ts"

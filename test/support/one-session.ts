@@ -1,5 +1,5 @@
-// One session with everything on, played to the plugin as OpenCode would: two turns and a compaction in one process, a
-// third turn in the next. Faults are put in its way while it runs; a last process without any finds what is left.
+// Plays one session with every feature on, as OpenCode would: two turns and a compaction in one process, a third turn in the
+// next. Faults are injected into these two; a last process without faults checks what is left.
 
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type Hosted, host, type Sent } from "./hosted.ts"

@@ -1,7 +1,7 @@
-// Secrets of many kinds as they come in real outputs, drawn by a seeded generator: the same ones on every run, and none of
-// them in any file. What has a known form is put together from pieces.
+// Secrets of many kinds as real outputs have them, from a seeded generator: the same on every run, and in no file. Known formats
+// are assembled from pieces.
 
-/** `parts` are what may be nowhere: of each, no twelve characters in a row. */
+/** No twelve consecutive characters of any of `parts` may appear anywhere. */
 export type Plant = { kind: string; parts: string[]; text: string }
 
 export type Draw = {
@@ -181,10 +181,10 @@ export function plantsOf(seed: number): Plant[] {
   return Object.entries(KINDS).map(([kind, make]) => ({ kind, ...make(draw) }))
 }
 
-/** Characters in a row that count as a half of a secret. */
+/** Consecutive characters that count as half of a secret. */
 const TELLING = 12
 
-/** Looks for pieces of planted secrets; answers the kinds of those that are there. */
+/** Searches for pieces of planted secrets; returns the kinds found. */
 export function searcher(plants: readonly { name: string; parts: readonly string[] }[]): (text: string) => Set<string> {
   const known = new Map<string, string>()
   for (const { name, parts } of plants)

@@ -1,5 +1,5 @@
-// Where the plugin meets the world, counted: every operation passes here, and the nth is made to fail, once or from there
-// on. What is wrapped is the world's side, SQLite's driver or the host's client; the plugin's own code runs as it is.
+// Counts the plugin's operations on the outside world and makes the nth fail, once or from then on. Only the outside is wrapped,
+// SQLite's driver or the host's client; the plugin's code runs unchanged.
 
 import { Database } from "bun:sqlite"
 

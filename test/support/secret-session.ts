@@ -1,5 +1,5 @@
-// A session in which every kind of secret comes in by every way that a text comes into a session, played through the real
-// hooks with everything they keep and show: what they sent, stored, logged, asked a model and handed the compactor.
+// A session in which every kind of secret comes in by every way a text can, played through the real hooks. Collects what they
+// sent, stored, logged, asked a model and gave the compactor.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -176,7 +176,7 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
     await quiet(server)
   }
   for (const [at, [way, how]] of Object.entries(WAYS).entries()) {
-    // every day each second kind by each way, and the other ones by the next
+    // `npm test` takes every second kind for each way, alternating
     const plants = plantsOf(at + 1).filter((_, n) => n % sized(2, 1) === at % sized(2, 1))
     await plant(way, plants, how)
   }

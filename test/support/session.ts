@@ -47,7 +47,7 @@ export class SessionBuilder {
     return `msg_${String(n).padStart(6, "0")}`
   }
 
-  /** A deep copy, as OpenCode reads it anew for every call. */
+  /** A deep copy, as OpenCode reads it for every call. */
   fresh(): HostMessage[] {
     return structuredClone(this.messages)
   }

@@ -1,5 +1,4 @@
-// Outputs of any size in the shapes that are hard on whoever looks at them: without an end of line, of nothing but ends of
-// lines, of bytes, encoded, in escapes.
+// Outputs of any size in shapes that are hard to process: without line ends, of line ends only, of bytes, encoded, in escapes.
 
 /** Made of lines until the size is reached, in characters. */
 export function numbered(size: number, lineOf: (n: number) => string): string {

@@ -1,4 +1,4 @@
-// A sidecar where the plugin of an isolated OpenCode looks for one, and who of the processes it started is still there.
+// Plants a sidecar where the plugin of an isolated OpenCode looks for one, and lists running processes.
 
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"

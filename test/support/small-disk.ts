@@ -1,5 +1,4 @@
-// A disk so small that it fills up, and that can be made read-only: a file system in memory, which only root may mount, on
-// Linux.
+// A small disk that can fill up or be made read-only: a tmpfs, which needs Linux and root.
 
 import { execFileSync } from "node:child_process"
 

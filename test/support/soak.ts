@@ -1,5 +1,5 @@
-// A plugin in use for a long time: sessions that come, grow, are undone, compacted, deleted or left, several at once and each
-// the same, so that what is measured early can be held against what is measured late.
+// Long use of the plugin: sessions that start, grow, are undone, compacted, deleted or abandoned, several at once and all alike,
+// so that early and late measurements can be compared.
 
 import { heapStats } from "bun:jsc"
 import { completion, modelList, serve } from "../digest/servers.ts"
@@ -89,7 +89,7 @@ async function help(parent: DrivenSession): Promise<void> {
   await helper.remove()
 }
 
-/** What is alive once nothing waits. */
+/** What is live once nothing is pending. */
 async function remember(): Promise<Memory> {
   // a status is written 150 ms after the last change, the store a second after
   await new Promise((resolve) => setTimeout(resolve, 1500))

@@ -8,9 +8,9 @@ import { join } from "node:path"
 import { isRunning } from "../../src/system/process.ts"
 
 /** Generous: OpenCode draws within seconds, on a slow machine under load within half a minute. */
-const PATIENCE_MS = 60_000
-const LOOK_EVERY_MS = 100
-const ENDED_WITHIN_MS = 5_000
+const PATIENCE_MS = 120_000
+const LOOK_EVERY_MS = 200
+const ENDED_WITHIN_MS = 20_000
 
 export type Wanted = string | RegExp | ((screen: string) => boolean)
 

@@ -1,4 +1,4 @@
-// What lies below a folder, with its modes.
+// All files and folders below a folder, with their modes.
 
 import { lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"

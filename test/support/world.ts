@@ -1,5 +1,5 @@
-// What an end-to-end test works in: the real OpenCode with the plugin, isolated, and the scripted model behind it.
-// One world is meant to be shared by the tests of a file; every test asks in sessions of its own.
+// The world of an end-to-end test: the real OpenCode with the plugin, isolated, and the scripted model. The tests of a file share
+// one world, and each uses its own sessions.
 
 import { fileURLToPath } from "node:url"
 import type { ModelSpec } from "../opencode/config.ts"
@@ -9,10 +9,13 @@ import type { ModelRequest } from "../opencode/request.ts"
 import type { Client } from "../opencode/serve.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 
-/** Generous: a slow machine under load still starts OpenCode and works through a script within it. */
+/** Enough for a slow machine under load to start OpenCode and play a script. */
 export const PATIENCE_MS = 120_000
 
-/** A hook that a busy machine holds up sends its request without a HUD; only the tests of the deadline want that. */
+/** Some looks start `ps` or read every log, so more of them would slow down what they wait for. */
+const LOOK_EVERY_MS = 200
+
+/** On a busy machine a hook can miss the default deadline, and its request then has no HUD. */
 const HOOK_PATIENCE_MS = 5_000
 
 /** The sources unless told otherwise, so that the built package can be put through the same tests. */
@@ -40,13 +43,13 @@ const MODELS: readonly ModelSpec[] = [
 ]
 
 export const FILES: Readonly<Record<string, string>> = {
-  // The HUD may take a share of the context only. Some 20,000 tokens of instructions leave room for all it has to say.
+  // The HUD's budget is a share of the context. Some 20,000 tokens of instructions make room for every line.
   "AGENTS.md": "Keep the code plain, the tests quick and the words few.\n".repeat(1_400),
   "README.md": "# A project\n",
   "alpha.txt": "first\nsecond\n",
   "beta.txt": "one\ntwo\n",
   "gamma.txt": "uno\ndos\n",
-  // A name that says it is a check: its failure stays open until it passes.
+  // Its name makes it a check: its failure stays open until it passes.
   check: 'echo "FAIL login.test.ts: expected 200, got 401"\nexit 1\n',
 }
 
@@ -61,7 +64,7 @@ export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
 export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions = {}): Promise<World> {
-  // OpenCode says nothing at all about a plugin that cannot be imported; here the reason is the test's failure.
+  // OpenCode reports nothing about a plugin that cannot be imported; importing it here shows the error.
   if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
   const host = createHost({
@@ -111,14 +114,14 @@ export async function converse(
   return { session, requests: provider.from("main", session).slice(before) }
 }
 
-/** Looks until it sees what it wants; for what is written behind, such as a log. Rejects past the deadline. */
+/** Polls until `look` returns something; for what is written in the background, such as a log. Rejects after the deadline. */
 export async function eventually<T>(what: string, look: () => T | undefined, deadlineMs = 60_000): Promise<T> {
   const until = Date.now() + deadlineMs
   for (;;) {
     const seen = look()
     if (seen !== undefined) return seen
     if (Date.now() > until) throw new Error(`not within ${deadlineMs} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
 }
 

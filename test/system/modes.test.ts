@@ -1,5 +1,5 @@
-// Modes of everything that is ever written, under every umask a user may have: folders 0700, files 0600. In the engine's
-// packages a file that its maker has made executable stays so for its owner.
+// The modes of everything that is written, under every common umask: folders 0700, files 0600. In the engine's packages an
+// executable file stays executable for its owner.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -42,7 +42,7 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
     expect(one).toMatchObject({ mode: one?.kind === "folder" ? 0o700 : 0o600 })
   })
 
-  test("of all that lies in the data folder nothing is for others, and only what was executable still is", () => {
+  test("nothing in the data folder is open to others, and only executable files stay executable", () => {
     const own = found.filter(({ path }) => path.startsWith("data"))
     expect(own.filter(({ mode }) => (mode & 0o077) !== 0)).toEqual([])
     const executable = own.filter(({ kind, mode }) => kind === "file" && mode & 0o100).map(({ path }) => path)
@@ -51,11 +51,11 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
     expect(own.filter(({ kind }) => kind === "other")).toEqual([])
   })
 
-  test("nothing half written is left", () => {
+  test("no partial file is left", () => {
     expect(found.filter(({ path }) => /\.tmp$|\.new|\.old$|\.lock$/.test(path))).toEqual([])
   })
 
-  test("a broken store that is set aside is its owner's alone, and so is the fresh one", async () => {
+  test("a broken store that is set aside is private to its owner, and so is the new one", async () => {
     using other = temporaryFolder()
     const before = process.umask(umask)
     try {

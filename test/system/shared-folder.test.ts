@@ -1,5 +1,5 @@
-// Folders in which other users of the machine have a say: what lies there is neither believed nor run. And those that are
-// the user's own, in whatever state: mended, or used as they are.
+// In folders that other users of the machine can write to, nothing is trusted or run. The user's own folders get private modes
+// or are used as they are.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import {
@@ -67,7 +67,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
   const skipped = !posix || (asRoot === true && !isRoot)
   const why = skipped ? (posix ? " (skipped: only root can give a file away)" : " (skipped: Windows has no modes)") : ""
   describe.skipIf(skipped)(`a data folder ${how}${why}`, () => {
-    test("holds no store: memory does instead, with one warning that says what to do", async () => {
+    test("holds no store: it is kept in memory, with one warning that says what to do", async () => {
       spoil()
       await using opened = await openAt(join(data, "hud.db"))
       expect(opened.store.state).toEqual({ kind: "memory", reason: expect.stringMatching(says) })
@@ -75,14 +75,14 @@ for (const { how, spoil, says, asRoot } of spoilt) {
       expect(readdirSync(data)).toEqual([])
     })
 
-    test("is what the doctor finds, with the command that puts it right", async () => {
+    test("is reported by the doctor, with the command that fixes it", async () => {
       spoil()
       const check = await checkStore({ enabled: true, path: undefined }, join(data, "hud.db"), undefined, undefined)
       expect(check).toMatchObject({ name: "store", level: "fail", found: expect.stringMatching(says) })
       expect(check.fix).toContain(`chmod go-w ${data}`)
     })
 
-    test("gets no status and no switches", async () => {
+    test("gets no status file and no switches file", async () => {
       spoil()
       await expect(writeStatus(statusFolder(data), statusOf())).rejects.toThrow(says)
       const written = writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })
@@ -98,7 +98,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
       expect(backend).toEqual({ off: expect.stringMatching(says) })
     })
 
-    test("gives no lease, and is not written to for one", async () => {
+    test("gives no lease and stays unchanged", async () => {
       spoil()
       expect(await createLease(data).acquire()).toEqual({ unavailable: expect.stringMatching(says) })
       expect(readdirSync(data)).toEqual([])
@@ -129,7 +129,7 @@ describe.skipIf(!posix)("what is run", () => {
     expect(check).toMatchObject({ level: "fail", found: expect.stringMatching(/^others can write to .*sidecar/) })
   })
 
-  test("is not run from a folder such as /tmp, where anybody could have put the record of a model", async () => {
+  test("is not run from a folder such as /tmp, where anybody could have written a model record", async () => {
     const planted = plantSidecar(folder.path, { program: join(folder.path, "evil.ts"), model: "any.gguf" })
     chmodSync(data, 0o1777)
     const backend = await openLlama({ dataFolder: planted.folder, options: digest, report: () => {} })
@@ -152,7 +152,7 @@ describe.skipIf(!posix)("what is run", () => {
 })
 
 describe.skipIf(!posix)("a folder of the user's own", () => {
-  /** A store in the data folder that is there without anybody having named another one, opened by a process of its own. */
+  /** A store in the default data folder, opened by a separate process. */
   async function openDefault(home: string): Promise<string> {
     const script = join(folder.path, "open.ts")
     const source = join(import.meta.dir, "../../src/store/open.ts")
@@ -169,20 +169,20 @@ await store.close()
     return stdout + stderr
   }
 
-  test.each([0o755, 0o775, 0o750, 0o711])("that was there with mode %# is closed to others", async (mode) => {
+  test.each([0o755, 0o775, 0o750, 0o711])("that existed with mode %# is closed to others", async (mode) => {
     chmodSync(data, mode)
     expect(await openDefault(join(folder.path, "data"))).toBe("sqlite")
     expect(modeOf(data)).toBe("700")
   })
 
-  test("below a link is closed to others where the link leads", async () => {
+  test("below a link is closed to others at the link's target", async () => {
     chmodSync(data, 0o755)
     symlinkSync(join(folder.path, "data"), join(folder.path, "link"))
     expect(await openDefault(join(folder.path, "link"))).toBe("sqlite")
     expect(modeOf(data)).toBe("700")
   })
 
-  test("that is a link is used, and closed to others where it leads", async () => {
+  test("that is a link is used, and its target is closed to others", async () => {
     chmodSync(data, 0o755)
     mkdirSync(join(folder.path, "home"))
     symlinkSync(data, join(folder.path, "home/opencode-hudfold"))
@@ -191,7 +191,7 @@ await store.close()
     expect(existsSync(join(data, "hud.db"))).toBe(true)
   })
 
-  test("that somebody named may serve other purposes, and keeps its mode; the files in it are private", async () => {
+  test("that the user named keeps its mode, since it may serve other purposes; the files in it are private", async () => {
     chmodSync(data, 0o755)
     await using opened = await openAt(join(data, "hud.db"))
     expect([opened.store.state.kind, modeOf(data), modeOf(join(data, "hud.db"))]).toEqual(["sqlite", "755", "600"])
@@ -199,13 +199,13 @@ await store.close()
     expect([modeOf(data), modeOf(statusFolder(data))]).toEqual(["755", "700"])
   })
 
-  test("of statuses that was there with mode 755 is closed to others", async () => {
+  test("for status files that existed with mode 755 is closed to others", async () => {
     mkdirSync(statusFolder(data), { mode: 0o755 })
     await writeStatus(statusFolder(data), statusOf())
     expect(modeOf(statusFolder(data))).toBe("700")
   })
 
-  test("in which everybody may write and nobody may take away, such as /tmp, takes a store of the user's own", async () => {
+  test("with the sticky bit, such as /tmp, may hold a store of the user", async () => {
     chmodSync(data, 0o1777)
     await using opened = await openAt(join(data, "hud.db"))
     expect([opened.store.state.kind, modeOf(join(data, "hud.db"))]).toEqual(["sqlite", "600"])
@@ -225,7 +225,7 @@ await store.close()
   )
 })
 
-test("nothing is wrong with what is not there", () => {
+test("a missing folder is not reported", () => {
   expect(whyUntrusted(join(data, "none"))).toBeUndefined()
   makePrivateFolder(join(data, "a/b"))
   if (posix) expect([modeOf(join(data, "a")), modeOf(join(data, "a/b"))]).toEqual(["700", "700"])

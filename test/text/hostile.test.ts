@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { outputWords } from "../../src/fold/words.ts"
-import { render } from "../../src/hud/render.ts"
+import { renderHud } from "../../src/hud/render.ts"
 import { sectionsOf } from "../../src/hud/sections.ts"
 import { cut, cutMiddle, line, oneLine, withoutTurns } from "../../src/text/sanitize.ts"
 import { hostileSession, hostileSignals, ledgerOf } from "../support/hostile/channels.ts"
@@ -67,7 +67,7 @@ test("the HUD and a folded output keep their form", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const { facts } = ledgerOf(hostileSession(text).messages)
-      const hud = render(sectionsOf(facts, hostileSignals(text), { contextLimit: 20_000 }), 100_000, 9)
+      const hud = renderHud(sectionsOf(facts, hostileSignals(text), { contextLimit: 20_000 }), 100_000, 9)
       expect(hud && faultOfHud(hud.text)).toBeUndefined()
       const source = {
         tool: "grep",
@@ -76,7 +76,7 @@ test("the HUD and a folded output keep their form", () => {
         output: text.toWellFormed(),
         failed: false,
       }
-      const decision = { standing: "matches" as never, tokens: 2_000 }
+      const decision = { needKind: "matches" as never, tokens: 2_000 }
       expect(faultOfFold(outputWords("r7", decision, source, extract(source)), "r7")).toBeUndefined()
     }),
     { numRuns: sized(100, 3_000) },

@@ -1,5 +1,5 @@
-// The interface of everything that writes digests with a model, and its options. A backend turns a prompt into a draft. It
-// knows nothing of ledgers, queues or grounding. One conformance suite runs over all backends.
+// The interface of everything that writes digests with a model, and its options. A backend turns a prompt into a draft.
+// It knows nothing of ledgers, queues or grounding. One conformance suite runs over all backends.
 
 import type { RuntimeChoice } from "../../engine/launch.ts"
 import type { Load } from "../../engine/wire/messages.ts"

@@ -39,7 +39,9 @@ export function createBackend({ options, dataFolder, report, onChange }: Backend
   }
 }
 
-/** Documents are sized before the backend is loaded and knows its limit. The backend cuts those that turn out too long. */
+/**
+ * Documents are sized before the backend is loaded and knows its limit. The backend cuts those that turn out too long.
+ */
 const UNOPENED_DOCUMENT_TOKENS = 2000
 
 /** Why there is no backend; `absent`: it was never set up. */

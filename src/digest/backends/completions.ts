@@ -9,8 +9,8 @@ import type { HttpReply } from "./http.ts"
 const FIXED_FIELDS = { temperature: 0, seed: 1, stream: false }
 
 /**
- * Ways to ask for an answer that matches the schema, best first. `reasoning_effort: "none"` turns thinking off in Ollama.
- * LM Studio refuses `json_object`. For a server that supports none of them, the schema goes into the prompt.
+ * Ways to ask for an answer that matches the schema, best first. `reasoning_effort: "none"` turns thinking off in
+ * Ollama. LM Studio refuses `json_object`. For a server that supports none of them, the schema goes into the prompt.
  */
 const FORMS: readonly Form[] = [
   (schema) => ({ fields: { ...schemaFormat(schema), reasoning_effort: "none" }, inPrompt: false }),
@@ -101,7 +101,10 @@ const schemaFormat = (schema: Prompt["schema"]) => ({
   response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } },
 })
 
-/** Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is there. */
+/**
+ * Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is
+ * there.
+ */
 function withoutThoughts(text: string): string {
   if (/^\s*[{[]/.test(text)) return text
   const end = text.indexOf("</think>")
@@ -126,8 +129,8 @@ export type Timings = {
 }
 
 /**
- * How much faster a prompt is read than an answer is written, for servers that report only the total time. Measured: 6 to
- * 10 on 2 CPU cores; 20 and more on GPUs, which are fast enough for it not to matter.
+ * How much faster a prompt is read than an answer is written, for servers that report only the total time. Measured: 6
+ * to 10 on 2 CPU cores; 20 and more on GPUs, which are fast enough for it not to matter.
  */
 const PREFILL_TO_DECODE = 8
 /** Weight of the newest answer in the moving average. */

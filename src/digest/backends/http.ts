@@ -42,7 +42,9 @@ export function readAddress(text: string, allowRemote: boolean): Address {
   return { local, chat: below("chat/completions"), models: below("models") }
 }
 
-/** `hostname` as normalized by URL: lower case, IPv4 in four decimal parts, IPv6 in its shortest form and in brackets. */
+/**
+ * `hostname` as normalized by URL: lower case, IPv4 in four decimal parts, IPv6 in its shortest form and in brackets.
+ */
 function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
@@ -61,7 +63,10 @@ export type HttpReply = { status: number; text: string }
 /** A digest takes hundreds of bytes, a list of models thousands. */
 const MAX_BYTES = 1024 * 1024
 
-/** Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, BAD_ANSWER if it is not HTTP. */
+/**
+ * Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, BAD_ANSWER if it is not
+ * HTTP.
+ */
 export async function exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   signal.throwIfAborted()
   try {

@@ -1,5 +1,5 @@
-// Digests from a local model in the sidecar that `hudfold setup` installed. Files are read when the backend is opened; the
-// sidecar starts with the first write.
+// Digests from a local model in the sidecar that `hudfold setup` installed. Files are read when the backend is opened;
+// the sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
 import manifest from "../../../package.json" with { type: "json" }

@@ -1,5 +1,5 @@
-// Digests from a server with OpenAI's chat completions: Ollama, LM Studio, llama-server. An unreachable server is degraded
-// and tried again; one that refuses is off, with a message that says what to do.
+// Digests from a server with OpenAI's chat completions: Ollama, LM Studio, llama-server. An unreachable server is
+// degraded and tried again; one that refuses is off, with a message that says what to do.
 
 import { readAnswer } from "../../engine/wire/answer.ts"
 import {
@@ -22,7 +22,9 @@ import {
 } from "./completions.ts"
 import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 
-/** With the instruction and the answer this fits Ollama's default context of 4,096 tokens, which it cuts to silently. */
+/**
+ * With the instruction and the answer this fits Ollama's default context of 4,096 tokens, which it cuts to silently.
+ */
 const MAX_DOCUMENT_TOKENS = 2000
 const MODELS_TIMEOUT_MS = 5000
 

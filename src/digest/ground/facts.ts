@@ -85,8 +85,8 @@ const MAX_NAME_CHARS = 80
 const MIN_NAME_CHARS = 4
 
 /**
- * The names in an output, most frequent first, ties in order of appearance, without those in its arguments. Of all that is
- * in an output, later calls use its names most often (docs/digests.md).
+ * The names in an output, most frequent first, ties in order of appearance, without those in its arguments. Of all that
+ * is in an output, later calls use its names most often (docs/digests.md).
  */
 export function frequentNames({ output, input }: Pick<DigestSource, "input" | "output">, max: number): Fact[] {
   const asked = Object.values(input).filter((value) => typeof value === "string")

@@ -62,8 +62,8 @@ export function groundExtracted(digest: Digest, source: DigestSource): Digest {
 }
 
 /**
- * A stored digest, checked again against the output, because something else may have written it to the disk. If its gist
- * does not pass, the fallback's takes its place.
+ * A stored digest, checked again against the output, because something else may have written it to the disk. If its
+ * gist does not pass, the fallback's takes its place.
  */
 export function groundStored(digest: Digest, source: DigestSource, fallback: Digest): Digest {
   const { gist } = digest

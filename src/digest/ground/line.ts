@@ -8,7 +8,10 @@ import { estimateTokens } from "../../text/tokens.ts"
 export const MAX_LINE_TOKENS = 96
 /** Of a fact as it is shown. */
 const MAX_SHOWN_CHARS = 100
-/** A fact is redundant if this share of its names occurs earlier. Less than all: the last word of a long fact may be cut. */
+/**
+ * A fact is redundant if this share of its names occurs earlier. Less than all: the last word of a long fact may be
+ * cut.
+ */
 const REDUNDANT_SHARE = 0.8
 /** A shorter folder is repeated, even if the path before is in it too. */
 const MIN_SHARED_CHARS = 8
@@ -22,8 +25,8 @@ const KEYWORDS = new Set(
 )
 
 /**
- * The digest in one printable line of at most `maxTokens`. Facts from a file start with their line number, paths leave out
- * the folder of the path before. If there is too little room, the last facts go first, then the end of the gist.
+ * The digest in one printable line of at most `maxTokens`. Facts from a file start with their line number, paths leave
+ * out the folder of the path before. If there is too little room, the last facts go first, then the end of the gist.
  */
 export function digestLine(digest: Digest, maxTokens = MAX_LINE_TOKENS): string {
   const gist = line(digest.gist)
@@ -41,7 +44,10 @@ export function digestLine(digest: Digest, maxTokens = MAX_LINE_TOKENS): string 
   return said.join(" · ")
 }
 
-/** The digest with only the facts that its line has room for: first those that name something new, then those with a line number. */
+/**
+ * The digest with only the facts that its line has room for: first those that name something new, then those with a
+ * line number.
+ */
 export function fitToLine(digest: Digest, maxFacts: number): Digest {
   const chosen = new Set<Fact>()
   const said = new Set(namesIn(digest.gist))

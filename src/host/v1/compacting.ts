@@ -1,14 +1,16 @@
-// experimental.session.compacting: raises the gate for the array that follows and hands the compactor the facts.
+// Compaction: the hook `experimental.session.compacting`, which hands the compactor the facts, and the array that
+// OpenCode passes to the messages hook right after it, the transcript to be summarised.
 
-import { findingsOf } from "../../digest/findings.ts"
-import { brief } from "../../hud/brief.ts"
+import { compactionFacts } from "../../hud/prompts.ts"
 import { contextAt } from "../../replay/context.ts"
-import type { HookContext } from "../context.ts"
+import { findingsOf } from "../../session/findings.ts"
+import { type HookContext, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
-import { restore } from "../restore.ts"
-import { takeIn } from "../update.ts"
+import { modelOf } from "../models.ts"
+import type { Session } from "../sessions.ts"
+import { applyFolds } from "./apply.ts"
 import { conversationOf } from "./conversation.ts"
-import { isMessage } from "./messages.ts"
+import { type HostMessage, isMessage } from "./message.ts"
 
 export async function onCompacting(
   context: HookContext,
@@ -22,15 +24,42 @@ export async function onCompacting(
   const stored = await context.messages(session.id)
   const recorded = Array.isArray(stored) && stored.every(isMessage) ? conversationOf(stored) : []
   const messages = contextAt(recorded, recorded.length)
-  // a session resumed only to be compacted: no call has shown its messages yet
+  // a session that was resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
-    await restore(context, session)
+    await restoreSession(context, session)
     const reading = session.ledger.read(messages)
     session.ledger.accept(reading)
-    takeIn(context, session, messages, reading, [])
+    recordReading(context, session, messages, reading, [])
   }
-  const facts = brief(session.ledger.facts, session.signals, findingsOf(messages, context.env))
+  const facts = compactionFacts(session.ledger.facts, session.signals, findingsOf(messages, context.env))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
   return () => void lines.push(facts)
+}
+
+/** Size to which OpenCode cuts a tool's output in the transcript, in tokens. */
+const TRANSCRIBED_OUTPUT_TOKENS = 500
+
+/**
+ * Folds the transcript if it would not fit the model's context. Folding lets a session grow beyond its context unfolded,
+ * and OpenCode ends a session whose transcript is too large to compact. A transcript that fits is not changed.
+ */
+export function shortenTranscript(
+  { models, options }: HookContext,
+  session: Session,
+  messages: HostMessage[],
+): Commit | undefined {
+  const { folding, ledger } = session
+  const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
+  const maxTokens = compactsAt ?? contextLimit
+  if (!options.fold.enabled || maxTokens === undefined) return
+  const ids = new Set(messages.map(({ info }) => info.id))
+  let tokens = 0
+  for (const entry of ledger.entries) {
+    if (!ids.has(entry.id)) continue
+    tokens += entry.tokens
+    for (const { outputTokens, cleared } of entry.events)
+      if (!cleared) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
+  }
+  return tokens * ledger.facts.ratio < maxTokens ? undefined : () => applyFolds(messages, folding.folds)
 }

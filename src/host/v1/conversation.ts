@@ -1,32 +1,37 @@
-// OpenCode 1's messages shown as a conversation. An adapter: each message reads its parts from OpenCode's when it is asked for
-// them, and holds no copy of a text. Where a part was replaced by a copy of this plugin's, its original is shown.
-//
-// Every field of OpenCode's may be missing or of another type: sessions are as old as the user's database, and forks,
-// imports and other plugins write into the same array. What cannot be read becomes a part that is not understood.
+// The adapter from OpenCode 1's messages to the host-neutral conversation. Fields are read when they are asked for, and texts
+// are not copied. A part that this plugin replaced is read from its original. A part that cannot be read becomes one that
+// is not understood.
 
-import { asRecord, asString } from "../../system/values.ts"
 import type { Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
-import { originalOf } from "../copies.ts"
-import { isForeign, isRemoved, withoutMark } from "./neighbours.ts"
-import { isOwnMessage, isOwnPart } from "./own.ts"
-import { type HostMessage, type HostPart, stateOf } from "./message.ts"
+import { asRecord, asString } from "../../system/values.ts"
+import { originalOf } from "./copies.ts"
+import {
+  type HostMessage,
+  type HostPart,
+  isForeign,
+  isOwnMessage,
+  isOwnPart,
+  isRemoved,
+  stateOf,
+  withoutMark,
+} from "./message.ts"
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
-/** Part types that OpenCode writes and a model sees nothing of. */
-const UNSEEN: ReadonlySet<string> = new Set(["agent", "step-start", "step-finish", "snapshot", "retry"])
+/** OpenCode's part types that are not sent to the model. */
+const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-finish", "snapshot", "retry"])
 
-/** The messages of an array as a conversation, without those this plugin has put in. */
+/** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
   return messages.filter(({ info }) => !isOwnMessage(info.id)).map(messageOf)
 }
 
-/** One message, whoever put it in. */
+/** One message, including one that this plugin added. */
 export function messageOf(message: HostMessage): Message {
   return new V1Message(message)
 }
 
-/** Its fields are read when they are asked for: of a long session a request looks at few. */
+/** Lazy, because a request in a long session reads only a few messages. */
 class V1Message implements Message {
   private read: readonly Part[] | undefined
 
@@ -78,7 +83,7 @@ class V1Message implements Message {
 
   get error(): Message["error"] {
     const { error, role } = this.host.info
-    if (!error || role !== "assistant") return
+    if (!error || role !== "assistant") return undefined
     const isAborted = asRecord(error)?.name === "MessageAbortedError"
     const hasContent = this.host.parts.some((part) => part?.type !== "step-start" && part?.type !== "reasoning")
     return isAborted && hasContent ? "aborted" : "failed"
@@ -110,7 +115,7 @@ export function partOf(hostPart: HostPart): Part {
   try {
     return readPart(originalOf(hostPart))
   } catch {
-    // a getter or a proxy of another plugin
+    // another plugin's getter or proxy threw
     return UNREADABLE
   }
 }
@@ -138,12 +143,16 @@ function readPart(part: HostPart): Part {
       }
     case "compaction": {
       const tailStartID = asString(part.tail_start_id)
-      return { type: "compaction", automatic: part.auto !== false, ...(tailStartID === undefined ? {} : { tailStartID }) }
+      return {
+        type: "compaction",
+        automatic: part.auto !== false,
+        ...(tailStartID === undefined ? {} : { tailStartID }),
+      }
     }
     case "subtask":
       return { type: "other", blocks: 1, understood: true }
     default:
-      return UNSEEN.has(part.type ?? "") ? OTHER : UNREADABLE
+      return NOT_SENT.has(part.type ?? "") ? OTHER : UNREADABLE
   }
 }
 
@@ -152,7 +161,8 @@ function toolPart(part: HostPart): Part {
   const tool = asString(part.tool) ?? asString(part.name)
   const status = asString(state?.status) ?? ""
   if (!state || !tool || !STATUSES.includes(status)) return { type: "other", blocks: state ? 1 : 0, understood: false }
-  const returned = status === "error" ? asString(state.error) : status === "completed" ? asString(state.output) : undefined
+  const returned =
+    status === "error" ? asString(state.error) : status === "completed" ? asString(state.output) : undefined
   const output = withoutMark(returned ?? "")
   const { start, end, compacted } = asRecord(state.time) ?? {}
   const id = asString(part.id) ?? ""
@@ -172,7 +182,7 @@ function toolPart(part: HostPart): Part {
   }
 }
 
-/** Usage as OpenCode reports it in a message; undefined while nothing is reported. */
+/** The usage in a message; undefined until OpenCode reports it. */
 export function readUsage(value: unknown): Usage | undefined {
   const tokens = asRecord(value)
   const cache = asRecord(tokens?.cache)

@@ -1,20 +1,20 @@
-// event: what OpenCode announces and the message array does not hold. Called for every delta of every answer, so an
-// event that means nothing here must cost nothing.
+// event: what OpenCode announces and the message array does not contain, such as todos, permissions and the end of a turn.
+// It is called for every delta of every answer, so an event that is not used must cost nothing.
 
+import { stat } from "node:fs/promises"
+import { isAbsolute, join } from "node:path"
 import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { redact } from "../../text/redact/redact.ts"
 import { cut, line } from "../../text/sanitize.ts"
-import { closeTurn, settle } from "../account.ts"
+import { closeTurn, countCall, newTurnAccount, recordReport, turnRecord } from "../accounting.ts"
 import type { HookContext } from "../context.ts"
-import { checkDisk } from "../disk.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
-import { countCall, endTurn, newTurn } from "../turn.ts"
 
-/** Permissions waiting in one session; more than this is a runaway client. */
-const MOST_PERMISSIONS = 20
+/** Open permission requests in one session. More would be a runaway client. */
+const MAX_PERMISSIONS = 20
 
 export function onEvent(context: HookContext, input: { event?: { type?: unknown; properties?: unknown } }): undefined {
   const properties = asRecord(input?.event?.properties)
@@ -44,12 +44,12 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     case "permission.asked": {
       const id = asString(properties.id)
       const permissions = sessionID === undefined ? undefined : sessions.get(sessionID).signals.permissions
-      if (id === undefined || !permissions || permissions.size >= MOST_PERMISSIONS) return
+      if (id === undefined || !permissions || permissions.size >= MAX_PERMISSIONS) return
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
       const asked = redact(line([asString(properties.permission) ?? "", ...patterns].join(" ")))
-      // of a name that shows as nothing nothing is left
+      // a name of invisible characters only is empty once sanitised
       permissions.set(id, cut(asked, 100) || "a tool")
       return
     }
@@ -59,10 +59,10 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     case "session.compacted":
     case "session.error":
-      if (sessionID !== undefined) lowerGate(sessions.peek(sessionID))
+      if (sessionID !== undefined) endCompacting(sessions.peek(sessionID))
       return
     case "session.created":
-      // what is new has left nothing to take back
+      // a new session has nothing stored to restore
       if (sessionID !== undefined) sessions.get(sessionID).restored = true
       return
     case "session.deleted": {
@@ -80,17 +80,17 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 function onMessage({ publisher, models }: HookContext, session: Session, message: unknown): void {
   const { account, turn } = session
   const id = asString(asRecord(message)?.id)
-  // a call of the turn before, said once more
+  // a call of the previous turn, announced again
   if (id !== undefined && account.reported?.id === id && !turn.calls.has(id)) return
-  const call = countCall(turn, message)
-  if (!call) return
-  // at a process's first request the model's prices are not known yet: OpenCode names them after it was prepared
-  if (account.sent) account.sent.tariff = models.circumstances(modelOf(session), account.sent.nowMs).tariff
-  settle(account, call)
+  const counted = countCall(turn, message)
+  if (!counted) return
+  // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
+  if (account.sent) account.sent.pricing = models.circumstances(modelOf(session), account.sent.nowMs).pricing
+  recordReport(account, counted)
   publisher.publish(session)
 }
 
-/** A command runs on the same processor as a local model may. */
+/** Tells the digest queue when a command runs, since a local model would compete with it for the processor. */
 function onPart({ digests }: HookContext, part: Record<string, unknown> | undefined): undefined {
   const callID = asString(part?.callID)
   if (!digests.queue || part?.type !== "tool" || callID === undefined) return
@@ -102,24 +102,24 @@ function onPart({ digests }: HookContext, part: Record<string, unknown> | undefi
 
 function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
   if (sessionID === undefined) return
-  context.log.attend()
+  context.log.showToasts()
   if (status === "busy" || status === "retry") {
     const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
     session.turn.startedMs ||= Date.now()
-    checkDisk(context.directory, session)
+    checkModified(context.directory, session)
     return
   }
   if (status !== "idle") return
   context.digests.queue?.drain()
   const session = context.sessions.peek(sessionID)
-  // one that was deleted while it was at work comes to rest as well
+  // a session that was deleted while busy still becomes idle
   if (!session) return
   session.signals.permissions.clear()
-  lowerGate(session)
-  const turn = endTurn(session.turn, sessionID, Date.now())
+  endCompacting(session)
+  const turn = turnRecord(session.turn, sessionID, Date.now())
   closeTurn(session.account, session.turn)
-  session.turn = newTurn()
+  session.turn = newTurnAccount()
   context.publisher.publish(session)
   if (!turn) return
   context.store.use((store) => {
@@ -128,7 +128,32 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   })
 }
 
-/** A compaction that failed or had nothing to summarise must not silence the next HUD. */
-function lowerGate(session: Session | undefined): void {
+/** Clears the flag also when a compaction failed or was empty, or the next array would be taken for its transcript. */
+function endCompacting(session: Session | undefined): void {
   if (session) session.compacting = false
+}
+
+/** Files checked at once, the newest first: more than the HUD names. */
+const MAX_CHECKED_FILES = 40
+/** File systems round modification times, by up to this much into the future. */
+const MAX_AHEAD_MS = 2000
+
+/**
+ * Starts to read the modification times of the files a session uses, and returns. The results go into the session's
+ * signals, where the next call's HUD finds them.
+ */
+export function checkModified(directory: string, { ledger, signals }: Session): void {
+  const recent = [...ledger.facts.files.values()].slice(-MAX_CHECKED_FILES)
+  const wanted = new Set(recent.map((file) => file.path))
+  for (const path of signals.modified.keys()) if (!wanted.has(path)) signals.modified.delete(path)
+  for (const path of wanted)
+    stat(isAbsolute(path) ? path : join(directory, path)).then(
+      ({ mtimeMs }) => {
+        // a time in the future comes from another clock or a clock that was set back, so it cannot be compared
+        if (mtimeMs <= Date.now() + MAX_AHEAD_MS) signals.modified.set(path, mtimeMs)
+        else signals.modified.delete(path)
+      },
+      // the file is gone or never existed
+      () => void signals.modified.delete(path),
+    )
 }

@@ -1,4 +1,4 @@
-// The table of hooks: which function answers which, each behind its guard.
+// Connects the hooks to their functions, each behind its guard.
 
 import type { Hooks } from "@opencode-ai/plugin"
 import type { Fold } from "../../fold/fold.ts"
@@ -8,17 +8,15 @@ import { normalize } from "../../session/normalize.ts"
 import type { HookContext } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
-import { onConfig } from "./config.ts"
 import { onEvent } from "./event.ts"
-import { onHeaders } from "./headers.ts"
 import { onMessages } from "./messages.ts"
 import { type RecallSources, recallTool } from "./recall.ts"
-import { onSystem } from "./system.ts"
+import { onConfig, onHeaders, onSystem } from "./small-hooks.ts"
 
-/** What each hook does, as functions of their own so that a test can put a faulty one in a place. */
+/** The functions of the hooks. Tests replace them with faulty ones. */
 export const BODIES = { onMessages, onSystem, onConfig, onEvent, onCompacting, onHeaders }
 
-/** The hooks of one directory. `dispose` is behind the same guard as the rest, with a deadline of its own. */
+/** The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. */
 export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
   const report: Report = (hook, problem, cause) => {
     const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
@@ -39,21 +37,21 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
   } satisfies Bodies
   const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
     hook,
-    guard(hook, deadlineMs, report, body, PATIENCE_MS[hook]),
+    guard(hook, deadlineMs, report, body, MAX_WAIT_MS[hook]),
   ])
-  // the tool list is in the cached prefix, so that it may depend on the options alone
+  // the tool list is part of the cached prefix, so it may depend on the options only
   const tool = context.options.fold.enabled
     ? { tool: { [RECALL_TOOL]: recallTool(recallSources(context, report)) } }
     : {}
   return { ...Object.fromEntries(guarded), ...tool } as Hooks
 }
 
-const NOTHING: ReadonlyMap<string, Fold> = new Map()
+const NO_FOLDS: ReadonlyMap<string, Fold> = new Map()
 
-/** The tool answers its own mistakes, so that it needs no guard. */
+/** The tool handles its own errors, so it needs no guard. */
 function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
   return {
-    foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NOTHING,
+    foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NO_FOLDS,
     isSame(part, fold) {
       const event = normalize(part, { messageID: fold.messageID, call: 0, wantsGist: () => false }, env)
       return hashOf(event, fold.side) === fold.hash
@@ -84,11 +82,11 @@ type Named = Required<
 type Bodies = { [Name in keyof Named]: (...args: Parameters<Named[Name]>) => ReturnType<Body> }
 
 /**
- * Hooks that may wait longer than the rest, in ms. The messages hook waits for one thing, the store of a session that was
- * resumed, and once. Compacting takes the model many seconds, so a look at the stored session may take one. OpenCode
- * awaits dispose at the end of `run`, where a store that will not close must not hold the user's shell.
+ * Hooks that may wait longer than the others. The messages hook waits only for the store, once, when a session is resumed.
+ * Compacting takes the model many seconds, so loading the stored session may take one. OpenCode awaits dispose at the end
+ * of `run`, where a store that does not close must not block the user's shell.
  */
-const PATIENCE_MS: Readonly<Record<string, number>> = {
+const MAX_WAIT_MS: Readonly<Record<string, number>> = {
   "experimental.chat.messages.transform": 1000,
   "experimental.session.compacting": 1000,
   dispose: 2000,

@@ -1,22 +1,23 @@
-// What is asked of OpenCode's own server. It answers in its own time or not at all; nobody depends on it.
+// Requests to OpenCode's own server: its agents, and stored messages. It may answer late or not at all, so nothing may
+// depend on an answer.
 
 import type { PluginInput } from "@opencode-ai/plugin"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { asRecord, asString } from "../../system/values.ts"
 
 const HELPERS = ["title", "summary", "compaction"]
-/** Enough of a prompt to know it by; a prompt may end in text of the session. */
-const OPENING = 200
+/** Enough of a prompt to recognise it by. Its end may be text from the session. */
+const MAX_OPENING_CHARS = 200
 
-/** What OpenCode's list of agents tells; empty until it has answered. */
+/** What is known from OpenCode's list of agents. Empty until it has answered. */
 export type Agents = {
-  /** openings of the prompts of OpenCode's own helper agents, which the user may have given other words */
+  /** how the prompts of OpenCode's helper agents begin; the user may have changed them */
   helperPrompts: string[]
-  /** names of agents that may not call `hud_recall`: what is folded for them could not be undone */
+  /** names of agents that may not call `hud_recall`, so that they could not undo a fold */
   withoutRecall: Set<string>
 }
 
-/** Asks once, in the background; without an answer the built-in openings must do. */
+/** Asks once, in the background. Without an answer only the built-in openings are known. */
 export function learnAgents(client: PluginInput["client"] | undefined): Agents {
   const known: Agents = { helperPrompts: [], withoutRecall: new Set() }
   const ask = async () => {
@@ -26,16 +27,16 @@ export function learnAgents(client: PluginInput["client"] | undefined): Agents {
     for (const agent of agents.map(asRecord)) {
       const name = asString(agent?.name) ?? ""
       const prompt = asString(agent?.prompt)
-      if (prompt && HELPERS.includes(name)) known.helperPrompts.push(prompt.trimStart().slice(0, OPENING))
+      if (prompt && HELPERS.includes(name)) known.helperPrompts.push(prompt.trimStart().slice(0, MAX_OPENING_CHARS))
       if (isDenied(agent?.permission, RECALL_TOOL)) known.withoutRecall.add(name)
     }
   }
-  // the server answers only once it is up, and it is up only once this plugin is loaded
+  // the server starts to answer only after this plugin has loaded
   setTimeout(() => void ask().catch(() => {}), 0).unref?.()
   return known
 }
 
-/** Whether rules, of which the last that matches decides, deny a tool whatever its arguments. */
+/** Whether the rules deny a tool whatever its arguments. The last rule that matches decides. */
 function isDenied(rules: unknown, tool: string): boolean {
   if (!Array.isArray(rules)) return false
   const matching = rules
@@ -45,11 +46,11 @@ function isDenied(rules: unknown, tool: string): boolean {
 }
 
 /**
- * OpenCode's wildcards: a star stands for anything, a question mark for one character. No regular expression is made of
- * them: a prompt can name a tool of thirty stars, over which one would go on for ever.
+ * Matches OpenCode's wildcards: `*` is any text, `?` one character. Not a regular expression, because a prompt can contain a
+ * tool name of thirty stars, on which one would backtrack for ever.
  */
 export function matches(pattern: string, tool: string): boolean {
-  // how far into the pattern the last star was, and what it was last tried to stand for ends before
+  // position of the last star, and the end of the text it was last tried to match
   let star = -1
   let retry = 0
   let at = 0
@@ -69,7 +70,7 @@ export function matches(pattern: string, tool: string): boolean {
   return at === pattern.length
 }
 
-/** A session's stored messages; undefined when OpenCode will not say. */
+/** A session's stored messages; undefined when OpenCode does not answer. */
 export async function storedMessages(client: PluginInput["client"] | undefined, sessionID: string): Promise<unknown> {
   try {
     return asRecord(await client?.session?.messages({ path: { id: sessionID } }))?.data
@@ -78,7 +79,7 @@ export async function storedMessages(client: PluginInput["client"] | undefined, 
   }
 }
 
-/** One stored message; undefined when there is none. Rejects when OpenCode will not say. */
+/** One stored message; undefined when there is none. Rejects when OpenCode does not answer. */
 export async function storedMessage(
   client: PluginInput["client"] | undefined,
   sessionID: string,
@@ -86,6 +87,6 @@ export async function storedMessage(
 ): Promise<unknown> {
   const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }))
   if (answer?.data === undefined && asRecord(answer?.error)?.name !== "NotFoundError")
-    throw new Error("OpenCode did not hand over a stored message")
+    throw new Error("OpenCode did not return a stored message")
   return answer?.data
 }

@@ -1,6 +1,6 @@
-// What OpenCode hands to a plugin, as far as the core reads it. Every field may be missing or of another type:
-// sessions are as old as the user's database, and forks, imports and other plugins write into the same array.
-// Nothing here is trusted; `conversation.ts` is where these become types that are.
+// OpenCode 1's messages and parts, limited to the fields that are read, and how to recognise what this plugin and others
+// have put among them. Every field may be missing or of another type: sessions are as old as the user's database, and
+// forks, imports and other plugins write into the same array. `conversation.ts` turns them into types that can be trusted.
 
 import { asRecord } from "../../system/values.ts"
 
@@ -67,7 +67,55 @@ export type HostToolState = {
   [key: string]: unknown
 }
 
-/** Before 1.0 a tool part carried `status`, `input` and `output` itself. */
+/** A tool part's state. Before OpenCode 1.0 the part itself had `status`, `input` and `output`. */
 export function stateOf(part: HostPart): HostToolState | undefined {
   return (asRecord(part.state) ?? (part.status === undefined ? undefined : part)) as HostToolState | undefined
+}
+
+/** Whether a value has the outline of a message. Its fields are still not to be trusted. */
+export function isMessage(value: unknown): value is HostMessage {
+  const message = value as Partial<HostMessage> | null | undefined
+  return typeof message?.info === "object" && message.info !== null && Array.isArray(message.parts)
+}
+
+/** The ids of what this plugin adds. They are constants because other plugins count the ids they meet. */
+export const OWN_MESSAGE = "msg_hudfold"
+export const OWN_PART = "prt_hudfold"
+
+export function isOwnMessage(id: unknown): boolean {
+  return typeof id === "string" && id.startsWith(OWN_MESSAGE)
+}
+
+export function isOwnPart(part: HostPart | undefined): boolean {
+  return part?.id === OWN_PART
+}
+
+// DCP (@tarquinen/opencode-dcp) is the plugin that users run beside this one. Its marks are those of DCP 3.1.14.
+
+/** The message id that DCP appends to texts and tool outputs, by which the agent tells it what to compress. */
+const MARK = /\n?<dcp-message-id>[mb]\d{1,6}<\/dcp-message-id>$/
+const MAX_MARK_CHARS = 60
+/** DCP's placeholder for an output it removed, with the reason in varying words. */
+const REMOVED = /^\[Output removed\b[^\n\]]{0,160}\]$/
+/** Start of the ids of DCP's own parts: summaries and reminders that the user did not write. */
+const DCP_PART = "prt_dcp_"
+
+/** The mark at a text's end, with the line feed before it; empty when there is none. */
+export function markOf(text: string): string {
+  return MARK.exec(text.slice(-MAX_MARK_CHARS))?.[0] ?? ""
+}
+
+export function withoutMark(text: string): string {
+  const mark = markOf(text)
+  return mark === "" ? text : text.slice(0, -mark.length)
+}
+
+/** Whether an output, without its mark, is a placeholder, so that there is nothing to fold, count or show. */
+export function isRemoved(output: string): boolean {
+  return REMOVED.test(output)
+}
+
+/** Whether a part was added by DCP. */
+export function isForeign(partID: string | undefined): boolean {
+  return partID?.startsWith(DCP_PART) ?? false
 }

@@ -1,26 +1,24 @@
-// experimental.chat.messages.transform: reads the conversation and prepares what goes out: old outputs folded, the HUD in its
-// place. The body looks; the commit it returns writes.
+// experimental.chat.messages.transform: reads the conversation and prepares the request, with old outputs folded and the
+// HUD in its place. The body only reads; the commit it returns writes.
 
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
+import { modelKey } from "../../session/conversation.ts"
 import { asRecord } from "../../system/values.ts"
-import { beginRequest } from "../account.ts"
-import type { HookContext } from "../context.ts"
+import { beginRequest } from "../accounting.ts"
+import { type HookContext, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
-import { restore } from "../restore.ts"
 import type { Session } from "../sessions.ts"
-import { takeIn } from "../update.ts"
 import { applyChange } from "./apply.ts"
+import { shortenTranscript } from "./compacting.ts"
 import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
-import type { HostMessage } from "./message.ts"
-import { isOwnMessage } from "./own.ts"
-import { shortenTranscript } from "./transcript.ts"
+import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
-/** In tokens saved. Still worth writing when nothing else waits: the compactor and other sessions get digests too. */
-const MIN_WORTH = 1
+/** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
+const MIN_WORTH_TOKENS = 1
 
 export function onMessages(
   context: HookContext,
@@ -29,20 +27,19 @@ export function onMessages(
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return
-  const sessionID = messages.find(
-    ({ info }) => !isOwnMessage(info.id) && typeof info.sessionID === "string",
-  )?.info.sessionID
+  const sessionID = messages.find(({ info }) => !isOwnMessage(info.id) && typeof info.sessionID === "string")?.info
+    .sessionID
   if (sessionID === undefined) return
   const session = context.sessions.get(sessionID)
-  // the array handed over right after `compacting` is the summariser's transcript
+  // the array passed right after `compacting` is the summariser's transcript
   if (session.compacting) {
     session.compacting = false
     return shortenTranscript(context, session, messages)
   }
   const request = ++session.requests
-  const restored = restore(context, session)
+  const restored = restoreSession(context, session)
   if (!restored) return prepare(context, session, messages)
-  // the store may answer so late that the next request is on its way: then this request is already outdated
+  // the store may answer so late that the next request has started: then this one is outdated
   return restored.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
 }
 
@@ -54,7 +51,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     return () => {
       applyChange(messages, UNCHANGED)
       session.ledger.accept(reading)
-      takeIn(context, session, conversation, reading, [])
+      recordReading(context, session, conversation, reading, [])
       beginRequest(session.account)
       session.turn.startedMs ||= Date.now()
       session.shown = { outputs: 0, savedTokens: 0 }
@@ -69,27 +66,34 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
   }
-  // the folds of an earlier process must be known before anything new is folded; what cannot be recalled is not folded
+  // nothing new is folded before the folds of earlier processes are known, or for an agent that cannot recall
   const isKnown = session.restored || context.store.opening() === undefined
   const canRecall = (agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages)
   const { requestOptions } = context
   const options = isKnown && canRecall ? requestOptions : { ...requestOptions, fold: { enabled: false } }
-  const prepared = prepareRequest(conversation, reading, session, around, options, context.env)
+  const prepared = prepareRequest({
+    messages: conversation,
+    reading,
+    state: session,
+    around,
+    options,
+    env: context.env,
+  })
   return () => {
     applyChange(messages, prepared.change)
     const { anchors } = session.hud
     const { stopped } = session.folding.account
     accept(session, prepared)
-    takeIn(context, session, conversation, reading, prepared.dropped)
+    recordReading(context, session, conversation, reading, prepared.dropped)
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
     // other sessions may still use these digests
-    context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH])))
+    context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))
     countRequest(session, prepared, {
       nowMs,
-      model: model ? `${model.providerID}/${model.modelID}` : "",
-      tariff: around.tariff,
+      model: modelKey(model),
+      pricing: around.pricing,
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
     context.publisher.publish(session)
@@ -101,14 +105,14 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   }
 }
 
-/** The request as OpenCode has it. */
+/** The request as OpenCode made it. */
 const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefined } }
 
-/** Counts a request that goes out in the session's accounts. */
+/** Adds a request that is being sent to the session's accounts. */
 function countRequest(
   session: Session,
   { hud, folded, outputs, savedTokens }: Prepared,
-  sent: Pick<SentTokens, "nowMs" | "model" | "tariff" | "noticeTokens">,
+  sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
   const hudTokens = hud?.tokens ?? 0
   session.turn.startedMs ||= sent.nowMs
@@ -125,15 +129,9 @@ function countRequest(
   }
 }
 
-/** Who prompts by OpenCode's API can leave a session without the tool; that stands until a prompt says otherwise. */
+/** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
 function deniesRecall(messages: readonly HostMessage[]): boolean {
   const toolsOf = ({ info }: HostMessage) => Object.entries((info.role === "user" && asRecord(info.tools)) || {})
-  const said = messages.findLast((message) => toolsOf(message).length > 0)
-  return said !== undefined && toolsOf(said).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
-}
-
-/** Whether a value has the outline of a message; what is in it is read with care. */
-export function isMessage(value: unknown): value is HostMessage {
-  const message = value as Partial<HostMessage> | null | undefined
-  return typeof message?.info === "object" && message.info !== null && Array.isArray(message.parts)
+  const newest = messages.findLast((message) => toolsOf(message).length > 0)
+  return newest !== undefined && toolsOf(newest).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
 }

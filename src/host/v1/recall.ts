@@ -1,47 +1,47 @@
-// tool.hud_recall: finds the originals of folded outputs, in the array the call was made with or in OpenCode's own
-// store. It answers within the session that asks, and in words: a tool that throws would stand there as a failed call.
+// tool.hud_recall: returns the originals of folded outputs, from the array the call was made with or from OpenCode's own
+// store. It serves only folds of the asking session. Problems are answered in words, since a tool that throws would be
+// recorded as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import type { Fold } from "../../fold/fold.ts"
-import { originalText } from "../../fold/original.ts"
-import type { Limits } from "../../fold/pages.ts"
+import { type Fold, originalText } from "../../fold/fold.ts"
+import type { PageLimits } from "../../fold/pages.ts"
 import { answerRecall, isFile, type Original, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
-import type { ToolPart } from "../../session/conversation.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
+import type { ToolPart } from "../../session/conversation.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { cut } from "../../text/sanitize.ts"
 import { messageOf } from "./conversation.ts"
-import { isMessage } from "./messages.ts"
+import { isMessage } from "./message.ts"
 
 export type RecallSources = {
   /** the session's folds by recall id */
   foldsOf(sessionID: string): ReadonlyMap<string, Fold>
-  /** whether the part still holds what was folded, by its hash */
+  /** whether the part still has the content that was folded, by its hash */
   isSame(part: ToolPart, fold: Fold): boolean
-  /** `{info, parts}` as OpenCode stores it; undefined when it has no such message, a rejection when it does not answer */
+  /** `{info, parts}` as OpenCode stores it; undefined when there is no such message, rejects when it does not answer */
   storedMessage(sessionID: string, messageID: string): Promise<unknown>
-  /** what went wrong; the agent gets a sentence without it */
+  /** Logs what went wrong. The agent gets a sentence without the cause. */
   report(cause: unknown): void
-  /** the folds whose originals an answer is made from */
+  /** Called with the folds whose originals were found. */
   recalled?(sessionID: string, folds: readonly Fold[]): void
-  /** what OpenCode passes on whole of a tool's answer, where its configuration says */
-  limits?(): Limits | undefined
+  /** how much of a tool's answer OpenCode passes on uncut, if its configuration says so */
+  limits?(): PageLimits | undefined
 }
 
-/** How long OpenCode's server may take, in ms; it is the same process. */
-const PATIENCE_MS = 3_000
-/** Characters of the ids that a person is shown. */
-const TITLE = 60
+/** How long OpenCode's server, which is in the same process, may take to answer. */
+const MAX_WAIT_MS = 3_000
+/** Length of the call's title, which lists the ids. */
+const MAX_TITLE_CHARS = 60
 
-export function recallTool(sources: RecallSources, patienceMs: number = PATIENCE_MS): ToolDefinition {
+export function recallTool(sources: RecallSources, maxWaitMs: number = MAX_WAIT_MS): ToolDefinition {
   return {
     description: RECALL_DESCRIPTION,
-    // the plugin package's types are those of another zod; OpenCode itself tells a schema by its `_zod`
+    // the plugin package's types come from another copy of zod; OpenCode recognises a schema by its `_zod`
     args: RECALL_ARGS as unknown as ToolDefinition["args"],
     async execute(args, context) {
       try {
-        return await answer(sources, args, context, patienceMs)
+        return await answer(sources, args, context, maxWaitMs)
       } catch (cause) {
         sources.report(cause)
         return `${RECALL_TOOL} failed; the call whose output was folded, made again, shows the present state.`
@@ -50,19 +50,19 @@ export function recallTool(sources: RecallSources, patienceMs: number = PATIENCE
   }
 }
 
-async function answer(sources: RecallSources, args: unknown, context: ToolContext, patienceMs: number) {
+async function answer(sources: RecallSources, args: unknown, context: ToolContext, maxWaitMs: number) {
   const request = readRequest(args)
   if (typeof request === "string") return request
   const { sessionID } = context
   const folds = sources.foldsOf(sessionID)
   const asked = request.ids.flatMap((id) => folds.get(id) ?? [])
-  // OpenCode hands the array over beside what its types name
+  // OpenCode passes the array although its types do not mention it
   const live = partsOf(asRecord(context)?.messages)
-  const originals = await findAll(sources, sessionID, asked, live, patienceMs)
+  const originals = await findAll(sources, sessionID, asked, live, maxWaitMs)
   const found = asked.filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
   return {
-    title: cut(request.ids.join(", "), TITLE),
+    title: cut(request.ids.join(", "), MAX_TITLE_CHARS),
     output: answerRecall(request, folds, originals, sources.limits?.()),
   }
 }
@@ -72,23 +72,23 @@ async function findAll(
   sessionID: string,
   folds: readonly Fold[],
   live: readonly ToolPart[],
-  patienceMs: number,
+  maxWaitMs: number,
 ): Promise<ReadonlyMap<string, Original>> {
   const asked = new Map<string, Promise<unknown>>()
   const stored = (messageID: string) => {
-    const answer = asked.get(messageID) ?? within(storedMessage(sessionID, messageID), patienceMs)
+    const answer = asked.get(messageID) ?? within(storedMessage(sessionID, messageID), maxWaitMs)
     asked.set(messageID, answer)
     return answer
   }
   const find = async (fold: Fold): Promise<Original> => {
-    const taken = (parts: readonly ToolPart[]): Original => {
+    const originalIn = (parts: readonly ToolPart[]): Original => {
       const part = parts.find(({ id }) => id === fold.partID)
       if (part === undefined) return { kind: "gone" }
       if (!isSame(part, fold)) return { kind: "changed" }
       return { kind: "found", text: originalText(part, fold.side), isFile: isFile(part, fold.side) }
     }
-    const here = taken(live)
-    if (here.kind === "found") return here
+    const inArray = originalIn(live)
+    if (inArray.kind === "found") return inArray
     let message: unknown
     try {
       message = await stored(fold.messageID)
@@ -96,16 +96,15 @@ async function findAll(
       return { kind: "unanswered" }
     }
     if (message === LATE) return { kind: "unanswered" }
-    return taken(partsOf([message]))
+    return originalIn(partsOf([message]))
   }
   return new Map(await Promise.all(folds.map(async (fold) => [fold.id, await find(fold)] as const)))
 }
 
-/** The tool calls in an array, as OpenCode has them. */
+/** The tool parts of OpenCode's messages. */
 function partsOf(messages: unknown): ToolPart[] {
   if (!Array.isArray(messages)) return []
   return messages
     .filter(isMessage)
     .flatMap((message) => messageOf(message).parts.flatMap((part) => (part.type === "tool" ? [part] : [])))
 }
-

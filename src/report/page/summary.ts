@@ -1,6 +1,6 @@
 // The top and the bottom of the page: the headline with its row of figures, and where the figures come from.
 
-import type { Tariff } from "../../fold/tariff.ts"
+import type { Pricing } from "../../fold/pricing.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { savedCost } from "../../replay/saved.ts"
 import { amount, finePercent, plural } from "../../text/format.ts"
@@ -45,7 +45,7 @@ function figures(replay: Replay): Figure[] {
   ]
 }
 
-export function sourcesSection({ tariffs, price, sessions, sum, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
+export function sourcesSection({ pricings, price, sessions, sum, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
   const given = new Set(sessions.map(({ id }) => id))
   const subagents = sum.subagents.filter((id) => !given.has(id)).length
   const skipped = sessions.reduce((total, session) => total + session.skipped, 0)
@@ -66,17 +66,17 @@ export function sourcesSection({ tariffs, price, sessions, sum, failed, madeBy, 
     "sources",
     "Where the figures come from",
     el("ul", {}, ...notes.map((words) => el("li", {}, words))),
-    table<Tariff>(
+    table<Pricing>(
       "What a token costs, in fresh input tokens",
       [
-        { head: "tariff", cell: ({ row }) => row },
+        { head: "pricing", cell: ({ row }) => row },
         { head: "cached", isNumber: true, cell: ({ read }) => figure(read) },
         { head: "written", isNumber: true, cell: ({ write }) => figure(write) },
         { head: "answered", isNumber: true, cell: ({ output }) => figure(output) },
         { head: "cache kept", isNumber: true, cell: ({ lifetimeMs }) => `${figure(lifetimeMs / 60_000)} min` },
         { head: "billed by", cell: ({ billing }) => billing },
       ],
-      tariffs,
+      pricings,
     ),
   )
 }

@@ -1,4 +1,4 @@
-// The reader of event streams itself, so that what the other tests of this folder see is OpenCode's doing and not its own.
+// Tests the reader of event streams, so that failures in the other tests of this folder are OpenCode's or the plugin's.
 
 import { afterEach, expect, test } from "bun:test"
 import { createServer, type Server } from "node:http"
@@ -28,7 +28,7 @@ test("a stream in one piece is read as its messages", () => {
   expect(parse([new TextEncoder().encode(STREAM)])).toEqual(MESSAGES)
 })
 
-test("however it is cut, inside letters and line ends too, the messages are the same", () => {
+test("the messages are the same wherever it is cut, even inside characters and line ends", () => {
   const bytes = new TextEncoder().encode(STREAM)
   fc.assert(
     fc.property(fc.array(fc.nat(bytes.length), { maxLength: 40 }), (cuts) => {
@@ -58,7 +58,7 @@ async function answering(answers: (number | string)[], lastIDs: unknown[] = []):
   return `http://127.0.0.1:${(made.address() as AddressInfo).port}`
 }
 
-test("a stream that ends is opened again with the last id; the wait doubles and begins anew after a message", async () => {
+test("a stream that ends is reopened with the last id; the wait doubles and is reset after a message", async () => {
   const lastIDs: unknown[] = []
   const url = await answering(["id: 7\ndata: a\n\n", 503, 503, "data: b\n\n", 503, "data: c\n\n"], lastIDs)
   const heard: string[] = []
@@ -79,7 +79,7 @@ test("a stream that ends is opened again with the last id; the wait doubles and 
   expect(lastIDs).toEqual([undefined, "7", "7", "7", "7", "7"])
 })
 
-test("a server that does not let the client in is not asked again", async () => {
+test("a server that refuses the client is not asked again", async () => {
   const url = await answering([401, "data: a\n\n"])
   const refused = followStream({ url, signal: new AbortController().signal, hear: () => {}, backoffMs: [1, 1] })
   const cause = await refused.catch((failure: unknown) => failure)

@@ -1,5 +1,5 @@
-// Server-sent events as a program reads them that has no library for it: the parser of the byte stream, and a stream that
-// is opened again with backoff whenever it ends. Nothing here knows OpenCode.
+// Server-sent events without a library: a parser of the byte stream, and a stream that is reopened with backoff whenever it
+// ends. Knows nothing about OpenCode.
 
 export type Message = { id: string; event: string; data: string }
 
@@ -66,8 +66,8 @@ export class Refused extends Error {
 
 /**
  * Follows an event stream until `signal` is aborted, over as many connections as it takes: the wait doubles with each
- * failure and begins anew once a message came. Sends the last message's id, where the server gave one. Rejects with
- * `Refused` when the server says that it will never do.
+ * failure and is reset by a message. Sends the last message's id, where the server gave one. Rejects with
+ * `Refused` when the server refuses for good.
  */
 export async function followStream(options: StreamOptions): Promise<void> {
   const { url, headers, signal, hear, patienceMs = 10_000, backoffMs: [first, longest] = [50, 2_000] } = options

@@ -1,5 +1,5 @@
-// Where a scenario is played: one OpenCode server, its scripted model, and a client; and what the client was told meanwhile.
-// The model reports the same usage whatever it was sent, so that tokens and costs can be held against each other.
+// Where a scenario is played: one OpenCode server, its scripted model, a client, and the events it got. The model reports the
+// same usage whatever it was sent, so that tokens and costs can be compared.
 
 import { fileURLToPath } from "node:url"
 import { environmentFor } from "../../opencode/config.ts"
@@ -14,7 +14,7 @@ import { type Account, accountOf, type Rules } from "./account.ts"
 import { connect, type HttpClient } from "./http-client.ts"
 import { type Serving, startServe } from "./server.ts"
 
-/** A busy machine is no reason for a warning. */
+/** A busy machine must not cause a warning. */
 const PATIENT = { deadlineMs: 5_000 }
 
 /** Who runs beside the client: nobody, the plugin as it is installed, the plugin with all it has and nothing to wait for. */

@@ -1,19 +1,19 @@
-// A session in which one text comes through every channel there is: outputs, errors, names, arguments, paths, todo items,
-// requests, permissions, agents and models.
+// A session that has one text in every channel: outputs, errors, names, arguments, paths, todo items, requests, permissions,
+// agents and models.
 
 import { createEnv } from "../../../src/digest/digests.ts"
 import type { HostMessage } from "../../../src/host/v1/message.ts"
 import { readTodos } from "../../../src/session/entry.ts"
+import { noSignals, type Signals } from "../../../src/session/facts.ts"
 import { createLedger, type Ledger } from "../../../src/session/ledger.ts"
 import type { Env } from "../../../src/session/normalize.ts"
-import { noSignals, type Signals } from "../../../src/session/signals.ts"
 import { take } from "../conversation.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool, usage } from "../session.ts"
 
-/** Of a channel that carries names: more of a text is no other name, and each is hashed. */
+/** Limit for names: a longer text is no different name, and each name is hashed. */
 const LONGEST_NAME = 20_000
 
-/** One of each kind of part, each with the text in all it has. */
+/** One part of each kind, with the text in every field. */
 function partsOf(text: string) {
   const name = text.slice(0, LONGEST_NAME)
   const path = `${ROOT}/${name}`
@@ -44,7 +44,7 @@ function partsOf(text: string) {
   }
 }
 
-/** Long enough that everything is told: failures, repeats, files, a request of long ago, something that runs. */
+/** Long enough for every HUD section: failures, repeats, files, an old request, a running tool. */
 export function hostileSession(text: string, id?: string): SessionBuilder {
   const session = new SessionBuilder(id).user(text, [{ type: "file", filename: text.slice(0, LONGEST_NAME) }])
   const { running, ...done } = partsOf(text)

@@ -1,4 +1,4 @@
-// All hostile inputs. An id is for good: a failure is named by it.
+// All hostile inputs. Ids never change, since failures are reported by them.
 
 import { forgeries } from "./forgeries.ts"
 import type { Input } from "./input.ts"

@@ -1,9 +1,9 @@
-// The grammar of what the plugin writes into a request, line by line, as docs/hud.md has it. Strict: what it does not
-// know is a fault. Each check answers with what is wrong, undefined when nothing is.
+// The grammar of what the plugin writes into a request, line by line, as docs/hud.md defines it. Strict: anything unknown is a
+// fault. Each check returns what is wrong, or undefined.
 
-/** Controls, what Unicode says to show as nothing, line separators, lone surrogates, and what is no character. */
+/** Control characters, invisible characters, line separators, lone surrogates and noncharacters. */
 const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}\ufff0-\uffff]/u
-/** By code points, and not by the rules of `src/text/sanitize.ts`: what opens a tag or a turn for somebody. */
+/** Code points that open a tag or a turn, independent of the rules in `src/text/sanitize.ts`. */
 const OPENING = [
   /<\p{M}*[\p{L}/!?|\uff5c]/u,
   /<\s*\/|[<\uff1c\ufe64]\s*\/?\s*hud/i,
@@ -36,7 +36,7 @@ const LINES: readonly RegExp[] = [
 ].map((line) => new RegExp(`^${line}$`, "u"))
 const HEAD = /^status by hudfold, call \d+(?:, changes since call \d+)?$/
 
-/** What is wrong with one line of ours, whatever it says. */
+/** What is wrong with one line of the plugin. */
 export function faultOfLine(line: string): string | undefined {
   if (!line.isWellFormed()) return "it has half a character"
   if (line === "" || line !== line.trim()) return "it begins or ends with white space, or is empty"
@@ -65,7 +65,7 @@ export function faultOfHud(text: string): string | undefined {
   return
 }
 
-/** What is wrong with the line in an output's place. */
+/** What is wrong with a digest line. */
 export function faultOfFold(text: string, id: string): string | undefined {
   const fault = faultOfLine(text)
   if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`

@@ -1,10 +1,10 @@
-// What an input of the corpus is: a text that some program, page, file or person may put where the plugin reads, and what
-// it tries. Escapes are written out in the sources, so that the corpus itself hides nothing from who reads it.
+// An input of the corpus: a text that a program, page, file or person may put where the plugin reads, and what it tries.
+// Escapes are spelled out, so that the sources hide nothing from a reader.
 
 export type Input = {
-  /** unlike any other's; the name of its tests */
+  /** unique; names its tests */
   id: string
-  /** what it tries, as a sentence's end: "it tries to …" */
+  /** what it tries, to complete "it tries to …" */
   tries: string
   text: string
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { type ModelRecord, type TariffOverride, tariffOf } from "../../src/fold/tariff.ts"
-import { TABLE, UNKNOWN } from "../../src/fold/tariff-table.ts"
+import type { ModelRecord, PricingOverride } from "../../src/fold/pricing.ts"
+import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../../src/fold/pricing-table.ts"
 
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 const CLAUDE = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }
@@ -56,18 +56,18 @@ const EXAMPLES: [string, ModelRecord][] = [
   ["unknown", model("mine/best", { npm: "@ai-sdk/openai-compatible" })],
 ]
 
-describe("the table of tariffs", () => {
+describe("the table of pricings", () => {
   test.each(EXAMPLES)("%s", (row, record) => {
-    expect(tariffOf(record).row).toBe(row)
+    expect(pricingOf(record).row).toBe(row)
   })
 
   test("every row has an example", () => {
     const named = new Set(EXAMPLES.map(([row]) => row))
-    expect([...TABLE, UNKNOWN].map((row) => row.name).filter((name) => !named.has(name))).toEqual([])
+    expect([...PRICING_TABLE, UNKNOWN_PRICING].map((row) => row.name).filter((name) => !named.has(name))).toEqual([])
   })
 
-  test("every row's figures are possible, and it says where they are from", () => {
-    for (const row of [...TABLE, UNKNOWN]) {
+  test("every row has plausible figures and names their source", () => {
+    for (const row of [...PRICING_TABLE, UNKNOWN_PRICING]) {
       expect(row.figures.read).toBeGreaterThan(0)
       expect(row.figures.read).toBeLessThanOrEqual(1)
       expect(row.figures.write).toBeGreaterThanOrEqual(1)
@@ -77,14 +77,17 @@ describe("the table of tariffs", () => {
   })
 
   test("a local model with a price is not free", () => {
-    expect(tariffOf(model("ollama-cloud/glm-5", { cost: CLAUDE }))).toMatchObject({ row: "unknown", billing: "tokens" })
+    expect(pricingOf(model("ollama-cloud/glm-5", { cost: CLAUDE }))).toMatchObject({
+      row: "unknown",
+      billing: "tokens",
+    })
   })
 })
 
-describe("the tariff of a model", () => {
+describe("the pricing of a model", () => {
   test("its own prices come first", () => {
     const cost = { input: 10, output: 20, cacheRead: 0.25, cacheWrite: 20 }
-    expect(tariffOf(model("anthropic/claude-x", { cost }))).toEqual({
+    expect(pricingOf(model("anthropic/claude-x", { cost }))).toEqual({
       row: "Anthropic",
       read: 0.025,
       write: 2,
@@ -98,24 +101,24 @@ describe("the tariff of a model", () => {
   })
 
   test("a subscription without prices has the multiples of its row and no currency", () => {
-    const { read, write, output, usdPerMillion } = tariffOf(model("anthropic/claude-sonnet-4-5", { cost: FREE }))
+    const { read, write, output, usdPerMillion } = pricingOf(model("anthropic/claude-sonnet-4-5", { cost: FREE }))
     expect({ read, write, output, usdPerMillion }).toEqual({ read: 0.1, write: 1.25, output: 5, usdPerMillion: 0 })
   })
 
-  test("writing costs a fresh token where only reading has a price", () => {
-    expect(tariffOf(model("openai/gpt-5.4", { cost: GPT })).write).toBe(1)
-    expect(tariffOf(model("google/gemini-3-pro", { cost: GPT })).write).toBe(1)
-    expect(tariffOf(model("mine/best", { cost: GPT }))).toMatchObject({ row: "unknown", read: 0.1, write: 1 })
+  test("writing costs as much as a fresh token when only reading has a price", () => {
+    expect(pricingOf(model("openai/gpt-5.4", { cost: GPT })).write).toBe(1)
+    expect(pricingOf(model("google/gemini-3-pro", { cost: GPT })).write).toBe(1)
+    expect(pricingOf(model("mine/best", { cost: GPT }))).toMatchObject({ row: "unknown", read: 0.1, write: 1 })
   })
 
-  test("writing costs what the vendor takes where the record leaves it out", () => {
+  test("writing costs what the vendor charges when the record omits it", () => {
     const cost = { ...CLAUDE, cacheWrite: 0 }
-    expect(tariffOf(model("github-copilot/claude-opus-4.5", { cost })).write).toBe(1.25)
-    expect(tariffOf(model("github-copilot/gpt-5.6", { cost: GPT })).write).toBe(1.25)
+    expect(pricingOf(model("github-copilot/claude-opus-4.5", { cost })).write).toBe(1.25)
+    expect(pricingOf(model("github-copilot/gpt-5.6", { cost: GPT })).write).toBe(1.25)
   })
 
-  test("an unknown model without prices is taken for one whose cache is dear to lose", () => {
-    expect(tariffOf(undefined)).toEqual({
+  test("an unknown model without prices is assumed to have a cache that is expensive to lose", () => {
+    expect(pricingOf(undefined)).toEqual({
       row: "unknown",
       read: 0.1,
       write: 1.25,
@@ -128,24 +131,24 @@ describe("the tariff of a model", () => {
   })
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 0])(
-    "a price of %p is none",
+    "a price of %p is ignored",
     (price) => {
       const name = "anthropic/claude-sonnet-4-5"
-      const usual = tariffOf(model(name, { cost: CLAUDE }))
+      const usual = pricingOf(model(name, { cost: CLAUDE }))
       const odd = { ...CLAUDE, output: price, cacheRead: price, cacheWrite: price }
-      expect(tariffOf(model(name, { cost: odd }))).toEqual(usual)
-      expect(tariffOf(model(name, { cost: { ...CLAUDE, input: price } }))).toEqual({ ...usual, usdPerMillion: 0 })
+      expect(pricingOf(model(name, { cost: odd }))).toEqual(usual)
+      expect(pricingOf(model(name, { cost: { ...CLAUDE, input: price } }))).toEqual({ ...usual, usdPerMillion: 0 })
     },
   )
 
   test("prices in two units are not compared", () => {
     const cost = { input: 0.000003, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
-    const { read, write, output } = tariffOf(model("anthropic/claude-sonnet-4-5", { cost }))
+    const { read, write, output } = pricingOf(model("anthropic/claude-sonnet-4-5", { cost }))
     expect({ read, write, output }).toEqual({ read: 0.1, write: 1.25, output: 5 })
   })
 
   test("the override has the last word, also at 0", () => {
-    const override: TariffOverride = {
+    const override: PricingOverride = {
       read: 0.5,
       write: 2,
       output: 3,
@@ -153,14 +156,14 @@ describe("the tariff of a model", () => {
       minimumTokens: 0,
       billing: "requests",
     }
-    expect(tariffOf(model("anthropic/claude-sonnet-4-5", { cost: CLAUDE }), override)).toMatchObject({
+    expect(pricingOf(model("anthropic/claude-sonnet-4-5", { cost: CLAUDE }), override)).toMatchObject({
       row: "Anthropic",
       usdPerMillion: 2,
-      ...(override as Required<TariffOverride>),
+      ...(override as Required<PricingOverride>),
     })
   })
 
-  test("nonsense in the override is passed over", () => {
+  test("invalid values in the override are ignored", () => {
     const nonsense = {
       read: Number.NaN,
       write: -1,
@@ -168,8 +171,8 @@ describe("the tariff of a model", () => {
       lifetimeMs: -5,
       minimumTokens: Number.NaN,
       billing: "shells",
-    } as unknown as TariffOverride
+    } as unknown as PricingOverride
     const record = model("anthropic/claude-sonnet-4-5", { cost: CLAUDE })
-    expect(tariffOf(record, nonsense)).toEqual(tariffOf(record))
+    expect(pricingOf(record, nonsense)).toEqual(pricingOf(record))
   })
 })

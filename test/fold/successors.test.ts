@@ -1,8 +1,8 @@
-// What the agent saw again later.
+// Which newer event makes an older output needless.
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { newSights } from "../../src/fold/sights.ts"
+import { newSuccessors } from "../../src/fold/need.ts"
 import type { FileUse } from "../../src/output/tools.ts"
 import type { ToolEvent } from "../../src/session/event.ts"
 import { normalize } from "../../src/session/normalize.ts"
@@ -16,10 +16,10 @@ const part = (offset: number, limit: number) =>
   tool("read", { filePath: `${ROOT}/a.ts`, offset, limit }, `lines ${offset} and ${limit} more`)
 
 /** What is said of an event after newer ones, the newest last. */
-function sight(older: ToolEvent, ...newer: ToolEvent[]) {
-  const sights = newSights()
-  for (const one of newer.toReversed()) sights.add(one, false)
-  return sights.of(older)
+function successor(older: ToolEvent, ...newer: ToolEvent[]) {
+  const successors = newSuccessors()
+  for (const one of newer.toReversed()) successors.add(one, false)
+  return successors.of(older)
 }
 
 describe("a read", () => {
@@ -31,7 +31,7 @@ describe("a read", () => {
       files: [{ path: "a.ts", use: how }],
     })
     for (const newer of [event(read("a.ts", "two\n")), use("write"), use("delete")])
-      expect(sight(old, newer)).toEqual({ standing: "superseded", by: newer })
+      expect(successor(old, newer)).toEqual({ needKind: "superseded", by: newer })
   })
 
   test("is not superseded by an edit, by a search in the file, by a failed write or by another file's read", () => {
@@ -41,42 +41,42 @@ describe("a read", () => {
       event(failedTool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "no")),
       event(read("b.ts", "one\n")),
     ]
-    expect(sight(old, ...others)).toBeUndefined()
+    expect(successor(old, ...others)).toBeUndefined()
   })
 
-  test("is superseded by one that shows all the lines it shows, and by none that shows less", () => {
-    expect(sight(event(part(10, 10)), event(part(5, 20)))?.standing).toBe("superseded")
-    expect(sight(event(part(10, 10)), event(read("a.ts", "two\n")))?.standing).toBe("superseded")
-    expect(sight(event(part(5, 20)), event(part(10, 10)))).toBeUndefined()
-    expect(sight(event(part(5, 20)), event(part(24, 20)))).toBeUndefined()
-    expect(sight(old, event(part(1, 10)))).toBeUndefined()
+  test("is superseded by a read that shows all its lines, not by one that shows fewer", () => {
+    expect(successor(event(part(10, 10)), event(part(5, 20)))?.needKind).toBe("superseded")
+    expect(successor(event(part(10, 10)), event(read("a.ts", "two\n")))?.needKind).toBe("superseded")
+    expect(successor(event(part(5, 20)), event(part(10, 10)))).toBeUndefined()
+    expect(successor(event(part(5, 20)), event(part(24, 20)))).toBeUndefined()
+    expect(successor(old, event(part(1, 10)))).toBeUndefined()
   })
 
   test("is superseded by the part that covers it, whatever other parts were read", () => {
     const parts = Array.from({ length: 10 }, (_, i) => event(part(100 + 10 * i, 10)))
-    expect(sight(event(part(10, 10)), event(part(5, 20)), ...parts)?.standing).toBe("superseded")
+    expect(successor(event(part(10, 10)), event(part(5, 20)), ...parts)?.needKind).toBe("superseded")
   })
 
   test("is not superseded by one that is itself folded", () => {
-    const sights = newSights()
-    sights.add(event(read("a.ts", "two\n")), true)
-    expect(sights.of(old)).toBeUndefined()
+    const successors = newSuccessors()
+    successors.add(event(read("a.ts", "two\n")), true)
+    expect(successors.of(old)).toBeUndefined()
   })
 })
 
 describe("an output", () => {
   const passed = () => event(bash("npm test", "Tests: 1 passed"))
 
-  test("is repeated by the same of the same call, by whichever is the oldest of the newer", () => {
+  test("is repeated by the same output of the same call, the oldest newer one", () => {
     const [one, other] = [passed(), passed()]
-    expect(sight(passed(), one, other)).toEqual({ standing: "repeated", by: one })
+    expect(successor(passed(), one, other)).toEqual({ needKind: "repeated", by: one })
   })
 
-  test("is not by another output, by the same of another call, or by one that is folded", () => {
-    expect(sight(passed(), event(bash("npm test", "Tests: 1 failed", 1)))).toBeUndefined()
-    expect(sight(passed(), event(bash("npm test -w shop", "Tests: 1 passed")))).toBeUndefined()
-    const sights = newSights()
-    sights.add(passed(), true)
-    expect(sights.of(passed())).toBeUndefined()
+  test("is not repeated by another output, by another call's equal output, or by one that is folded", () => {
+    expect(successor(passed(), event(bash("npm test", "Tests: 1 failed", 1)))).toBeUndefined()
+    expect(successor(passed(), event(bash("npm test -w shop", "Tests: 1 passed")))).toBeUndefined()
+    const successors = newSuccessors()
+    successors.add(passed(), true)
+    expect(successors.of(passed())).toBeUndefined()
   })
 })

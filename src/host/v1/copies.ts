@@ -1,11 +1,11 @@
-// Changes to the host's parts are made in copies that take their place in the array: the objects the host handed over
-// are never written to, and from a copy there is a way back to its original for as long as the copy lives.
+// OpenCode's parts are never modified. A changed copy takes a part's place in the array, and as long as the copy exists its
+// original can be looked up.
 
-import type { HostMessage, HostPart } from "./v1/message.ts"
+import type { HostMessage, HostPart } from "./message.ts"
 
 const originals = new WeakMap<HostPart, HostPart>()
 
-/** Puts a copy in the place of a part. */
+/** Replaces a part by a copy. */
 export function replacePart(parts: HostPart[], at: number, copy: HostPart): void {
   const part = parts[at]
   if (!part) return
@@ -13,12 +13,12 @@ export function replacePart(parts: HostPart[], at: number, copy: HostPart): void
   parts[at] = copy
 }
 
-/** The host's own part that a copy stands for; of a part that is no copy itself. */
+/** OpenCode's part that a copy replaces; a part that is not a copy is its own original. */
 export function originalOf(part: HostPart): HostPart {
   return originals.get(part) ?? part
 }
 
-/** Puts the originals back, should an array that was changed before come again. */
+/** Puts the originals back, in case OpenCode passes an array that was changed before. */
 export function putBack(messages: readonly HostMessage[]): void {
   for (const { parts } of messages)
     for (let at = 0; at < parts.length; at++) {

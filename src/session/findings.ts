@@ -1,8 +1,8 @@
 // What the newest tool calls found out, one line each, for a reader who will not see their outputs again.
 
-import type { Message, ToolPart } from "../session/conversation.ts"
-import { nameOf, type ToolEvent } from "../session/event.ts"
-import { type Env, normalize } from "../session/normalize.ts"
+import type { Message, ToolPart } from "./conversation.ts"
+import { nameOf, type ToolEvent } from "./event.ts"
+import { type Env, normalize } from "./normalize.ts"
 
 /** `what` names the call, `gist` is the one-line digest of its output. */
 export type Finding = { what: string; gist: string }

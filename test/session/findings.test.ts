@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { findingsOf } from "../../src/digest/findings.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { findingsOf } from "../../src/session/findings.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const env = createEnv(ROOT)

@@ -1,17 +1,17 @@
-// How known providers cache prompts. Prices come from OpenCode's model record; this is for what it does not tell
-// (lifetimes, minimum prefixes), and for records without prices.
+// How known providers price and cache prompts. A model's prices come from OpenCode's model record; the table adds what
+// the record lacks (lifetimes, minimum prefixes) and covers records without prices.
 //
-// Where documents disagree or say nothing, a figure errs to the side on which folding too eagerly costs nothing: cheap
-// to read, dear to write, kept for long. A warm cache taken for cold is paid for; the reverse misses one free fold.
+// Where documentation is missing or contradictory, figures err toward folding less: cheap to read, expensive to write,
+// cached for long. Mistaking a warm cache for a cold one costs money; the reverse only misses a free fold.
 
-import type { ModelRecord, Tariff } from "./tariff.ts"
+import type { ModelRecord, Pricing, PricingOverride } from "./pricing.ts"
 
-export type TariffRow = {
+export type PricingRow = {
   name: string
   /** which models, for the docs */
   models: string
-  figures: Omit<Tariff, "row" | "usdPerMillion">
-  /** where each figure is from; what no document says is called `unverified` */
+  figures: Omit<Pricing, "row" | "usdPerMillion">
+  /** the source of each figure; figures without one are marked `unverified` */
   source: string
   matches(model: ModelRecord): boolean
 }
@@ -24,13 +24,13 @@ const PRICES = "prices: OpenCode 1.18's price list"
 const KEPT = "no lifetime is documented, 1 h is unverified"
 
 /**
- * Where a request marks what is to be cached, a prefix is looked for up to 20 content blocks before a mark (Anthropic's
- * and Alibaba's documents on prompt caching); OpenCode marks the last two messages. Not tried on a paid API.
+ * Providers with cache marks find a prefix that ends up to 20 content blocks before a mark (Anthropic's and Alibaba's
+ * documentation on prompt caching). Not verified against a paid API.
  */
-const WINDOW = 20
+const LOOKBACK_BLOCKS = 20
 
-/** Read from the top: the first row that matches is the model's. */
-export const TABLE: readonly TariffRow[] = [
+/** The first row that matches a model applies. */
+export const PRICING_TABLE: readonly PricingRow[] = [
   {
     name: "Ollama",
     models: "provider id with `ollama`, without a price",
@@ -86,7 +86,7 @@ export const TABLE: readonly TariffRow[] = [
       output: 5,
       lifetimeMs: 5 * MINUTE,
       minimumTokens: 1024,
-      lookback: WINDOW,
+      lookback: LOOKBACK_BLOCKS,
       billing: "tokens",
     },
     source:
@@ -163,7 +163,7 @@ export const TABLE: readonly TariffRow[] = [
     models: "provider id `zai*` or `zhipuai*`; through a router by model id",
     figures: { read: 0.2, write: 1, output: 3.3, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
     source:
-      `docs.z.ai/help/faq: a fifth of the price, keeping is free, nothing else is told; ${KEPT}, so is the ` +
+      `docs.z.ai/help/faq: a fifth of the price, storage is free, no other details; ${KEPT}, so is the ` +
       `minimum; ${OUTPUT}`,
     matches: (model) => isFrom(model, /^(zai|zhipu)/) || isRouted(model, /\bglm-/i),
   },
@@ -176,7 +176,7 @@ export const TABLE: readonly TariffRow[] = [
       output: 4,
       lifetimeMs: 5 * MINUTE,
       minimumTokens: 1024,
-      lookback: WINDOW,
+      lookback: LOOKBACK_BLOCKS,
       billing: "tokens",
     },
     source:
@@ -200,7 +200,7 @@ export const TABLE: readonly TariffRow[] = [
       output: 4,
       lifetimeMs: 5 * MINUTE,
       minimumTokens: 1024,
-      lookback: WINDOW,
+      lookback: LOOKBACK_BLOCKS,
       billing: "tokens",
     },
     source:
@@ -210,16 +210,16 @@ export const TABLE: readonly TariffRow[] = [
   },
 ]
 
-/** What holds for a model that no row knows: all cautious, see the top. */
-export const UNKNOWN: TariffRow = {
+/** For a model that no row matches: all figures are cautious, see the top. */
+export const UNKNOWN_PRICING: PricingRow = {
   name: "unknown",
   models: "all others",
   figures: { read: 0.1, write: 1.25, output: 4, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
-  source: "the cautious end of what the rows above hold, but for the 24 h of two of them; unverified by nature",
+  source: "the cautious end of the rows above, except the 24 h of two of them; unverified by nature",
   matches: () => true,
 }
 
-/** Whether OpenCode knows what the model costs; subscriptions and local models have zeros. */
+/** Whether the model's record has a price; subscriptions and local models have zeros. */
 function isPriced({ cost }: ModelRecord): boolean {
   return cost !== undefined && cost.input > 0
 }
@@ -228,7 +228,7 @@ function isFrom({ providerID, npm }: ModelRecord, provider: RegExp, ...packages:
   return provider.test(providerID) || (npm !== undefined && packages.includes(npm))
 }
 
-/** Open weights are served by many, each with a cache of its own; a router is taken to hand them to the vendor. */
+/** Open models have many hosts, each with its own cache; a router is assumed to use the vendor's. */
 function isRouted({ providerID, modelID }: ModelRecord, models: RegExp): boolean {
   return (
     /^(openrouter|opencode|github-copilot|vercel|cloudflare-ai-gateway|llmgateway)/.test(providerID) &&
@@ -236,8 +236,58 @@ function isRouted({ providerID, modelID }: ModelRecord, models: RegExp): boolean
   )
 }
 
-/** 506 for gpt-5.6, 500 for gpt-5-2025-08-07, 0 for what is no GPT, and for the gpt-35 of Azure. */
+/** 506 for gpt-5.6, 500 for gpt-5-2025-08-07; 0 for anything but a GPT, and for Azure's gpt-35. */
 function gptVersion(modelID: string): number {
   const found = /(?:^|[/.])gpt-(\d)(?!\d)(?:[.-](\d{1,2})(?!\d))?/i.exec(modelID)
   return found ? Number(found[1]) * 100 + Number(found[2] ?? 0) : 0
+}
+
+// Ratios above these are mistakes, such as USD per token next to USD per million. Nobody sells a cached token for more
+// than a fresh one; the most expensive known write, Anthropic's for an hour, costs 2; output costs up to about 8.
+const MAX_READ = 1
+const MAX_WRITE = 10
+const MAX_OUTPUT = 100
+
+const BILLINGS: readonly unknown[] = ["tokens", "requests", "nothing"] satisfies Pricing["billing"][]
+
+/**
+ * The pricing of a model. What is missing, zero or invalid in its record (subscriptions, local models, custom
+ * providers) is taken from the row; invalid values in the override are ignored. Never throws.
+ */
+export function pricingOf(model: ModelRecord | undefined, override: PricingOverride = {}): Pricing {
+  const row = (model && PRICING_TABLE.find((one) => one.matches(model))) ?? UNKNOWN_PRICING
+  const cost = model?.cost
+  const input = isPositive(cost?.input) ? cost.input : 0
+  const read = ratio(cost?.cacheRead, input, MAX_READ)
+  // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
+  // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
+  const write =
+    ratio(cost?.cacheWrite, input, MAX_WRITE) ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
+  return {
+    row: row.name,
+    read: amount(override.read) ?? read ?? row.figures.read,
+    write: amount(override.write) ?? write ?? row.figures.write,
+    output: amount(override.output) ?? ratio(cost?.output, input, MAX_OUTPUT) ?? row.figures.output,
+    lifetimeMs: amount(override.lifetimeMs) ?? row.figures.lifetimeMs,
+    minimumTokens: amount(override.minimumTokens) ?? row.figures.minimumTokens,
+    ...(row.figures.lookback === undefined ? {} : { lookback: row.figures.lookback }),
+    billing: override.billing && BILLINGS.includes(override.billing) ? override.billing : row.figures.billing,
+    usdPerMillion: input,
+  }
+}
+
+/** A price as a multiple of the fresh input token's; undefined when either is missing or it exceeds `max`. */
+function ratio(price: number | undefined, input: number, max: number): number | undefined {
+  if (!isPositive(price) || !isPositive(input)) return undefined
+  const multiple = price / input
+  return multiple <= max ? multiple : undefined
+}
+
+function amount(value: number | undefined): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+/** Whether a price is valid: not NaN, infinite, negative or zero. */
+function isPositive(value: number | undefined): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0
 }

@@ -1,13 +1,12 @@
-// The live account of a session, by the events in the order in which OpenCode 1.18 sends them: which calls are counted,
-// with which prices, and which are not the turn's own.
+// The live account of a session, with events in the order in which OpenCode 1.18 sends them: which calls are counted, in which
+// turn, and at which prices.
 
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { addEarlier, closeTurn, newSessionAccount } from "../../src/host/account.ts"
-import { newTurn } from "../../src/host/turn.ts"
+import { addEarlier, closeTurn, newSessionAccount, newTurnAccount } from "../../src/host/accounting.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { turnOf } from "../store/support.ts"
 import { read, usage } from "../support/session.ts"
@@ -34,7 +33,7 @@ function turnsOf(path: string, id: string) {
   return rows as { calls: number; input: number }[]
 }
 
-test("the calls that a fork copies were made long ago: they are no calls of its first turn", async () => {
+test("the calls that a fork copies are not counted in its first turn", async () => {
   const id = "ses_forked"
   const store = { path: join(data, "forked.db") }
   const hooks = await load({ store })
@@ -50,7 +49,7 @@ test("the calls that a fork copies were made long ago: they are no calls of its 
   expect((await readStatus(sessions, id))?.calls).toBe(3)
 })
 
-test("a process's first call has the prices that OpenCode names only after its request was prepared", async () => {
+test("a process's first call is priced although OpenCode passes the prices only after its request was prepared", async () => {
   const id = "ses_first"
   const hooks = await load()
   await hooks.event("session.status", { sessionID: id, ...status("busy") })
@@ -61,7 +60,7 @@ test("a process's first call has the prices that OpenCode names only after its r
   expect((await readStatus(sessions, id))?.saved.usd).toBeLessThan(0)
 })
 
-test("a call that is announced once more after its turn is not counted in the next", async () => {
+test("a call that is announced again after its turn is not counted in the next turn", async () => {
   const id = "ses_late"
   const store = { path: join(data, "late.db") }
   const hooks = await load({ store })
@@ -78,16 +77,16 @@ test("a call that is announced once more after its turn is not counted in the ne
   expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
 })
 
-test("a store that opens late has turns of this process in it, which are counted already", () => {
+test("a store that opens late also has turns of this process, which are not counted twice", () => {
   const account = newSessionAccount()
-  // by its number and not by the clock, which may have been put back since the earlier one
-  closeTurn(account, { ...newTurn(), startedMs: 1_000 })
+  // compared by number, not by time, since the clock may have been set back
+  closeTurn(account, { ...newTurnAccount(), startedMs: 1_000 })
   const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
   addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }])
   expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
 })
 
-test("what was done to a request that was aborted is not held against a call the plugin left alone", async () => {
+test("an aborted request does not affect a later call that the plugin did not change", async () => {
   const id = "ses_aborted"
   const hooks = await load({ disabledAgents: ["plan"] })
   const session = worked(id)
@@ -100,7 +99,7 @@ test("what was done to a request that was aborted is not held against a call the
   expect((await readStatus(sessions, id))?.saved.calls).toBe(0)
 })
 
-test("after a compaction the context is what the messages say, not what was reported before it", async () => {
+test("after a compaction the context's size comes from the messages, not from the usage reported before it", async () => {
   const id = "ses_compacted"
   const hooks = await load()
   const session = worked(id)
@@ -108,14 +107,14 @@ test("after a compaction the context is what the messages say, not what was repo
   await hooks.event("message.updated", reported(id, "msg_full", usage(4400, 150_000)))
   session.compaction()
   session.user("go on").assistant([read("src/login.ts")])
-  // what was summarised OpenCode hands over no more
+  // OpenCode no longer passes what was summarised
   session.messages.splice(0, 3)
   await hooks.transform(session.fresh())
   await hooks.dispose()
   expect((await readStatus(sessions, id))?.context.tokens).toBeLessThan(1000)
 })
 
-test("a session that was deleted while it was at work leaves nothing when it comes to rest", async () => {
+test("a session deleted while busy leaves nothing behind when it becomes idle", async () => {
   const id = "ses_busy"
   const hooks = await load()
   await hooks.transform(worked(id).fresh())
@@ -128,7 +127,7 @@ test("a session that was deleted while it was at work leaves nothing when it com
   expect(existsSync(join(sessions, `${id}.status.json`))).toBe(false)
 })
 
-test("a session that is resumed for a shell command alone keeps the status it had", async () => {
+test("a session resumed only for a shell command keeps its status", async () => {
   const id = "ses_shell"
   const hooks = await load()
   await hooks.transform(worked(id).fresh())
@@ -140,7 +139,7 @@ test("a session that is resumed for a shell command alone keeps the status it ha
   expect((await readStatus(sessions, id))?.calls).toBe(2)
 })
 
-test("a secret in a file's name does not stay on the disk", async () => {
+test("a secret in a file name is not written to disk", async () => {
   const id = "ses_named"
   const secret = `ghp_${"a1B2".repeat(9)}`
   const hooks = await load()

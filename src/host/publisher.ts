@@ -1,40 +1,40 @@
-// The status files: what the panel shows of a session, written a moment after it has changed, off every hook's path. The
-// last word is written before the plugin goes.
+// Writes the status files that the panel reads: shortly after a session has changed, never during a hook, and once more
+// before the plugin ends.
 
 import type { Options } from "../options.ts"
 import { forget, prune, readSwitches, statusFolder, writeStatus } from "../status/files.ts"
-import { type Status, ALL_ON, type Switches } from "../status/status.ts"
+import { ALL_ON, type Status, type Switches } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Publisher = {
-  /** What is shown of the session has changed. */
+  /** Call when a session's status has changed. */
   publish(session: Session): void
-  /** Something has changed that every session shows. */
+  /** Call when something has changed that every session's status contains. */
   publishAll(): void
-  /** What the user has switched off in the session. Reads one small file. */
+  /** What the user has paused in the session. Reads one small file. */
   switches(sessionID: string): Switches
   forget(sessionID: string): void
-  /** Writes what waits. Idempotent. */
+  /** Writes what is still due. Idempotent. */
   close(): Promise<void>
 }
 
-/** Several changes within so long are one write, in ms. */
-const SOON_MS = 150
-/** Sessions that are shown a change of something common to all: those somebody may be looking at. */
-const MOST_WATCHED = 5
-/** Sessions whose status waits to be written; more come together only where the disk does not answer. */
-const MOST_DUE = 100
+/** Changes within this time are written together. */
+const WRITE_DELAY_MS = 150
+/** Recent sessions, which are rewritten when something common to all changes: one of them may be on screen. */
+const MAX_RECENT = 5
+/** Sessions waiting to be written. More can accumulate only if the disk does not respond. */
+const MAX_DUE = 100
 /** Sessions remembered as having no status file any more. */
-const MOST_GONE = 200
+const MAX_GONE = 200
 
-/** Where nothing is to be stored nothing is shown, what an earlier process has written least of all. */
-function unpublished(folder: string): Publisher {
+/** When the store is disabled, no status is written, and files that an earlier process wrote are removed. */
+function createNoPublisher(folder: string): Publisher {
   const gone = new Map<string, Promise<void>>()
   return {
     publish({ id }) {
-      if (!gone.has(id)) renew(gone, id, forget(folder, id), MOST_GONE)
+      if (!gone.has(id)) renew(gone, id, forget(folder, id), MAX_GONE)
     },
     publishAll() {},
     switches: () => ALL_ON,
@@ -46,8 +46,8 @@ function unpublished(folder: string): Publisher {
 }
 
 /**
- * `statusOf` makes a session's status from the state of the moment. `onTrouble` hears once that the disk refuses: then
- * there is nothing to show, and nothing else is different.
+ * `statusOf` makes a session's current status. `onTrouble` is called once, with the first write error; apart from the
+ * status nothing depends on these files.
  */
 export function createPublisher(
   { store }: Pick<Options, "store">,
@@ -55,7 +55,7 @@ export function createPublisher(
   onTrouble: (cause: unknown) => void,
   folder = statusFolder(dataFolder()),
 ): Publisher {
-  if (!store.enabled) return unpublished(folder)
+  if (!store.enabled) return createNoPublisher(folder)
   const recent = new Map<string, Session>()
   const due = new Map<string, Session>()
   const written = new Map<string, string>()
@@ -85,7 +85,7 @@ export function createPublisher(
     if (queued) return writing
     queued = true
     writing = writing.then(async () => {
-      // taken only now: while a slow disk holds up one round, all that comes to be due waits for one more
+      // collected only now: what becomes due while a slow disk holds up one round is written in the next
       queued = false
       const sessions = [...due.values()]
       due.clear()
@@ -98,15 +98,15 @@ export function createPublisher(
   }
 
   function publish(session: Session): void {
-    // resumed, and no request was made yet: what the process before has written says more
+    // a resumed session without a request yet: the status from the previous process says more
     if (session.ledger.entries.length === 0) return
     recent.delete(session.id)
     recent.set(session.id, session)
     const [oldest] = recent.keys()
-    if (recent.size > MOST_WATCHED && oldest !== undefined) recent.delete(oldest)
-    renew(due, session.id, session, MOST_DUE)
+    if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest)
+    renew(due, session.id, session, MAX_DUE)
     if (timer) return
-    timer = setTimeout(() => void writeDue(), SOON_MS)
+    timer = setTimeout(() => void writeDue(), WRITE_DELAY_MS)
     timer.unref?.()
   }
 

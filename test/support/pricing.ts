@@ -1,7 +1,7 @@
-import type { Tariff } from "../../src/fold/tariff.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 
 /** Anthropic's prices: a token costs a tenth of a fresh one when it is read from the cache, a quarter more to write. */
-export const TARIFF: Tariff = {
+export const PRICING: Pricing = {
   row: "test",
   read: 0.1,
   write: 1.25,

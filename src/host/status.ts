@@ -1,16 +1,15 @@
-// A session as people are shown it: the status made from the closure state. Looks only.
+// A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
 import type { Fold } from "../fold/fold.ts"
 import { addSaving, savedShare } from "../fold/saving.ts"
-import { hudNow } from "../hud/hud.ts"
+import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
-import type { Usage } from "../session/conversation.ts"
+import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { contextNow, contextTokens, type Facts, heatRank, isStale } from "../session/facts.ts"
-import { isChangedOutside } from "../session/signals.ts"
+import { contextNow, contextTokens, type Facts, heatRank, isChangedOutside, isStale } from "../session/facts.ts"
 import {
   type Activity,
   type FoldStatus,
@@ -25,10 +24,10 @@ import {
 } from "../status/status.ts"
 import { redact } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
+import { turnSaving } from "./accounting.ts"
 import type { Session } from "./sessions.ts"
-import { savingIn } from "./turn.ts"
 
-export type Surroundings = {
+export type StatusContext = {
   options: Options
   directory: string
   around: Circumstances
@@ -37,16 +36,16 @@ export type Surroundings = {
   nowMs: number
 }
 
-export function statusOf(session: Session, surroundings: Surroundings): Status {
-  const { options, directory, around, switches, writer, nowMs } = surroundings
+export function statusOf(session: Session, context: StatusContext): Status {
+  const { options, directory, around, switches, writer, nowMs } = context
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
   const now = contextOf(facts, unread)
-  const saving = addSaving(session.account.earlier, savingIn(session.turn))
-  const { model, contextLimit, compactsAt, tariff } = around
+  const saving = addSaving(session.account.earlier, turnSaving(session.turn))
+  const { model, contextLimit, compactsAt, pricing } = around
   return {
     version: STATUS_VERSION,
     plugin: manifest.version,
@@ -55,7 +54,7 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
     pid: process.pid,
     writtenMs: nowMs,
     calls,
-    ...(model ? { model: line(`${model.providerID}/${model.modelID}`) } : {}),
+    ...(model ? { model: line(modelKey(model)) } : {}),
     context: {
       tokens: now.tokens,
       estimated: now.estimated,
@@ -68,11 +67,11 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
     saved: {
       tokens: Math.round(saving.tokens),
       share: savedShare(saving),
-      ...(tariff.usdPerMillion > 0 ? { usd: saving.usd } : {}),
+      ...(pricing.usdPerMillion > 0 ? { usd: saving.usd } : {}),
       calls: saving.calls,
-      billing: tariff.billing,
+      billing: pricing.billing,
     },
-    hud: hudOf(session, surroundings, calls + 1),
+    hud: hudOf(session, context, calls + 1),
     folding: {
       activity: activity(options.fold.enabled, switches.folding),
       ...(session.folding.account.stopped === undefined ? {} : { stopped: session.folding.account.stopped }),
@@ -88,16 +87,16 @@ export function statusOf(session: Session, surroundings: Surroundings): Status {
   }
 }
 
-/** The newest report where the ledger has not read it yet: it reads before a call, not after. */
+/** The newest report, if the ledger has not read it yet: it reads before a call, not after it. */
 function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined {
   if (!reported || reported.isRead) return
   return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
 }
 
-/** Looked for from the end: a session may have 10,000 entries, and a status is made several times a second. */
-function lastReports(entries: readonly Entry[], most: number): Usage[] {
+/** Searched from the end: a session may have 10,000 entries, and a status is made several times a second. */
+function lastReports(entries: readonly Entry[], max: number): Usage[] {
   const found: Usage[] = []
-  for (let at = entries.length - 1; at >= 0 && found.length < most; at--) {
+  for (let at = entries.length - 1; at >= 0 && found.length < max; at--) {
     const entry = entries[at]
     if (entry?.call && entry.usage) found.push(entry.usage)
   }
@@ -109,23 +108,23 @@ function contextOf(facts: Facts, unread: Usage | undefined): { tokens: number; e
   return contextNow(facts) ?? { tokens: 0, estimated: true }
 }
 
-function hudOf(session: Session, { options, around, switches }: Surroundings, call: number): Status["hud"] {
+function hudOf(session: Session, { options, around, switches }: StatusContext, call: number): Status["hud"] {
   const { agent } = session.ledger.facts
   const isOff = agent !== undefined && options.disabledAgents.includes(agent)
   const is = activity(options.hud.enabled && !isOff, switches.hud)
   if (is !== "on") return { activity: is, tokens: 0 }
-  const hud = hudNow(
-    session.ledger.facts,
-    session.signals,
-    {
+  const source = {
+    facts: session.ledger.facts,
+    signals: session.signals,
+    around: {
       ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
       folded: session.shown,
     },
-    options.hud,
-    session.hud,
-    call,
-  )
-  // the agent has seen these file names; a file that stays on the disk need not hold what is secret in one
+    options: options.hud,
+    state: session.hud,
+  }
+  const hud = currentHud(source, call)
+  // the agent has seen these file names, but a secret in one must not end up in a file on disk
   const shown = hud?.text.split("\n").map(redact).join("\n")
   return { activity: is, ...(shown === undefined ? {} : { text: shown }), tokens: hud?.tokens ?? 0 }
 }
@@ -141,7 +140,7 @@ function newest(folds: ReadonlyMap<string, Fold>): FoldStatus[] {
     .map(({ hash: _, text: __, ...shown }) => shown)
 }
 
-/** The likeliest to be touched next first. */
+/** Stale files, those likely to be used next first. */
 function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
   return [...facts.files.values()]
     .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))

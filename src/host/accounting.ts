@@ -1,0 +1,171 @@
+// What the plugin cost and saved, counted live: the account of one turn, from the user's message until idle, and the
+// account of the session, which compares what was done to a request with what the provider then reported for it.
+
+import { addSaving, type CallWithout, noSaving, type Saving, type SentTokens, savingOf } from "../fold/saving.ts"
+import type { Usage } from "../session/conversation.ts"
+import type { Turn } from "../store/record.ts"
+import { asRecord, asString, renew } from "../system/values.ts"
+import { readUsage } from "./v1/conversation.ts"
+
+/** A call as last reported, and what the plugin saved in it if it prepared the request. */
+export type ReportedCall = { usage: Usage; saving?: Saving }
+
+export type TurnAccount = {
+  /** epoch ms; 0 = it has not begun */
+  startedMs: number
+  hudTokens: number
+  /** estimated tokens that folds left out of the turn's requests */
+  foldedTokens: number
+  /** recalls made */
+  recalls: number
+  /** the last report of each call, by message id: OpenCode announces a message many times */
+  calls: Map<string, ReportedCall>
+  providerID: string
+  modelID: string
+}
+
+/** Calls counted in one turn. A runaway loop keeps its newest calls. */
+const MAX_CALLS = 5000
+
+export function newTurnAccount(): TurnAccount {
+  return {
+    startedMs: 0,
+    hudTokens: 0,
+    foldedTokens: 0,
+    recalls: 0,
+    calls: new Map(),
+    providerID: "",
+    modelID: "",
+  }
+}
+
+/**
+ * Records an announced message and returns its call, once the provider has reported its usage. Nothing is counted
+ * outside a turn: messages announced then are a fork's copies of earlier calls, or a call aborted with its turn.
+ */
+export function countCall(turn: TurnAccount, message: unknown): { id: string; call: ReportedCall } | undefined {
+  if (turn.startedMs === 0) return
+  const info = asRecord(message)
+  const id = asString(info?.id)
+  const usage = readUsage(info?.tokens)
+  if (info?.role !== "assistant" || info.summary === true || id === undefined || !usage) return
+  const call: ReportedCall = { ...turn.calls.get(id), usage }
+  renew(turn.calls, id, call, MAX_CALLS)
+  turn.providerID = asString(info.providerID) ?? turn.providerID
+  turn.modelID = asString(info.modelID) ?? turn.modelID
+  return { id, call }
+}
+
+/** What was saved in the turn so far. */
+export function turnSaving({ calls }: TurnAccount): Saving {
+  let sum = noSaving()
+  for (const { saving } of calls.values()) if (saving) sum = addSaving(sum, saving)
+  return sum
+}
+
+/**
+ * The store's record of a finished turn; undefined when no call was made. A turn is numbered by its start time, so that
+ * numbers stay unique across restarts.
+ */
+export function turnRecord(turn: TurnAccount, sessionID: string, nowMs: number): Turn | undefined {
+  if (!turn.calls.size) return
+  const calls = [...turn.calls.values()]
+  const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
+  const startedAt = turn.startedMs || nowMs
+  const saving = turnSaving(turn)
+  return {
+    sessionID,
+    turn: startedAt,
+    startedAt,
+    endedAt: nowMs,
+    calls: calls.length,
+    inputTokens: sum("input"),
+    cacheReadTokens: sum("cacheRead"),
+    cacheWriteTokens: sum("cacheWrite"),
+    outputTokens: sum("output"),
+    hudTokens: turn.hudTokens,
+    providerID: turn.providerID,
+    modelID: turn.modelID,
+    foldedTokens: turn.foldedTokens,
+    recalls: turn.recalls,
+    savedTokens: saving.tokens,
+    inputCost: saving.cost,
+    inputCostWithout: saving.costWithout,
+    savedUsd: saving.usd,
+  }
+}
+
+export type SessionAccount = {
+  /** the request on its way, or the last one */
+  sent?: SentTokens
+  /** the call last reported */
+  reported?: Reported
+  /** sum over the finished turns, including those of earlier processes */
+  earlier: Saving
+  earlierRecalls: number
+  /** numbers of this process's turns, until those of earlier ones are added: the store may hold both by then */
+  own: Set<number> | undefined
+}
+
+type Reported = {
+  id: string
+  usage: Usage
+  sent: SentTokens | undefined
+  before: CallWithout | undefined
+  after: CallWithout | undefined
+  /** the ledger has read the messages since, so that its facts are newer than this report */
+  isRead: boolean
+}
+
+/** Turns after which a store that is still not open is not expected to open. */
+const MAX_OWN_TURNS = 1000
+
+export function newSessionAccount(): SessionAccount {
+  return { earlier: noSaving(), earlierRecalls: 0, own: new Set() }
+}
+
+/** Call when a request is prepared: the previous one has been reported by now, or never will be. */
+export function beginRequest(account: SessionAccount): void {
+  delete account.sent
+  if (account.reported) account.reported.isRead = true
+}
+
+/**
+ * Records what was reported for a call and sets the call's saving. OpenCode announces a message several times; each
+ * report replaces the one before.
+ */
+export function recordReport(account: SessionAccount, { id, call }: { id: string; call: ReportedCall }): void {
+  const { reported } = account
+  const again = reported?.id === id ? reported : undefined
+  const before = again ? again.before : reported?.after
+  const sent = again ? again.sent : account.sent
+  // a request that the plugin did not prepare says nothing about savings
+  const settled = sent && savingOf(call.usage, sent, before)
+  if (settled) call.saving = settled.saving
+  const isRead = again?.isRead ?? false
+  account.reported = { id, usage: call.usage, sent, before, after: settled?.before, isRead }
+  if (!again) delete account.sent
+}
+
+/** Adds a finished turn to the sum of earlier turns. */
+export function closeTurn(account: SessionAccount, turn: TurnAccount): void {
+  account.earlier = addSaving(account.earlier, turnSaving(turn))
+  account.earlierRecalls += turn.recalls
+  if (account.own && account.own.size < MAX_OWN_TURNS) account.own.add(turn.startedMs)
+}
+
+/** Adds the turns that earlier processes stored, without those of this process, which are counted already. */
+export function addEarlier(account: SessionAccount, turns: readonly Turn[]): void {
+  for (const turn of turns) {
+    if (account.own?.has(turn.turn)) continue
+    account.earlierRecalls += turn.recalls
+    account.earlier = addSaving(account.earlier, {
+      calls: turn.inputCostWithout > 0 ? turn.calls : 0,
+      tokens: turn.savedTokens,
+      cost: turn.inputCost,
+      costWithout: turn.inputCostWithout,
+      usd: turn.savedUsd,
+    })
+  }
+  account.own = undefined
+}
