@@ -63,11 +63,11 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
-    contextSection(facts, around),
-    taskSection(facts),
-    todoSection(facts, signals),
     failingSection(facts),
     filesSection(facts, signals),
+    todoSection(facts, signals),
+    taskSection(facts),
+    contextSection(facts, around),
     repeatsSection(facts),
     foldedSection(around),
     waitingSection(facts, signals),

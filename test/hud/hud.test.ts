@@ -106,11 +106,11 @@ describe("what the HUD says", () => {
       [
         "<hud>",
         "status by hudfold, call 7",
-        "context 45k of 150k (30%), 97% cached",
-        'task "make the login test pass on node 22, please"',
-        "todo 1 of 3 done, now: mend the login",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "files read since edit: src/login.ts; read: src/session.ts",
+        "todo 1 of 3 done, now: mend the login",
+        'task "make the login test pass on node 22, please"',
+        "context 45k of 150k (30%), 97% cached",
         "folded 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
@@ -160,9 +160,9 @@ describe("what the HUD says", () => {
 
   test("a recent request is not repeated, an older one is", () => {
     const session = new SessionBuilder().user("mend the login page of the shop")
-    for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)])
+    for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(1000, 40_000))
     expect(hudOf(session.messages)?.text).not.toContain("task")
-    session.assistant([read("f.ts")])
+    session.assistant([read("f.ts")], usage(1000, 40_000))
     expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop"')
   })
 
