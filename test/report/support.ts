@@ -8,7 +8,7 @@ import { createEnv } from "../../src/digest/digests.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { readOptions, requestOptionsOf, pricingOverride } from "../../src/options.ts"
+import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
 import { sumOf } from "../../src/replay/sum.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
@@ -17,7 +17,10 @@ import { ROOT } from "../support/session.ts"
 
 export type Given = { id?: string; title?: string; messages: readonly HostMessage[] }
 
-export function sessionOf({ id = "ses_1", title = "A session", messages }: Given, pricings = new Map<string, Pricing>()) {
+export function sessionOf(
+  { id = "ses_1", title = "A session", messages }: Given,
+  pricings = new Map<string, Pricing>(),
+) {
   const { options } = readOptions({})
   const replayed = {
     ...requestOptionsOf(options),
