@@ -137,10 +137,15 @@ describe.each(Object.keys(ORDERS))("listed %s", (order) => {
 })
 
 test("listed after DCP, the HUD counts the outputs that are folded, and not those that DCP removed", () => {
+  let counted = 0
   for (const request of played.get("after it")?.requests ?? []) {
-    const said = /^folded (\d+) output/m.exec(hudsOf(request)[0] ?? "")?.[1] ?? "0"
+    // a small context leaves no room for the line in some HUDs
+    const said = /^folded (\d+) output/m.exec(hudsOf(request)[0] ?? "")?.[1]
+    if (said === undefined) continue
     expect(Number(said)).toBe(foldsIn(request).size)
+    counted++
   }
+  expect(counted).toBeGreaterThan(0)
 })
 
 test(

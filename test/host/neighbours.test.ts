@@ -27,9 +27,9 @@ function makeCalls(): HostMessage[][] {
     arrays.push(session.fresh())
   }
   step([tool("todowrite", { todos: [{ content: "look", status: "in_progress" }] }, "[]")], usage(4000))
-  step([read("src/login.ts")], usage(400, 4000))
-  step([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 4400))
-  for (let n = 0; n < 6; n++) step([read(`src/${n}.ts`)], usage(400, 4800 + 400 * n))
+  step([read("src/login.ts")], usage(400, 60_000))
+  step([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 60_400))
+  for (let n = 0; n < 6; n++) step([read(`src/${n}.ts`)], usage(400, 60_800 + 400 * n))
   session.user("and then the docs")
   arrays.push(session.fresh())
   return arrays
