@@ -99,7 +99,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const bare = cachedWith("none")
   const isAtTail =
     slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(facts, state.signals, state.hud)
-  const withTail = isAtTail ? cachedWith("tail") : bare
+  const withTail = isAtTail && pricing.lookback !== undefined ? cachedWith("tail") : bare
   // the HUD takes one of the two cache marks; it is left out if the other mark alone finds too little
   const costsTheCache = bare.tokens - withTail.tokens > pricing.minimumTokens
   const plan: FoldPlan | undefined = options.fold.enabled
@@ -131,6 +131,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     : undefined
   const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? folding
   const nextState = hud?.state ?? state.hud
+  const anchors = hud ? nextState.anchors : []
   const mark: HudMark = !hud?.hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   return {
     change: { folds, hud: hud?.placement ?? NO_HUD },
@@ -147,7 +148,8 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       folding: nextFolding,
       sent: sentRequest(
         {
-          wire: wireOf(entries, nextFolding.folds, hud ? nextState.anchors : []),
+          // the next request compares what the messages are made of, not their tokens
+          wire: anchors.length + state.hud.anchors.length === 0 ? wire : wireOf(entries, nextFolding.folds, anchors),
           messages: entries.length,
           changed: plan?.changed ?? Number.POSITIVE_INFINITY,
           hud: mark,

@@ -108,7 +108,8 @@ export function createLedger(env: Env): Ledger {
     read(messages) {
       if (outdated || entries.length === 0 || messages.length < entries.length) return rebuild(messages)
       const newTurn = messages.at(-1)?.kind === "user"
-      for (const [at, entry] of entries.entries()) {
+      for (let at = 0; at < entries.length; at++) {
+        const entry = entries[at] as Entry
         const message = messages[at] as Message
         const look = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
         if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)

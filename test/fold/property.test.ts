@@ -10,7 +10,7 @@ import { toolPart } from "../support/conversation.ts"
 import { sized } from "../support/size.ts"
 import { ANSWERS, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
-const RUNS = sized(40, 400)
+const RUNS = sized(100, 400)
 /** Calls during which a recalled output must stay. */
 const IN_USE = 3
 
