@@ -7,6 +7,7 @@
 // `applyCaching`)
 
 import type { Anchor } from "../hud/slots.ts"
+import { modelKey } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Fold, savedTokens } from "./fold.ts"
@@ -155,10 +156,9 @@ export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage
   const at = entries.findLastIndex(({ call }) => call)
   const answer = entries[at]
   if (!answer?.model) return
-  const { providerID, modelID } = answer.model
   const next = wire.findIndex(({ source }) => source === answer)
   const before = wire.slice(0, next < 0 ? wire.length : next)
-  return { wire: before, messages: at, ends: [before.length], atMs: answer.created, model: `${providerID}/${modelID}` }
+  return { wire: before, messages: at, ends: [before.length], atMs: answer.created, model: modelKey(answer.model) }
 }
 
 /** Numbers of messages after which the request carries a mark; a HUD at the tail takes one of the marks. */

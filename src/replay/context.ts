@@ -1,16 +1,11 @@
 // What each call of a stored session had before it: its context as recorded, with outputs not yet pruned, and the
 // compactions between calls. A live hook is given this; for a stored session it has to be derived.
 
-import { type Message, type Part, type ToolPart, withParts } from "../session/conversation.ts"
+import { type Message, modelKey, type Part, type ToolPart, withParts } from "../session/conversation.ts"
 
 /** Indexes of the messages that are calls of the agent; a compaction's summary is not one. */
 export function callsOf(messages: readonly Message[]): number[] {
   return messages.flatMap(({ kind }, i) => (kind === "step" ? [i] : []))
-}
-
-/** The recorded model's name as `provider/model`, or "". */
-export function modelName({ model }: Pick<Message, "model">): string {
-  return model ? `${model.providerID}/${model.modelID}` : ""
 }
 
 /**
@@ -113,10 +108,10 @@ export function watchCompactions(messages: readonly Message[]): CompactionWatch 
     const message = messages[at] as Message
     const size = reportedSize(message)
     if (size === undefined) continue
-    const limit = limits.get(modelName(message)) ?? { below: 0 }
+    const limit = limits.get(modelKey(message.model)) ?? { below: 0 }
     if (after.get(at) === "automatic") limit.full = Math.min(limit.full ?? size, size)
     else limit.below = Math.max(limit.below, size)
-    limits.set(modelName(message), limit)
+    limits.set(modelKey(message.model), limit)
   }
   return {
     compactsAt: (model) => limits.get(model)?.full,
@@ -126,7 +121,7 @@ export function watchCompactions(messages: readonly Message[]): CompactionWatch 
       const kind = after.get(at)
       if (kind !== "automatic" || !message || savedTokens <= 0) return kind
       const size = (reportedSize(message) ?? tokens) - savedTokens
-      if (size > (limits.get(modelName(message))?.below ?? 0)) return kind
+      if (size > (limits.get(modelKey(message.model))?.below ?? 0)) return kind
       found.avoided++
       return "avoided"
     },

@@ -3,8 +3,8 @@
 
 import type { Pricing, PricingOverride } from "../fold/pricing.ts"
 import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import type { Message, ModelName } from "../session/conversation.ts"
-import { callsOf, modelName } from "./context.ts"
+import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
+import { callsOf } from "./context.ts"
 
 export type Price = {
   /** the model called, at the provider whose prices apply */
@@ -58,10 +58,10 @@ export function pricesOf(
   override: PricingOverride,
 ): Prices {
   const calls = callsOf(messages).map((at) => messages[at] as Message)
-  const charged = new Set(calls.filter((call) => call.cost > 0).map(modelName))
+  const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
   const pricings = new Map<string, Pricing>()
   const pricingFor = (call: Pick<Message, "model">): Pricing => {
-    const name = modelName(call)
+    const name = modelKey(call.model)
     const pricing = named?.pricing ?? pricings.get(name) ?? recordedPricing(call.model, charged.has(name), override)
     pricings.set(name, pricing)
     return pricing
@@ -75,13 +75,13 @@ export function pricesOf(
     const { read, write, output } = pricingFor(call)
     const cost = usage.input + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
     recorded.cost += cost
-    const sum = sums.get(modelName(call)) ?? { usd: 0, cost: 0 }
-    sums.set(modelName(call), { usd: sum.usd + usd, cost: sum.cost + cost })
+    const sum = sums.get(modelKey(call.model)) ?? { usd: 0, cost: 0 }
+    sums.set(modelKey(call.model), { usd: sum.usd + usd, cost: sum.cost + cost })
   }
   return {
     recorded,
     of(call) {
-      const name = modelName(call)
+      const name = modelKey(call.model)
       const model = call.model
       const sum = sums.get(name)
       return {
