@@ -1,30 +1,34 @@
-// A fold: one tool output that is sent as its digest line, the same bytes on every call until the fold is dropped.
+// A fold: one tool output, or one whole step, that is sent as a short text, the same bytes on every call until the fold is
+// dropped. An output's text is its digest line. The texts of adjacent steps together are an episode's record.
 
 import * as z from "zod/mini"
-import type { ToolPart } from "../session/conversation.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
+import type { ToolEvent } from "../session/event.ts"
 
-/** Why an output was folded: it cost nothing, it pays for itself, or the context window would overflow. */
+/** Why something was folded: it cost nothing, it pays for itself, or the request would have become too large. */
 const reasonSchema = z.enum(["free", "pays", "must"])
 export type Reason = z.output<typeof reasonSchema>
 
 /** Also the shape in which the store keeps a fold, checked when it is read back. */
 export const foldSchema = z.object({
-  /** the recall id, such as `r12`: numbered within the session in the order of folding, never reused */
+  /** the recall id, such as `r4k2x9d`: derived from the content, so that it never names anything else */
   id: z.string(),
-  /** the part in which OpenCode keeps the original */
+  /** the part whose output is folded; of a step, its message */
   partID: z.string(),
   /** the message that contains the part */
   messageID: z.string(),
   /** hash of the folded content; other content under the same part id is not folded */
   hash: z.string(),
-  /** `output`: `text` replaces the output of the call; `input`: `text` replaces the long arguments of a failed call */
-  side: z.enum(["output", "input"]),
-  /** what is sent instead; for `input`, the arguments as JSON */
+  /** `output`: `text` replaces the output of the call; `step`: `text` replaces the whole message */
+  side: z.enum(["output", "step"]),
+  /** number of the step, from 1 */
+  step: z.number(),
+  /** what is sent instead; empty for a step whose record is part of a later step's */
   text: z.string(),
-  /** the call in a form the reader recognizes, such as `read src/db.ts` */
+  /** the call or the step in a form the reader recognizes, such as `read src/db.ts` */
   what: z.string(),
-  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the context nears its limit */
+  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large */
   reason: reasonSchema,
   /** the reason in words for people, one line */
   because: z.string(),
@@ -37,22 +41,43 @@ export const foldSchema = z.object({
 })
 export type Fold = z.output<typeof foldSchema>
 
-/** How many of the folds apply to these entries, and the tokens they save. */
-export function appliedFolds(
-  entries: readonly Entry[],
-  folds: ReadonlyMap<string, Fold>,
-): { outputs: number; savedTokens: number } {
-  let outputs = 0
-  let saved = 0
-  if (folds.size > 0)
-    for (const { id, events } of entries)
-      for (const { partID, cleared } of events) {
-        const fold = cleared ? undefined : folds.get(partID)
-        if (fold?.messageID !== id) continue
-        outputs++
-        saved += savedTokens(fold)
-      }
-  return { outputs, savedTokens: saved }
+/** A session's folds, by part id; those of steps by message id. */
+export type Folds = ReadonlyMap<string, Fold>
+
+/** The fold of a whole step, if its message is folded. */
+export function stepFold(folds: Folds, messageID: string): Fold | undefined {
+  const fold = folds.get(messageID)
+  return fold?.side === "step" ? fold : undefined
+}
+
+/** The fold of an output, if it is sent folded. */
+export function outputFold(folds: Folds, messageID: string, { partID, cleared }: ToolEvent): Fold | undefined {
+  const fold = cleared ? undefined : folds.get(partID)
+  // forks and other plugins make messages whose parts share an id
+  return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
+}
+
+/** How many folds apply to these entries, and the tokens they save. */
+export type AppliedFolds = { outputs: number; steps: number; savedTokens: number }
+
+export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
+  const applied = { outputs: 0, steps: 0, savedTokens: 0 }
+  if (folds.size === 0) return applied
+  for (const { id, events } of entries) {
+    const step = stepFold(folds, id)
+    if (step) {
+      applied.steps++
+      applied.savedTokens += savedTokens(step)
+      continue
+    }
+    for (const event of events) {
+      const fold = outputFold(folds, id, event)
+      if (!fold) continue
+      applied.outputs++
+      applied.savedTokens += savedTokens(fold)
+    }
+  }
+  return applied
 }
 
 /** Tokens that a fold saves on each request. */
@@ -60,7 +85,48 @@ export function savedTokens(fold: Fold): number {
   return fold.tokens - fold.textTokens
 }
 
-/** The original that a fold of this call replaces, verbatim. */
-export function originalText({ input, output }: ToolPart, side: Fold["side"]): string {
-  return side === "input" ? JSON.stringify(input, null, 2) : output
+/** The original that a fold replaces, verbatim; undefined when the message no longer has it. */
+export function originalText(message: Message, { side, partID }: Pick<Fold, "side" | "partID">): string | undefined {
+  if (side === "step") return originalStep(message)
+  return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
+}
+
+/** A step as text, verbatim: what the agent wrote, and each call with its arguments and its output. */
+function originalStep({ parts }: Message): string {
+  const pieces = parts.flatMap((part) => {
+    if (part.type === "text") return part.ignored || part.text === "" ? [] : [part.text]
+    if (part.type !== "tool") return []
+    return [`${part.tool} ${JSON.stringify(part.input, null, 2)}`, part.output]
+  })
+  return pieces.join("\n\n")
+}
+
+/** What a fold's hash is made of: shows whether an entry still has the content that was folded. */
+export function foldedKey(entry: Entry, { side, partID }: Pick<Fold, "side" | "partID">): string | undefined {
+  if (side === "step") return stepKey(entry)
+  const event = entry.events.find((one) => one.partID === partID)
+  return event && outputKey(event)
+}
+
+export function stepKey({ events, blocks }: Entry): string {
+  return `${blocks} ${events.map(({ callID, inputHash, outputHash }) => `${callID} ${inputHash} ${outputHash ?? ""}`).join(" ")}`
+}
+
+export function outputKey({ callID, inputHash, outputHash }: ToolEvent): string {
+  return `${callID} ${inputHash} ${outputHash ?? ""}`
+}
+
+const ID_CHARS = 7
+
+/** A recall id from a content hash in hex. */
+export function recallID(hash: string): string {
+  return `r${BigInt(`0x${hash.slice(0, 16)}`)
+    .toString(36)
+    .padStart(ID_CHARS, "0")
+    .slice(-ID_CHARS)}`
+}
+
+/** Whether a text has the form of a recall id. */
+export function isRecallID(text: string): boolean {
+  return /^r[0-9a-z]{7}$/.test(text)
 }

@@ -1,29 +1,34 @@
 // A session's folds from call to call, and turning one call's decisions into folds.
 
+import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { nameOf, type ToolEvent } from "../session/event.ts"
+import { nameOf } from "../session/event.ts"
 import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { stringsIn, writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
+import { namesIn } from "../text/names.ts"
 import { cutMiddle } from "../text/sanitize.ts"
-import { estimateTokens, tokensOfLength } from "../text/tokens.ts"
+import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
-import type { Fold } from "./fold.ts"
-import type { Decision } from "./plan.ts"
-import { inputWords, outputWords } from "./words.ts"
+import { type Fold, type Folds, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
+import { chooseNames } from "./names.ts"
+import type { Decision, Plan } from "./plan.ts"
+import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
 
 /** Immutable: functions that change it return another. */
 export type Folding = {
-  /** by part id; folds of messages removed by a compaction or a revert stay, for recall */
-  readonly folds: ReadonlyMap<string, Fold>
+  /** by part id, those of steps by message id; folds of messages that a compaction or a revert removed stay, for recall */
+  readonly folds: Folds
   /** the same by recall id */
-  readonly byID: ReadonlyMap<string, Fold>
-  /** number of the newest recall id */
-  readonly lastNumber: number
-  /** the call in which an output was last quoted, by part id */
-  readonly quotedAt: ReadonlyMap<string, number>
-  /** ids of parts that a fold would not make shorter; a plan that counted on them would fold too little */
-  readonly refused: ReadonlySet<string>
+  readonly byID: Folds
+  /** what settled content has cost since the last cut, in fresh input tokens, and the request's size after that cut */
+  readonly carried: number
+  readonly cutTokens: number
+  /** how often outputs of a kind were wanted again after they had been folded */
+  readonly missed: ReadonlyMap<Shows, number>
+  /** ids of parts and messages that were recalled, and the call until which they are not folded again */
+  readonly pinned: ReadonlyMap<string, number>
   /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
@@ -32,115 +37,148 @@ export function newFolding(): Folding {
   return {
     folds: new Map(),
     byID: new Map(),
-    lastNumber: 0,
-    quotedAt: new Map(),
-    refused: new Set(),
+    carried: 0,
+    cutTokens: 0,
+    missed: new Map(),
+    pinned: new Map(),
     account: newAccount(),
   }
 }
 
-/** Folds kept per session, as many as the store keeps; an output whose fold is dropped is sent in full again. */
+/** Folds kept per session, as many as the store keeps; what a dropped fold stood for is sent in full again. */
 const MAX_FOLDS = 5000
 
-/**
- * Adds new folds, or those an earlier process left. Two processes in one session may assign the same id twice. Then the
- * first fold stays and the other output is sent in full, because an id must never recall another output's original.
- */
+/** Adds new folds, or those an earlier process left. An id that names something else already keeps its meaning. */
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
+  if (added.length === 0) return folding
   const folds = new Map(folding.folds)
   const byID = new Map(folding.byID)
-  let { lastNumber } = folding
   for (const fold of added) {
     const known = byID.get(fold.id)
-    if (known && known.partID !== fold.partID) continue
+    if (known && known.hash !== fold.hash) continue
     renew(folds, fold.partID, fold, MAX_FOLDS)
     renew(byID, fold.id, fold, MAX_FOLDS)
-    lastNumber = Math.max(lastNumber, Number(fold.id.slice(1)) || 0)
   }
-  return { ...folding, folds, byID, lastNumber }
+  return { ...folding, folds, byID }
 }
 
-/** Refused parts remembered; an older one is planned and refused once more. */
-const MAX_REFUSED = 2000
-
-export function refuse(folding: Folding, partIDs: readonly string[]): Folding {
-  if (partIDs.length === 0) return folding
-  return { ...folding, refused: new Set([...folding.refused, ...partIDs].slice(-MAX_REFUSED)) }
-}
-
-/** Drops the folds of parts whose content has changed, and returns their part ids. `fresh`: entries just read. */
-export function dropChanged(folding: Folding, fresh: readonly Entry[]): { folding: Folding; dropped: string[] } {
-  const events = fresh.flatMap((entry) => entry.events)
-  const dropped = events
-    .filter((event) => {
-      const fold = folding.folds.get(event.partID)
-      return fold?.messageID === event.messageID && !event.cleared && fold.hash !== hashOf(event, fold.side)
-    })
-    .map(({ partID }) => partID)
-  const retried = events.some(({ partID }) => folding.refused.has(partID))
-  if (dropped.length === 0 && !retried) return { folding, dropped }
-  const folds = new Map(folding.folds)
-  const refused = new Set(folding.refused)
-  for (const partID of dropped) folds.delete(partID)
-  for (const { partID } of events) refused.delete(partID)
-  return { folding: { ...folding, folds, refused }, dropped }
-}
-
-/** Turns decisions into folds, oldest first. A part that is missing or would not get shorter yields none. */
-export function foldsOf(
-  decisions: readonly Decision[],
-  messages: readonly Message[],
-  { lastNumber }: Folding,
-  call: number,
+/** Drops the folds of content that has changed, and returns their part ids. `fresh`: entries just read. */
+export function dropChanged(
+  folding: Folding,
+  fresh: readonly Entry[],
   env: Env,
-): Fold[] {
-  const found = partsOf(messages, new Set(decisions.map(({ event }) => event.messageID)))
-  const folds: Fold[] = []
-  for (const decision of decisions) {
-    const { event, side, reason, because, tokens } = decision
-    const part = found.get(placeOf(event.messageID, event.partID))
-    if (!part) continue
-    const id = `r${lastNumber + folds.length + 1}`
-    const source = withoutSecrets(sourceOf(part))
-    const text =
-      side === "input"
-        ? inputWords(id, source.input)
-        : outputWords(id, decision, source, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source))
-    if (text === undefined) continue
-    const textTokens = side === "input" ? tokensOfLength(text.length) : estimateTokens(text)
-    if (textTokens >= tokens) continue
-    folds.push({
-      id,
-      partID: event.partID,
-      messageID: event.messageID,
-      hash: hashOf(event, side),
-      side,
-      text,
-      what: cutMiddle(nameOf(event), 100),
-      reason,
-      because,
-      call,
-      tokens,
-      textTokens,
-    })
+): { folding: Folding; dropped: string[] } {
+  const dropped: string[] = []
+  for (const entry of fresh) {
+    const step = stepFold(folding.folds, entry.id)
+    if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
+    for (const event of entry.events) {
+      const fold = outputFold(folding.folds, entry.id, event)
+      if (fold && fold.hash !== env.hash(outputKey(event))) dropped.push(fold.partID)
+    }
   }
-  return folds
+  if (dropped.length === 0) return { folding, dropped }
+  const folds = new Map(folding.folds)
+  for (const partID of dropped) folds.delete(partID)
+  return { folding: { ...folding, folds }, dropped }
 }
 
-/** The hash that shows whether a part still has the content that was folded. */
-export function hashOf(event: ToolEvent, side: Fold["side"]): string {
-  return side === "input" ? event.inputHash : (event.outputHash ?? "")
+/** What stays in the request around the new folds. */
+export type Surroundings = { messages: readonly Message[]; focus: readonly Message[]; folds: Folds; call: number }
+
+type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
+
+/** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
+export function foldsOf(plan: Plan, around: Surroundings, env: Env): Fold[] {
+  const { messages, focus, folds, call } = around
+  const byID = new Map(messages.map((message) => [message.id, message]))
+  const drafts = plan.decisions.flatMap((decision): Draft[] => {
+    const message = byID.get(decision.step.entry.id)
+    const draft = message && draftOf(decision, message, folds, env)
+    return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
+  })
+  const lines = drafts.flatMap((draft) => draft.lines)
+  const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
+  const names = chooseNames(lines, foldedTokens, {
+    kept: [...keptTexts(messages, folds, drafts), ...lines.map(({ said }) => said)],
+    wanted: namesIn(focus.flatMap(writtenIn).join("\n")),
+    used: namesUsed(messages),
+  })
+  return drafts.flatMap(({ lines, ...draft }): Fold[] => {
+    const said = lines.map((line) => withNames(line, names.get(line)))
+    const text = said.filter((one) => one !== "").join("\n")
+    const textTokens = tokensOfLength(text.length)
+    return textTokens < draft.tokens ? [{ ...draft, text, textTokens }] : []
+  })
 }
 
-/** A part id alone may be ambiguous, because other plugins edit the messages too. */
-function placeOf(messageID: string, partID: string): string {
-  return `${messageID} ${partID}`
+function draftOf(
+  decision: Decision,
+  message: Message,
+  folds: Folds,
+  env: Env,
+): Omit<Draft, "reason" | "because" | "call"> | undefined {
+  const { entry, number } = decision.step
+  if (decision.kind === "step") {
+    const hash = env.hash(stepKey(entry))
+    const [event] = entry.events
+    const what = event ? cutMiddle(nameOf(event), 100) : "a text"
+    return {
+      id: recallID(hash),
+      partID: entry.id,
+      messageID: entry.id,
+      hash,
+      side: "step",
+      step: number,
+      what: entry.events.length > 1 ? `${what} and ${entry.events.length - 1} more` : what,
+      tokens: entry.tokens,
+      lines: stepLines(number, message, entry.events),
+    }
+  }
+  const { event } = decision
+  const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === event.partID)
+  if (!part || folds.has(part.id)) return
+  const hash = env.hash(outputKey(event))
+  const id = recallID(hash)
+  const source = withoutSecrets(sourceOf(part))
+  return {
+    id,
+    partID: part.id,
+    messageID: entry.id,
+    hash,
+    side: "output",
+    step: number,
+    what: cutMiddle(nameOf(event), 100),
+    tokens: event.outputTokens,
+    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), source)],
+  }
 }
 
-/** Tool parts of these messages, by message and part id. */
-function partsOf(messages: readonly Message[], ids: ReadonlySet<string>): Map<string, ToolPart> {
-  const found = new Map<string, ToolPart>()
-  for (const { id, parts } of messages)
-    if (ids.has(id)) for (const part of parts) if (part.type === "tool") found.set(placeOf(id, part.id), part)
-  return found
+/** The texts of the request that stay as they are. */
+function keptTexts(messages: readonly Message[], folds: Folds, drafts: readonly Draft[]): string[] {
+  const leaving = new Set(drafts.map(({ partID }) => partID))
+  return messages.flatMap((message) => {
+    if (leaving.has(message.id)) return []
+    const step = stepFold(folds, message.id)
+    if (step) return [step.text]
+    return message.parts.flatMap((part) => {
+      if (part.type === "text") return part.ignored ? [] : [part.text]
+      if (part.type === "reasoning") return [part.text]
+      if (part.type !== "tool") return []
+      const fold = folds.get(part.id)
+      const output = leaving.has(part.id) ? [] : [fold?.side === "output" ? fold.text : part.output]
+      return [...stringsIn(part.input), ...output]
+    })
+  })
+}
+
+/** Newest messages whose names count as used by the agent. */
+const MAX_USED_MESSAGES = 200
+
+function namesUsed(messages: readonly Message[]): Map<string, number> {
+  const used = new Map<string, number>()
+  for (const message of messages.slice(-MAX_USED_MESSAGES))
+    if (message.kind === "step")
+      for (const name of namesIn(writtenIn(message).join("\n")).keys()) used.set(name, (used.get(name) ?? 0) + 1)
+  return used
 }

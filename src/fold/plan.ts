@@ -1,150 +1,192 @@
-// Decides which outputs are sent folded from this call on, and why. The decision is about marginal cost: folding an
-// output makes the provider process everything after it again; in return every later call carries less.
+// Decides what is sent folded from this call on: outputs, and whole steps. Folding makes the provider process again what
+// follows and was cached; in return every later call carries less. So folds are rare and many at once: they wait until what
+// the settled content has cost since the last cut exceeds what a cut costs now. The rule needs no guess about how long the
+// session will last, and never pays more than about twice the best that could have been done with foresight.
 
-import { type Candidate, candidatesOf, type Situation } from "./candidates.ts"
-import type { Reason } from "./fold.ts"
-import { remainingCalls } from "./need.ts"
+import type { Shows } from "../output/shows.ts"
+import type { Entry } from "../session/entry.ts"
+import type { ToolEvent } from "../session/event.ts"
+import type { Facts } from "../session/facts.ts"
+import { closureOf, type Focus, type Step } from "../session/steps.ts"
+import { type Folds, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
+import type { Pricing } from "./pricing.ts"
+import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 
-export type Decision = Pick<Candidate, "event" | "side" | "needKind" | "by" | "tokens" | "textTokens"> & {
+export type Situation = {
+  entries: readonly Entry[]
+  facts: Facts
+  focus: Focus
+  folds: Folds
+  pricing: Pricing
+  /** the messages of the request without a new fold, and what the cache holds of them */
+  wire: readonly WireMessage[]
+  cached: CachedPrefix
+  /** estimated tokens of the messages without a new fold, and of those right after the last cut */
+  sentTokens: number
+  cutTokens: number
+  /** tokens of the whole request, from the provider's last report where there is one */
+  contextTokens: number
+  /** the size that no request should exceed, in tokens: where OpenCode compacts, or what the user has set */
+  maxTokens?: number
+  /** what the settled content has cost on the calls since the last cut, in fresh input tokens */
+  carried: number
+  /** the model drops thinking whose prefix has changed */
+  bindsThinking: boolean
+  /** how much longer outputs of a kind are kept, because they were missed; 1 normally */
+  patience(shows: Shows): number
+  /** never folded: the user's options say so */
+  isProtected(event: ToolEvent): boolean
+  /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
+  stopped: boolean
+}
+
+export type FoldedStep = { kind: "step"; step: Step; because: string }
+export type FoldedOutput = { kind: "output"; step: Step; event: ToolEvent; because: string }
+export type Decision = FoldedStep | FoldedOutput
+
+export type Plan = {
+  /** what to fold, oldest first */
+  decisions: readonly Decision[]
   reason: Reason
   /** the reason in words for people, one line */
   because: string
+  /** `Situation.carried` for the next call */
+  carried: number
 }
 
-/**
- * What a cut must gain beyond what it loses, in fresh input tokens, so that folds are rare and many at once:
- * docs/decisions/029.
- */
-const MARGIN_TOKENS = 20_000
+/** A cut waits until the settled content has cost this many times what the cut costs. */
+const PATIENCE = 1
+/** Counts as a cost of every cut: what cutting too soon loses in sight is worth about this many fresh input tokens. */
+const MARGIN_TOKENS = 5000
+/** Tokens that a cut must save. */
+const MIN_SAVED_TOKENS = 300
+/** Tokens that a single fold must save. */
+const MIN_GAIN_TOKENS = 20
+/** Expected size of a fold's text: a base, and a share of the content. */
+const TEXT_TOKENS = 30
+const TEXT_SHARE = 0.06
 
-/** Shares of the size at which OpenCode compacts: room is made from the first, down to the second. */
+/** With nothing cached, a cut is free, and steps are settled sooner. */
+const COLD_SCALE = 0.7
+
+/** Shares of the maximum: room is made from the first, down to the second. */
 const PRESSURE = 0.8
 const RELIEVED = 0.6
+/** How much sooner steps are settled to make room, tried in turn. */
+const PRESSED_SCALES = [0.3, 0.1, 0]
 
-/**
- * Folds decided in one call at most, those that gain most: a digest takes up to a millisecond to write, and a session
- * that was begun without the plugin has thousands of outputs. With a cold cache more are folded, because all is sent
- * again anyway.
- */
-const MAX_FOLDS_WARM = 100
-const MAX_FOLDS_COLD = 300
-/** Newest outputs considered while the cache is warm: behind older ones there is too much to send again. */
-const MAX_OUTPUTS_WARM = 1500
+/** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
+const LARGE_TOKENS = 60_000
+const LARGE_SCALE = 0.3
+/** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
+const MIN_GROWTH = 1.25
+const MIN_SHRINKING = 0.2
 
-/** The outputs to fold from this call on, oldest first. */
-export function planFolds(situation: Situation): Decision[] {
-  const { compactsAt = Number.POSITIVE_INFINITY, contextTokens, cached } = situation
-  const pressing = contextTokens >= compactsAt * PRESSURE
-  const reach = pressing || cached.messages === 0 ? Number.POSITIVE_INFINITY : MAX_OUTPUTS_WARM
-  const candidates = candidatesOf(situation, reach)
-  const chosen = situation.stopped ? [] : worthwhile(candidates.filter(isCharged(situation)), situation)
-  const more = pressing ? underPressure(candidates, chosen, situation) : []
-  // candidates come newest first: reversed before the stable sort, those of one call come in order
-  return [...chosen, ...more].reverse().sort((a, b) => a.event.call - b.event.call)
+/** Folds decided in one call at most; the text of one takes up to a millisecond to write. */
+const MAX_DECISIONS = 400
+
+export function planFolds(situation: Situation): Plan {
+  const { cached, pricing, facts, carried, stopped } = situation
+  const pressed = underPressure(situation)
+  if (pressed) return pressed
+  if (stopped || facts.calls === 0) return { decisions: [], ...NOTHING, carried }
+  const decisions = foldable(situation, cached.messages === 0 ? COLD_SCALE : 1)
+  const saving = sumSavings(decisions, situation)
+  if (saving < MIN_SAVED_TOKENS) return { decisions: [], ...NOTHING, carried }
+  const paid = carried + pricing.read * saving
+  const lost = lostTokens(decisions, situation)
+  if (lost === 0) return { decisions, reason: "free", because: "nothing after it was cached", carried: 0 }
+  const keeps: Plan = { decisions: [], ...NOTHING, carried: paid }
+  // breaking a warm prefix gains nothing where requests are billed instead of tokens
+  if (pricing.billing === "requests") return keeps
+  const cost = (pricing.write - pricing.read) * Math.max(0, lost - saving)
+  if (paid < PATIENCE * (cost + MARGIN_TOKENS)) return keeps
+  const because = `carrying what is settled has cost ${Math.round(paid)} tokens since the last cut; resending what follows costs ${Math.round(cost)} once`
+  return { decisions, reason: "pays", because, carried: 0 }
 }
 
-/** Where requests are billed instead of tokens, breaking a warm prefix gains nothing until room is needed. */
-function isCharged({ pricing }: Situation): (candidate: Candidate) => boolean {
-  return ({ lost, needKind }) => pricing.billing !== "requests" || lost === 0 || needKind === "duplicate"
-}
+const NOTHING = { reason: "pays", because: "" } as const
 
-/**
- * All candidates up to the cut where the sum of their gains exceeds the cost of the lost cache by most. Once the prefix
- * is broken there, everything behind it is folded at no further cost.
- */
-function worthwhile(candidates: readonly Candidate[], { pricing, facts, cached }: Situation): Decision[] {
-  const rewrite = pricing.write - pricing.read
-  const max = cached.messages ? MAX_FOLDS_WARM : MAX_FOLDS_COLD
-  const gaining = candidates.filter(({ value }) => value > 0)
-  let chosen = upToBestCut(gaining, rewrite)
-  // fewer folds gain less, so whether they still pay for the cut is decided again
-  if (chosen.length > max) chosen = upToBestCut(mostValuable(chosen, max), rewrite)
-  const cost = Math.round(rewrite * (chosen.at(-1)?.lost ?? 0))
-  const calls = Math.round(remainingCalls(facts.calls))
-  return chosen.map((candidate) => {
-    if (candidate.needKind === "duplicate") return { ...candidate, reason: "free", because: candidate.why }
-    if (candidate.lost === 0) return { ...candidate, reason: "free", because: `${candidate.why}; it was not cached` }
-    const less = `saves ${candidate.tokens - candidate.textTokens} tokens on each of about ${calls} more calls`
-    const paid = `resending what follows costs ${cost} tokens once, for all folds of this call`
-    return { ...candidate, reason: "pays", because: `${candidate.why}; ${less}; ${paid}` }
-  })
-}
-
-function upToBestCut(gaining: readonly Candidate[], rewrite: number): readonly Candidate[] {
-  let sum = 0
-  let best = 0
-  let count = 0
-  gaining.forEach(({ value, lost }, i) => {
-    sum += value
-    const gain = lost > 0 ? sum - rewrite * lost - MARGIN_TOKENS : sum
-    if (gain <= best) return
-    best = gain
-    count = i + 1
-  })
-  return gaining.slice(0, count)
-}
-
-/** Those that gain most, in the order given. */
-function mostValuable(candidates: readonly Candidate[], max: number): Candidate[] {
-  const least = candidates.map(({ value }) => value).sort((a, b) => b - a)[max - 1] ?? 0
-  return candidates.filter(({ value }) => value >= least).slice(0, max)
-}
-
-/** More to fold so that OpenCode does not compact: least needed first. */
-function underPressure(
-  candidates: readonly Candidate[],
-  chosen: readonly Decision[],
-  { contextTokens, compactsAt }: Situation,
-): Decision[] {
-  if (compactsAt === undefined) return []
-  const saved = (decisions: readonly { tokens: number; textTokens: number }[]) =>
-    decisions.reduce((sum, { tokens, textTokens }) => sum + tokens - textTokens, 0)
-  let left = contextTokens - saved(chosen)
-  if (left < compactsAt * PRESSURE) return []
-  const taken = new Set(chosen.map(({ event }) => event))
-  const rest = candidates.filter(({ event }) => !taken.has(event)).sort((a, b) => a.needsPerToken - b.needsPerToken)
-  const more: Decision[] = []
-  for (const candidate of rest) {
-    if (left <= compactsAt * RELIEVED || more.length === MAX_FOLDS_COLD) break
-    left -= saved([candidate])
-    const because = `the context nears ${compactsAt} tokens, where OpenCode compacts; ${candidate.why}`
-    more.push({ ...candidate, reason: "must", because })
+/** What must be folded so that the request does not become too large. */
+function underPressure(situation: Situation): Plan | undefined {
+  const { maxTokens, contextTokens, sentTokens, cutTokens, stopped } = situation
+  if (maxTokens !== undefined && contextTokens >= maxTokens * PRESSURE) {
+    let decisions: Decision[] = []
+    for (const scale of PRESSED_SCALES) {
+      decisions = foldable({ ...situation, bindsThinking: false }, scale)
+      if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
+    }
+    if (decisions.length > 0)
+      return { decisions, reason: "must", because: `the request nears ${maxTokens} tokens, its maximum`, carried: 0 }
   }
-  return more
+  if (stopped || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
+  const decisions = foldable(situation, LARGE_SCALE)
+  if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
+  return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens`, carried: 0 }
 }
 
-/** From OpenCode's model record; 0 or missing is unknown. */
-export type ModelLimits = { context?: number; input?: number; output?: number }
-
-/** From OpenCode's configuration, where OPENCODE_DISABLE_AUTOCOMPACT has already become `auto: false`. */
-export type CompactionOptions = { auto?: boolean; reserved?: number }
-
-/** Output tokens OpenCode requests at most, unless OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX says otherwise. */
-export const OUTPUT_CAP = 32_000
-
-/** Tokens kept free below an input limit, unless `compaction.reserved` says otherwise. */
-const RESERVED_TOKENS = 20_000
-
-/**
- * The size of the last call (input, output, cache read and write together) at which OpenCode compacts, computed as
- * OpenCode 1.18 does. Undefined when it never compacts, as with an unknown context. It can be 0: a model whose answer
- * may fill its context always compacts.
- *
- * `reserved` counts only where the model has an input limit; otherwise room for the answer is kept free.
- */
-export function compactsAt(
-  limits: ModelLimits,
-  compaction: CompactionOptions = {},
-  outputCap = OUTPUT_CAP,
-): number | undefined {
-  if (compaction.auto === false || !limits.context) return undefined
-  const answer = Math.min(limits.output || outputCap, outputCap)
-  if (!limits.input) return Math.max(0, limits.context - answer)
-  return Math.max(0, limits.input - (compaction.reserved ?? Math.min(RESERVED_TOKENS, answer)))
+/** Everything that may be folded, oldest first. */
+function foldable(situation: Situation, scale: number): Decision[] {
+  const { entries, facts, focus, folds, patience, isProtected } = situation
+  const first = situation.bindsThinking ? firstUnbound(entries) : 0
+  const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
+  const found: Decision[] = []
+  for (const step of closureOf(entries, facts, { focus, scale, patience, isFolded })) {
+    const { entry, open, because, ready } = step
+    if (step.index < first) break
+    const kept = entry.events.some(isProtected)
+    if (open === undefined && !kept) {
+      if (savingOf(entry.tokens) >= MIN_GAIN_TOKENS) found.push({ kind: "step", step, because })
+      continue
+    }
+    for (const { event, because } of ready.toReversed())
+      if (!isProtected(event) && !event.cleared && savingOf(event.outputTokens) >= MIN_GAIN_TOKENS)
+        if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because })
+  }
+  return found.slice(-MAX_DECISIONS).reverse()
 }
 
-/** The output cap set by OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX; anything but a positive integer is ignored. */
-export function outputCapOf(variable: string | undefined): number {
-  const requested = Number(variable)
-  return Number.isInteger(requested) && requested > 0 ? requested : OUTPUT_CAP
+/** The first entry that may change without a thinking block of the running turn losing its prefix. */
+function firstUnbound(entries: readonly Entry[]): number {
+  const turn = entries.findLastIndex(({ role }) => role === "user")
+  const bound = entries.findLastIndex(({ reasoned }) => reasoned)
+  return bound > turn ? bound + 1 : 0
+}
+
+function savingOf(tokens: number): number {
+  return tokens - TEXT_TOKENS - Math.round(tokens * TEXT_SHARE)
+}
+
+function sumSavings(decisions: readonly Decision[], { folds }: Situation): number {
+  return decisions.reduce((sum, decision) => {
+    if (decision.kind === "output") return sum + savingOf(decision.event.outputTokens)
+    const { id, events, tokens } = decision.step.entry
+    const already = events.reduce((saved, event) => {
+      const fold = outputFold(folds, id, event)
+      return saved + (fold ? savedTokens(fold) : 0)
+    }, 0)
+    return sum + Math.max(0, savingOf(tokens - already))
+  }, 0)
+}
+
+/** Cached tokens that can no longer be read when these are folded. */
+function lostTokens(decisions: readonly Decision[], { wire, cached }: Situation): number {
+  const [first] = decisions
+  if (!first || cached.messages === 0) return 0
+  return cached.lostBy(changedAt(wire, first))
+}
+
+/** Index of the wire message that the decision changes; infinite when it is not sent. */
+function changedAt(wire: readonly WireMessage[], decision: Decision): number {
+  const { entry } = decision.step
+  const index = wire.findIndex(
+    ({ source, holds }) => source === entry && (decision.kind === "step" || holds === "results"),
+  )
+  if (index < 0) return Number.POSITIVE_INFINITY
+  // a step that follows folded ones becomes part of their record, which is one block
+  return decision.kind === "step" && wire[index - 1]?.holds === "record" ? index - 1 : index
+}
+
+export function firstChanged(wire: readonly WireMessage[], decisions: readonly Decision[]): number {
+  return decisions[0] ? changedAt(wire, decisions[0]) : Number.POSITIVE_INFINITY
 }

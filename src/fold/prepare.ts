@@ -1,16 +1,17 @@
 // Prepares the folds of one request: the new ones, those that stay, and what the provider's next report should say.
 
+import { bindsThinking } from "../hud/slots.ts"
+import type { Shows } from "../output/shows.ts"
 import type { Message, ModelName } from "../session/conversation.ts"
-import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
+import { focusOf } from "../session/steps.ts"
 import { type Account, requestTokens } from "./account.ts"
-import { appliedFolds, type Fold } from "./fold.ts"
-import { addFolds, type Folding, foldsOf, refuse } from "./folding.ts"
-import { quotedParts } from "./need.ts"
-import { planFolds } from "./plan.ts"
+import { appliedFolds, type Fold, type Folds } from "./fold.ts"
+import { addFolds, type Folding, foldsOf } from "./folding.ts"
+import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 
@@ -25,12 +26,15 @@ export type FoldCircumstances = {
   foldingPaused?: boolean
 }
 
+export type FoldOptions = {
+  /** the size that no request should exceed, in tokens */
+  maxContextTokens?: number | undefined
+}
+
 /** The request without a new fold, and what its price depends on. */
 export type Unplanned = {
   wire: readonly WireMessage[]
   cached: CachedPrefix
-  /** number of the session's messages in the last request; undefined before the first */
-  sentEntries: number | undefined
   account: Account
   pricing: Pricing
 }
@@ -41,7 +45,7 @@ export type FoldPlan = {
   /** keys of the digests they use: a better digest comes too late for this session */
   digested: readonly string[]
   /** all folds of the request, by part id */
-  folds: ReadonlyMap<string, Fold>
+  folds: Folds
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
   /** The state after the request is sent with a HUD of this size. */
@@ -54,73 +58,75 @@ export type FoldRequest = {
   folding: Folding
   unplanned: Unplanned
   around: FoldCircumstances
-  options: { isProtected(event: ToolEvent): boolean }
+  options: { fold: FoldOptions; isProtected(event: ToolEvent): boolean }
   env: Env
 }
 
 export function prepareFolds(request: FoldRequest): FoldPlan {
   const { messages, folding, around, options, env } = request
   const { facts, entries } = request.reading
-  const { wire, cached, sentEntries, account, pricing } = request.unplanned
-  const quotedAt = quotes(messages, entries, facts.calls, folding, sentEntries)
+  const { wire, cached, account, pricing } = request.unplanned
+  const { maxContextTokens } = options.fold
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const sentTokens = unfolded - appliedFolds(entries, folding.folds).savedTokens
-  const contextTokens = requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens)
-  const decisions = planFolds({
+  const maxTokens = Math.min(
+    around.compactsAt ?? Number.POSITIVE_INFINITY,
+    maxContextTokens ?? Number.POSITIVE_INFINITY,
+  )
+  const focus = focusOf(messages)
+  const plan = planFolds({
     entries,
     facts,
+    focus,
     folds: folding.folds,
     pricing,
     wire,
     cached,
     sentTokens,
-    contextTokens,
-    ...(around.compactsAt === undefined ? {} : { compactsAt: around.compactsAt }),
-    quotedAt,
-    isProtected: (event) => folding.refused.has(event.partID) || options.isProtected(event),
+    cutTokens: folding.cutTokens,
+    contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
+    ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
+    carried: folding.carried,
+    bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
+    patience: (shows) => patienceOf(folding, shows),
+    isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     stopped: around.foldingPaused === true || account.stopped !== undefined,
   })
-  const folded = foldsOf(decisions, messages, folding, facts.calls + 1, env)
-  const added = folded.length > 0 ? addFolds(folding, folded) : folding
-  const refused = decisions.flatMap(({ event: { partID } }) => (added.folds.has(partID) ? [] : [partID]))
-  const changed = firstChanged(wire, folded)
+  const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
+  const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
+  const added = addFolds(folding, folded)
+  const changed = folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+  const applied = appliedFolds(entries, added.folds)
+  const sent = unfolded - applied.savedTokens
   return {
     folded,
-    digested: decisions.map(({ event }) => digestKey(event.inputHash, event.outputHash ?? "")),
+    digested: plan.decisions.flatMap((decision) =>
+      decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
+    ),
     folds: added.folds,
     changed,
     next(hudTokens) {
-      const applied = appliedFolds(entries, added.folds)
-      const sent = unfolded - applied.savedTokens
       const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))
-      const expected = { call: facts.calls + 1, sentTokens: sent, freshTokens, folded: applied.outputs }
-      return { ...refuse(added, refused), quotedAt, account: { ...account, expected } }
+      const expected = {
+        call: facts.calls + 1,
+        sentTokens: sent,
+        freshTokens,
+        folded: applied.outputs + applied.steps,
+      }
+      const cutTokens = folded.length > 0 ? sent : Math.min(added.cutTokens, sent)
+      return { ...added, carried: plan.carried, cutTokens, account: { ...account, expected } }
     },
   }
 }
 
-function firstChanged(wire: readonly WireMessage[], folded: readonly Fold[]): number {
-  if (folded.length === 0) return Number.POSITIVE_INFINITY
-  const changed = new Set(folded.map(({ messageID, side }) => `${messageID} ${side === "output" ? "results" : "said"}`))
-  const index = wire.findIndex(({ source, holds }) => "id" in source && changed.has(`${source.id} ${holds}`))
-  return index < 0 ? Number.POSITIVE_INFINITY : index
+/** Misses that count, and how much longer each makes outputs of its kind stay. */
+const MAX_MISSED = 4
+const PATIENCE_PER_MISS = 0.5
+
+function patienceOf({ missed }: Folding, shows: Shows): number {
+  return 1 + PATIENCE_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0)
 }
 
-/** Quoted outputs remembered; older quotes no longer matter. */
-const MAX_QUOTED = 200
-
-function quotes(
-  messages: readonly Message[],
-  entries: readonly Entry[],
-  calls: number,
-  folding: Folding,
-  sentEntries: number | undefined,
-): ReadonlyMap<string, number> {
-  const first = entries[sentEntries ?? entries.length]
-  const from = first ? messages.findLastIndex(({ id }) => id === first.id) : -1
-  if (from < 0) return folding.quotedAt
-  const quoted = quotedParts(messages, from, (partID) => !folding.folds.has(partID))
-  if (quoted.length === 0) return folding.quotedAt
-  const all = [...folding.quotedAt, ...quoted.map((partID) => [partID, calls] as const)]
-  return new Map(all.slice(-MAX_QUOTED))
+function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
+  return Math.max(pinned.get(partID) ?? 0, pinned.get(messageID) ?? 0) > calls
 }

@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, savedTokens } from "./fold.ts"
+import { type Fold, type Folds, outputFold, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /**
@@ -18,9 +18,9 @@ import type { Pricing } from "./pricing.ts"
  */
 export type WireMessage = {
   /** where it comes from: the same object in two requests is the same content, folds aside */
-  source: Entry | Anchor
-  /** `said`: texts, reasoning and calls */
-  holds: "said" | "results" | "hud"
+  source: Entry | Anchor | Fold
+  /** `said`: texts, reasoning and calls; `record`: adjacent folded steps, of which the last is the source */
+  holds: "said" | "results" | "record" | "hud"
   /** content blocks: texts, reasoning, calls, results, files */
   blocks: number
   /** estimated tokens, with folds applied */
@@ -71,37 +71,42 @@ export type PendingRequest = {
 }
 
 /** The messages of a request, without a HUD at its tail. `anchors` are HUD texts that stay where they were sent. */
-export function wireOf(
-  entries: readonly Entry[],
-  folds: ReadonlyMap<string, Fold>,
-  anchors: readonly Anchor[],
-): WireMessage[] {
+export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]): WireMessage[] {
   const wire: WireMessage[] = []
   const ids = new Set(anchors.map(({ after }) => after))
   for (const entry of entries) {
-    const { blocks, events } = entry
+    const { id, blocks, events } = entry
     if (blocks === 0) continue
+    const step = stepFold(folds, id)
+    if (step) {
+      const last = wire.at(-1)
+      if (last?.holds === "record") wire.pop()
+      const before = last?.holds === "record" ? last.tokens : RECORD_HEAD_TOKENS
+      wire.push({ source: step, holds: "record", blocks: 1, tokens: before + step.textTokens })
+      continue
+    }
     let results = 0
-    let saved = 0
     let savedResults = 0
-    for (const { partID, outputTokens, cleared } of events) {
-      if (cleared) continue
-      results += outputTokens
-      const fold = folds.get(partID)
-      if (fold?.side === "output") savedResults += savedTokens(fold)
-      else if (fold) saved += savedTokens(fold)
+    for (const event of events) {
+      if (event.cleared) continue
+      results += event.outputTokens
+      const fold = outputFold(folds, id, event)
+      if (fold) savedResults += savedTokens(fold)
     }
     const own = blocks - events.length
-    if (own > 0) wire.push({ source: entry, holds: "said", blocks: own, tokens: entry.tokens - results - saved })
+    if (own > 0) wire.push({ source: entry, holds: "said", blocks: own, tokens: entry.tokens - results })
     if (events.length > 0)
       wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results - savedResults })
-    if (ids.has(entry.id))
+    if (ids.has(id))
       for (const anchor of anchors)
-        if (anchor.after === entry.id)
+        if (anchor.after === id)
           wire.push({ source: anchor, holds: "hud", blocks: 1, tokens: tokensOfLength(anchor.text.length) })
   }
   return wire
 }
+
+/** The line above a record. */
+const RECORD_HEAD_TOKENS = 40
 
 /** What the cache holds of a request. `sent` is the last one; without it, nothing is cached. */
 export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined): CachedPrefix {

@@ -3,7 +3,7 @@
 
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
-import type { ToolPart } from "../session/conversation.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
 import { sourceOf } from "../session/normalize.ts"
 import { asRecord } from "../system/values.ts"
 import { plural } from "../text/format.ts"
@@ -120,9 +120,10 @@ export function answerRecall(
   return renderPage(pages.length === 1 ? pieces : [...pieces, { head: noteOf(request, page, pages.length), text: "" }])
 }
 
-/** Whether a part's output is a file, whose lines have their own numbers. */
-export function isFile(part: ToolPart, side: Fold["side"]): boolean {
-  return side === "output" && sourceOf(part).kind === "read"
+/** Whether the original is a file, whose lines have their own numbers. */
+export function isFile({ parts }: Message, { side, partID }: Fold): boolean {
+  const part = parts.find((one): one is ToolPart => one.type === "tool" && one.id === partID)
+  return side === "output" && part !== undefined && sourceOf(part).kind === "read"
 }
 
 function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {

@@ -4,7 +4,7 @@
 import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
 import { addFolds } from "../fold/folding.ts"
-import { isFoldText } from "../fold/words.ts"
+import { isFoldText } from "../fold/record.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
@@ -41,9 +41,6 @@ export type HookContext = {
   agents: Agents
 }
 
-/** Above any real fold number. From a much larger one on, ids would repeat or could not be parsed. */
-const MAX_FOLD_NUMBER = 1e14
-
 /**
  * Restores the folds, the sticky slot's texts and what a compaction carried, for a session resumed in a new process.
  * Returns undefined when there is nothing to wait for. Otherwise the request waits, because one sent without its folds
@@ -55,12 +52,10 @@ export function restoreSession(context: HookContext, session: Session): Promise<
   session.restoring = true
   return opening.then(async (store) => {
     const folds = await store.loadFolds(session.id)
-    const lastNumber = await store.lastFold(session.id)
     const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
-    const folding = addFolds(session.folding, folds.filter(isFoldText))
-    session.folding = { ...folding, lastNumber: Math.max(folding.lastNumber, Math.min(lastNumber, MAX_FOLD_NUMBER)) }
+    session.folding = addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(session.account, turns)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)

@@ -1,8 +1,8 @@
 // The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
 // the system hook, which runs after it, does.
 
+import { compactsAt, outputCapOf } from "../fold/limits.ts"
 import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
-import { compactsAt, outputCapOf } from "../fold/plan.ts"
 import type { ModelRecord, Pricing } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { type Options, pricingOverride } from "../options.ts"

@@ -55,8 +55,11 @@ export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Sl
   return SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
 }
 
-/** Claude 5.1 and later, with the same exception as in OpenCode 1.18.33: mythos 5.1. */
-function bindsThinking(modelID: string): boolean {
+/**
+ * Whether a model's thinking is bound to everything before it, and dropped when that changes: Claude 5.1 and later, with
+ * the same exception as in OpenCode 1.18.33, mythos 5.1.
+ */
+export function bindsThinking(modelID: string): boolean {
   const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
   if (!found) return false
   const [, family = "", major = "0", minor = "0"] = found

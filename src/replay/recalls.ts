@@ -1,11 +1,11 @@
 // What the agent would have missed: lines it copied into a tool call that by then only a folded output contained. It
 // would have had to recall each such output, which costs a call.
 
-import type { Fold } from "../fold/fold.ts"
-import { ASKING_TOKENS, NEEDS } from "../fold/need.ts"
+import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
+import { stringsIn, WANTED_STEPS } from "../session/steps.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { isClearedAt } from "./context.ts"
 
@@ -13,7 +13,9 @@ import { isClearedAt } from "./context.ts"
 const MIN_COPIED_CHARS = 24
 const MAX_COPIED_CHARS = 400
 /** Calls for which a recalled output stays in the context at least. */
-const RECALLED_CALLS = NEEDS.recalled.hold
+const RECALLED_CALLS = WANTED_STEPS.recalled
+/** Output tokens of a call that recalls something. */
+const ASKING_TOKENS = 80
 
 /** One call of a session. */
 export type Asker = {
@@ -24,7 +26,7 @@ export type Asker = {
   wrote: Message
   /** its context as recorded, the folds applied to it, and the HUD */
   context: readonly Message[]
-  folds: ReadonlyMap<string, Fold>
+  folds: Folds
   hud: string
 }
 
@@ -51,8 +53,8 @@ export function newRecalls(): Recalls {
     let newest: Source | undefined
     for (const source of sources.holding(line)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
-      const fold = source.part.type === "tool" ? folds.get(source.part.id) : undefined
-      if (fold?.side !== source.side || fold.text.includes(line)) return "shown"
+      const fold = foldOver(source, folds)
+      if (!fold || fold.text.includes(line)) return "shown"
       if (number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_CALLS) return "shown"
       newest ??= source
     }
@@ -83,6 +85,14 @@ export function newRecalls(): Recalls {
   }
 }
 
+/** The fold that stands in a source's place. */
+function foldOver({ messageID, part, side }: Source, folds: Folds): Fold | undefined {
+  const step = stepFold(folds, messageID)
+  if (step) return step
+  const fold = side === "output" && part.type === "tool" ? folds.get(part.id) : undefined
+  return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
+}
+
 /** What recalling outputs costs: one more call over a warm prefix, its output, and the originals written once. */
 export function recallCost(back: readonly number[], requestTokens: number, pricing: Pricing): number {
   const tokens = back.reduce((sum, one) => sum + one, 0)
@@ -94,7 +104,7 @@ export function copiedLines({ parts }: Message): Set<string> {
   const lines = new Set<string>()
   for (const part of parts) {
     if (part.type !== "tool" || part.tool === RECALL_TOOL) continue
-    for (const text of textsIn(part.input))
+    for (const text of stringsIn(part.input))
       for (const whole of text.split("\n")) {
         const line = whole.trim()
         if (line.length >= MIN_COPIED_CHARS && line.length <= MAX_COPIED_CHARS) lines.add(line)
@@ -105,6 +115,7 @@ export function copiedLines({ parts }: Message): Set<string> {
 
 /** A text of a session that a line may have been copied from. */
 export type Source = {
+  messageID: string
   part: Part
   /** of a tool call, whether the text is its arguments or its result */
   side: "text" | "input" | "output"
@@ -132,9 +143,9 @@ export function newSources(): Sources {
   const places = new Map<string, number[]>()
   const seen = new WeakSet<Part>()
 
-  function add(part: Part, side: Source["side"], body: string): void {
+  function add({ id }: Message, part: Part, side: Source["side"], body: string): void {
     if (body === "") return
-    const number = sources.push({ part, side, body }) - 1
+    const number = sources.push({ messageID: id, part, side, body }) - 1
     for (const [word] of body.matchAll(WORD)) {
       if (word.length < MIN_WORD_CHARS) continue
       const at = places.get(word)
@@ -156,14 +167,15 @@ export function newSources(): Sources {
 
   return {
     read(messages) {
-      for (const { parts } of messages)
-        for (const part of parts) {
+      for (const message of messages)
+        for (const part of message.parts) {
           if (seen.has(part)) continue
           seen.add(part)
           if (part.type === "tool") {
-            add(part, "input", textsIn(part.input).join("\n"))
-            add(part, "output", part.output)
-          } else if (part.type === "reasoning" || (part.type === "text" && !part.ignored)) add(part, "text", part.text)
+            add(message, part, "input", stringsIn(part.input).join("\n"))
+            add(message, part, "output", part.output)
+          } else if (part.type === "reasoning" || (part.type === "text" && !part.ignored))
+            add(message, part, "text", part.text)
         }
     },
     *holding(line) {
@@ -174,10 +186,4 @@ export function newSources(): Sources {
       }
     },
   }
-}
-
-/** All strings in a value, at any depth. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -1,7 +1,8 @@
 // A request as the provider sees it: its messages as a list of pieces, in OpenCode's order and wording. System prompt
 // and tool definitions are missing, because a recorded session does not contain them.
 
-import type { Fold } from "../fold/fold.ts"
+import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
+import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
 import type { Message, Part, ToolPart } from "../session/conversation.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -25,14 +26,28 @@ const known = new WeakMap<Part | Fold, readonly Piece[]>()
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
-  const wire = messages.flatMap((message, at) => {
-    const pieces = message.parts.flatMap((part) => piecesOfPart(message, part, change))
-    if (inside !== undefined && at === messages.length - 1 && !addInside(message, pieces, inside))
+  const wire = episodesOf(messages, change?.folds).flatMap((item, at, items): Piece[][] => {
+    if (Array.isArray(item)) return [[piece("user", recordOf(item))]]
+    const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, change))
+    if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
       return [...split(pieces), [piece("user", inside)]]
-    return [...split(pieces), ...anchorsBehind(message, change)]
+    return [...split(pieces), ...anchorsBehind(item, change)]
   })
   const tail = change?.hud.slot === "tail" ? change.hud.text : undefined
   return tail === undefined ? wire : [...wire, [piece("user", tail)]]
+}
+
+/** The messages in order, adjacent folded steps as one list of folds. */
+function episodesOf(messages: readonly Message[], folds: Folds | undefined): (Message | Fold[])[] {
+  const items: (Message | Fold[])[] = []
+  for (const message of messages) {
+    const fold = folds && stepFold(folds, message.id)
+    const last = items.at(-1)
+    if (!fold) items.push(message)
+    else if (Array.isArray(last)) last.push(fold)
+    else items.push([fold])
+  }
+  return items
 }
 
 export function piecesOf(messages: readonly Message[]): Piece[] {
@@ -87,7 +102,9 @@ function piecesOfPart(message: Message, part: Part, change: Change | undefined):
 
 function foldOf({ id }: Message, part: ToolPart, change: Change | undefined): Fold | undefined {
   const fold = change?.folds.get(part.id)
-  return fold?.messageID === id && part.clearedMs === undefined && !part.removed ? fold : undefined
+  return fold?.side === "output" && fold.messageID === id && part.clearedMs === undefined && !part.removed
+    ? fold
+    : undefined
 }
 
 function readPart({ kind }: Message, part: Part): Piece[] {
@@ -110,8 +127,8 @@ function readPart({ kind }: Message, part: Part): Piece[] {
 
 function toolPieces(part: ToolPart, fold?: Fold): Piece[] {
   const { callID, tool } = part
-  const input = fold?.side === "input" ? fold.text : JSON.stringify(part.input)
-  const output = fold?.side === "output" ? fold.text : resultOf(part)
+  const input = JSON.stringify(part.input)
+  const output = fold ? fold.text : resultOf(part)
   return [
     { ...piece(`call ${callID} ${tool}`, input), tool },
     { ...piece(`result ${callID}`, output), tool },

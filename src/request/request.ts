@@ -3,15 +3,15 @@
 // state, and `accept` puts that state into effect.
 
 import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
-import { appliedFolds, type Fold } from "../fold/fold.ts"
+import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding } from "../fold/folding.ts"
-import { type FoldCircumstances, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
+import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
 import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import { type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import { type Message, modelKey } from "../session/conversation.ts"
+import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
@@ -36,19 +36,27 @@ export type Circumstances = FoldCircumstances & {
 
 export type RequestOptions = {
   hud: HudOptions & { enabled: boolean; slot: Slot | "auto" }
-  fold: { enabled: boolean }
+  fold: { enabled: boolean } & FoldOptions
   /** whether the user's options exclude an output from folding */
   isProtected(event: ToolEvent): boolean
 }
 
 /** How the request differs from the host's messages. */
 export type Change = {
-  /** everything sent folded, by part id */
-  folds: ReadonlyMap<string, Fold>
+  /** everything sent folded, by part id; whole steps by message id */
+  folds: Folds
   hud: Placement
+  /** where a record goes that follows a kept step */
+  records: RecordPlace
 }
 
-export type Prepared = {
+/**
+ * A record is the user's. After a step that stays it is a message of its own, or, for models that take no user's message
+ * after a tool's result, it stands at the end of that result.
+ */
+export type RecordPlace = "message" | "result"
+
+export type Prepared = AppliedFolds & {
   change: Change
   hud: Hud | undefined
   /** why there is no HUD */
@@ -60,9 +68,6 @@ export type Prepared = {
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
-  /** number of outputs sent folded, and the tokens that saves */
-  outputs: number
-  savedTokens: number
   reading: Reading
   /** the session's state once the request is sent */
   next: Pick<SessionState, "hud" | "folding" | "sent">
@@ -88,7 +93,7 @@ export type RequestSource = {
 
 export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
   const { facts, entries } = reading
-  const { folding, dropped } = dropChanged(state.folding, reading.fresh)
+  const { folding, dropped } = dropChanged(state.folding, reading.fresh, env)
   const slot = slotFor(options.hud.slot, around.model)
   const model = modelKey(around.model)
   const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
@@ -107,17 +112,17 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         messages,
         reading,
         folding,
-        unplanned: { wire, cached: costsTheCache ? bare : withTail, sentEntries: sent?.messages, account, pricing },
+        unplanned: { wire, cached: costsTheCache ? bare : withTail, account, pricing },
         around,
         options,
         env,
       })
     : undefined
-  const folds: Change["folds"] = plan?.folds ?? new Map()
+  const folds: Folds = plan?.folds ?? new Map()
   const applied = appliedFolds(entries, folds)
   const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
   const hud = options.hud.enabled
-    ? nextHud(messages, slot, {
+    ? nextHud(withoutFolded(messages, folds), slot, {
         facts,
         signals: state.signals,
         around: {
@@ -134,7 +139,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const anchors = hud ? nextState.anchors : []
   const mark: HudMark = !hud?.hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   return {
-    change: { folds, hud: hud?.placement ?? NO_HUD },
+    change: { folds, hud: hud?.placement ?? NO_HUD, records: recordPlace(around.model) },
     hud: hud?.hud,
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
@@ -148,8 +153,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       folding: nextFolding,
       sent: sentRequest(
         {
-          // the next request compares what the messages are made of, not their tokens
-          wire: anchors.length + state.hud.anchors.length === 0 ? wire : wireOf(entries, nextFolding.folds, anchors),
+          wire: wireOf(entries, nextFolding.folds, anchors),
           messages: entries.length,
           changed: plan?.changed ?? Number.POSITIVE_INFINITY,
           hud: mark,
@@ -161,6 +165,16 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       ),
     },
   }
+}
+
+/** The models whose HUD stands in a tool's result take no user's message after one. */
+function recordPlace(model: ModelName | undefined): RecordPlace {
+  return slotFor("auto", model) === "tool" ? "result" : "message"
+}
+
+/** A sticky HUD text that stood in a step goes with the step; the next one says again what still holds. */
+function withoutFolded(messages: readonly Message[], folds: Folds): readonly Message[] {
+  return folds.size === 0 ? messages : messages.filter(({ id }) => stepFold(folds, id) === undefined)
 }
 
 /** Updates the session's state once a prepared request is sent. */

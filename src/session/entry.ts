@@ -38,6 +38,8 @@ export type Entry = {
   tokens: number
   /** content blocks the provider gets: each text, reasoning, call, result and file is one */
   blocks: number
+  /** it has reasoning, which some providers bind to everything before it */
+  reasoned: boolean
   /** parts that were skipped because their type or shape is unknown */
   skipped: number
 }
@@ -104,6 +106,7 @@ export function readEntry(
     changed: [],
     tokens: 0,
     blocks: 0,
+    reasoned: false,
     skipped: 0,
   }
   const asked: string[] = []
@@ -124,6 +127,9 @@ export function readEntry(
         break
       case "text":
         if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
+        break
+      case "reasoning":
+        entry.reasoned = true
         break
       case "other":
         if (!part.understood) entry.skipped++

@@ -1,10 +1,12 @@
-// Writes a request's change into OpenCode's array: folds in place of outputs, and the HUD. No other file writes to it.
+// Writes a request's change into OpenCode's array: folds in place of outputs, records in place of steps, and the HUD. No
+// other file writes to it.
 
-import type { Fold } from "../../fold/fold.ts"
+import { type Fold, type Folds, stepFold } from "../../fold/fold.ts"
+import { recordOf } from "../../fold/record.ts"
 import type { Anchor, Placement } from "../../hud/slots.ts"
-import type { Change } from "../../request/request.ts"
+import type { Change, RecordPlace } from "../../request/request.ts"
 import { asString } from "../../system/values.ts"
-import { originalOf, putBack, replacePart } from "./copies.ts"
+import { originalOf, putBack, replacePart, standIn, unfolded } from "./copies.ts"
 import {
   type HostMessage,
   type HostPart,
@@ -18,20 +20,27 @@ import {
   withoutMark,
 } from "./message.ts"
 
-export function applyChange(messages: HostMessage[], { folds, hud }: Change): void {
-  const swap = foldSwaps(messages, folds)
-  putBack(messages)
+export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
+  // all copies are made before anything is written, so that a failure changes nothing
+  const whole = unfolded(messages).filter(({ info }) => !isOwnMessage(info.id))
+  const swap = outputSwaps(whole, folds)
+  const recorded = withRecords(whole, folds, records)
+  removeHudPart(whole)
+  putBack(whole)
   swap()
+  messages.splice(0, messages.length, ...recorded())
   placeHud(messages, hud)
 }
 
 /** Writes the folds only. */
-export function applyFolds(messages: HostMessage[], folds: ReadonlyMap<string, Fold>): void {
-  foldSwaps(messages, folds)()
+export function applyFolds(messages: HostMessage[], folds: Folds): void {
+  applyChange(messages, { folds, hud: NO_HUD, records: "message" })
 }
 
-/** Makes all copies before anything is written, so that a failure changes nothing. Outputs that OpenCode cleared stay. */
-function foldSwaps(messages: readonly HostMessage[], folds: ReadonlyMap<string, Fold>): () => void {
+const NO_HUD: Placement = { slot: "tail", text: undefined }
+
+/** Outputs that OpenCode cleared stay. */
+function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void {
   const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
   if (folds.size > 0)
     for (const { info, parts } of messages)
@@ -39,7 +48,7 @@ function foldSwaps(messages: readonly HostMessage[], folds: ReadonlyMap<string, 
         const part = parts[at]
         const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
         // forks and other plugins make messages whose parts share an id
-        if (!part || !fold || fold.messageID !== info.id) continue
+        if (!part || fold?.side !== "output" || fold.messageID !== info.id) continue
         const copy = foldedCopy(originalOf(part), fold)
         if (copy) swaps.push({ parts, at, copy })
       }
@@ -48,16 +57,54 @@ function foldSwaps(messages: readonly HostMessage[], folds: ReadonlyMap<string, 
   }
 }
 
+/**
+ * The messages with records in place of folded steps. User and agent must alternate for some models, so a record becomes
+ * part of the user's message before or after it, and where it stood between two of them, they become one.
+ */
+function withRecords(messages: readonly HostMessage[], folds: Folds, place: RecordPlace): () => HostMessage[] {
+  return () => {
+    const out: HostMessage[] = []
+    let steps: HostMessage[] = []
+    let run: Fold[] = []
+    const flush = (next?: HostMessage): HostMessage | undefined => {
+      if (run.length === 0) return next
+      const record = recordOf(run)
+      const before = out.at(-1)
+      const user = before?.info.role === "user" ? out.pop() : undefined
+      const gone = steps
+      run = []
+      steps = []
+      if (next?.info.role === "user") {
+        const parts = [...(user?.parts ?? []), ownPart(next, record), ...next.parts]
+        return standIn({ ...next, parts }, [...(user ? [user] : []), ...gone, next])
+      }
+      const result = place === "result" && before ? lastResult(before) : undefined
+      if (user) out.push(standIn({ ...user, parts: [...user.parts, ownPart(user, record)] }, [user, ...gone]))
+      else if (before && result) out[out.length - 1] = standIn(withResult(before, result, record), [before, ...gone])
+      else out.push(standIn(ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), gone))
+      return next
+    }
+    for (const message of messages) {
+      const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
+      if (fold) {
+        run.push(fold)
+        steps.push(message)
+        continue
+      }
+      out.push(flush(message) ?? message)
+    }
+    flush()
+    return out
+  }
+}
+
 function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
   const state = stateOf(part)
   if (!state || state.time?.compacted !== undefined) return
   const field = state.status === "error" ? "error" : "output"
   const output = asString(state[field]) ?? ""
-  if (fold.side === "output" && isRemoved(withoutMark(output))) return
-  const changed =
-    fold.side === "output"
-      ? { ...state, [field]: fold.text + markOf(output) }
-      : { ...state, input: JSON.parse(fold.text) as Record<string, unknown> }
+  if (isRemoved(withoutMark(output))) return
+  const changed = { ...state, [field]: fold.text + markOf(output) }
   // before OpenCode 1.0 the part itself was the state
   return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }
 }
@@ -65,9 +112,7 @@ function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
 /** Separates a tool's result from the HUD after it. */
 const GAP = "\n\n"
 
-/** Removes an earlier HUD and adds the new one, if there is one. */
-export function placeHud(messages: HostMessage[], placement: Placement): void {
-  removeHud(messages)
+function placeHud(messages: HostMessage[], placement: Placement): void {
   if (placement.slot === "sticky") placeSticky(messages, placement.anchors)
   else if (placement.text === undefined) return
   else if (placement.slot === "tool") placeInside(messages, placement.text)
@@ -76,7 +121,7 @@ export function placeHud(messages: HostMessage[], placement: Placement): void {
 
 /** Tail slot: one synthetic user message at the end of the array. */
 function placeTail(messages: HostMessage[], text: string): void {
-  messages.push(hudMessage(messages, text, OWN_MESSAGE))
+  messages.push(ownMessage(messages, text, OWN_MESSAGE))
 }
 
 /**
@@ -86,18 +131,16 @@ function placeTail(messages: HostMessage[], text: string): void {
 function placeInside(messages: HostMessage[], text: string): void {
   const last = messages.at(-1)
   const result = last?.info.role === "assistant" ? lastResult(last) : undefined
-  if (last?.info.role === "user") last.parts.push(hudPart(last, text))
-  else if (last && result?.part.state) {
-    const { at, part, field } = result
-    replacePart(last.parts, at, { ...part, state: { ...part.state, [field]: part.state?.[field] + GAP + text } })
-  } else placeTail(messages, text)
+  if (last?.info.role === "user") last.parts.push(ownPart(last, text))
+  else if (last && result) replacePart(last.parts, result.at, resultWith(result, text))
+  else placeTail(messages, text)
 }
 
 /** Sticky slot: every text after the message it was first sent after, in the order they were sent. */
 function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void {
   const placed = anchors.map((anchor, i) => ({
     after: anchor.after,
-    message: hudMessage(messages, anchor.text, `${OWN_MESSAGE}_${i}`),
+    message: ownMessage(messages, anchor.text, `${OWN_MESSAGE}_hud_${i}`),
   }))
   for (const { after, message } of placed.toReversed()) {
     const at = messages.findLastIndex((other) => other.info.id === after)
@@ -105,9 +148,8 @@ function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void 
   }
 }
 
-/** Removes all HUD messages, and a HUD part that was added to the last message. */
-export function removeHud(messages: HostMessage[]): void {
-  for (let i = messages.length - 1; i >= 0; i--) if (isOwnMessage(messages[i]?.info?.id)) messages.splice(i, 1)
+/** Removes a HUD part that was added to the last message. */
+function removeHudPart(messages: readonly HostMessage[]): void {
   const parts = messages.at(-1)?.parts
   const own = parts?.findLastIndex(isOwnPart) ?? -1
   if (own >= 0) parts?.splice(own, 1)
@@ -128,8 +170,19 @@ function lastResult({ parts }: HostMessage): Result | undefined {
   return
 }
 
+function resultWith({ part, field }: Result, text: string): HostPart {
+  return { ...part, state: { ...part.state, [field]: part.state?.[field] + GAP + text } }
+}
+
+/** A copy of the message with a text at the end of one of its results. */
+function withResult(message: HostMessage, result: Result, text: string): HostMessage {
+  const parts = [...message.parts]
+  replacePart(parts, result.at, resultWith(result, text))
+  return { ...message, parts }
+}
+
 /** A user message like OpenCode's own. It is `synthetic`, or title generation would use it as the user's words. */
-function hudMessage(messages: readonly HostMessage[], text: string, id: string): HostMessage {
+function ownMessage(messages: readonly HostMessage[], text: string, id: string): HostMessage {
   const user = messages.findLast((message) => message.info.role === "user" && !isOwnMessage(message.info.id))
   const { sessionID, agent, model } = user?.info ?? messages.at(-1)?.info ?? {}
   const info = {
@@ -140,10 +193,10 @@ function hudMessage(messages: readonly HostMessage[], text: string, id: string):
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
   }
-  return { info, parts: [hudPart({ info, parts: [] }, text)] }
+  return { info, parts: [ownPart({ info, parts: [] }, text)] }
 }
 
-function hudPart({ info }: HostMessage, text: string): HostPart {
+function ownPart({ info }: HostMessage, text: string): HostPart {
   return {
     id: OWN_PART,
     type: "text",

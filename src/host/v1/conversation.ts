@@ -4,7 +4,7 @@
 
 import type { Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
 import { asRecord, asString } from "../../system/values.ts"
-import { originalOf } from "./copies.ts"
+import { originalOf, unfolded } from "./copies.ts"
 import {
   type HostMessage,
   type HostPart,
@@ -23,7 +23,9 @@ const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-fini
 
 /** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
-  return messages.filter(({ info }) => !isOwnMessage(info.id)).map(messageOf)
+  return unfolded(messages)
+    .filter(({ info }) => !isOwnMessage(info.id))
+    .map(messageOf)
 }
 
 /** One message, including one that this plugin added. */

@@ -27,3 +27,19 @@ export function putBack(messages: readonly HostMessage[]): void {
       if (original) parts[at] = original
     }
 }
+
+const replaced = new WeakMap<HostMessage, readonly HostMessage[]>()
+
+/** Remembers which messages of the array a message of ours stands for; returns it. */
+export function standIn(message: HostMessage, originals: readonly HostMessage[]): HostMessage {
+  replaced.set(
+    message,
+    originals.flatMap((one) => replaced.get(one) ?? [one]),
+  )
+  return message
+}
+
+/** The array as OpenCode passed it, in case it was changed before: what a message of ours stands for is back. */
+export function unfolded(messages: readonly HostMessage[]): HostMessage[] {
+  return messages.flatMap((message) => replaced.get(message) ?? [message])
+}

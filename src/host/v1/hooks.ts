@@ -1,10 +1,9 @@
 // Connects the hooks to their functions, each behind its guard.
 
 import type { Hooks } from "@opencode-ai/plugin"
-import type { Fold } from "../../fold/fold.ts"
-import { hashOf } from "../../fold/folding.ts"
+import { type Folds, foldedKey } from "../../fold/fold.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { normalize } from "../../session/normalize.ts"
+import { fingerprint, readEntry } from "../../session/entry.ts"
 import type { HookContext } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
@@ -46,15 +45,18 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
   return { ...Object.fromEntries(guarded), ...tool } as Hooks
 }
 
-const NO_FOLDS: ReadonlyMap<string, Fold> = new Map()
+const NO_FOLDS: Folds = new Map()
 
 /** The tool handles its own errors, so it needs no guard. */
 function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
   return {
     foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NO_FOLDS,
-    isSame(part, fold) {
-      const event = normalize(part, { messageID: fold.messageID, call: 0, wantsGist: () => false }, env)
-      return hashOf(event, fold.side) === fold.hash
+    isSame(message, fold) {
+      const key = foldedKey(
+        readEntry(message, fingerprint(message), 0, () => false, env),
+        fold,
+      )
+      return key !== undefined && env.hash(key) === fold.hash
     },
     storedMessage: message,
     limits: () => models.answerLimits(),

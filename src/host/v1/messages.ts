@@ -106,7 +106,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
 }
 
 /** The request as OpenCode made it. */
-const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefined } }
+const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefined }, records: "message" }
 
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(

@@ -7,18 +7,18 @@ import { type Fold, originalText } from "../../fold/fold.ts"
 import type { PageLimits } from "../../fold/pages.ts"
 import { answerRecall, isFile, type Original, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import type { ToolPart } from "../../session/conversation.ts"
+import type { Message } from "../../session/conversation.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { cut } from "../../text/sanitize.ts"
-import { messageOf } from "./conversation.ts"
+import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
 export type RecallSources = {
   /** the session's folds by recall id */
   foldsOf(sessionID: string): ReadonlyMap<string, Fold>
-  /** whether the part still has the content that was folded, by its hash */
-  isSame(part: ToolPart, fold: Fold): boolean
+  /** whether the message still has the content that was folded, by its hash */
+  isSame(message: Message, fold: Fold): boolean
   /** `{info, parts}` as OpenCode stores it; undefined when there is no such message, rejects when it does not answer */
   storedMessage(sessionID: string, messageID: string): Promise<unknown>
   /** Logs what went wrong. The agent gets a sentence without the cause. */
@@ -57,7 +57,7 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   const folds = sources.foldsOf(sessionID)
   const asked = request.ids.flatMap((id) => folds.get(id) ?? [])
   // OpenCode passes the array although its types do not mention it
-  const live = partsOf(asRecord(context)?.messages)
+  const live = messagesIn(asRecord(context)?.messages)
   const originals = await findAll(sources, sessionID, asked, live, maxWaitMs)
   const found = asked.filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
@@ -71,7 +71,7 @@ async function findAll(
   { isSame, storedMessage }: RecallSources,
   sessionID: string,
   folds: readonly Fold[],
-  live: readonly ToolPart[],
+  live: readonly Message[],
   maxWaitMs: number,
 ): Promise<ReadonlyMap<string, Original>> {
   const asked = new Map<string, Promise<unknown>>()
@@ -81,11 +81,11 @@ async function findAll(
     return answer
   }
   const find = async (fold: Fold): Promise<Original> => {
-    const originalIn = (parts: readonly ToolPart[]): Original => {
-      const part = parts.find(({ id }) => id === fold.partID)
-      if (part === undefined) return { kind: "gone" }
-      if (!isSame(part, fold)) return { kind: "changed" }
-      return { kind: "found", text: originalText(part, fold.side), isFile: isFile(part, fold.side) }
+    const originalIn = (messages: readonly Message[]): Original => {
+      const found = messages.find(({ id }) => id === fold.messageID)
+      const text = found && originalText(found, fold)
+      if (found === undefined || text === undefined) return { kind: "gone" }
+      return isSame(found, fold) ? { kind: "found", text, isFile: isFile(found, fold) } : { kind: "changed" }
     }
     const inArray = originalIn(live)
     if (inArray.kind === "found") return inArray
@@ -96,15 +96,12 @@ async function findAll(
       return { kind: "unanswered" }
     }
     if (message === LATE) return { kind: "unanswered" }
-    return originalIn(partsOf([message]))
+    return originalIn(messagesIn([message]))
   }
   return new Map(await Promise.all(folds.map(async (fold) => [fold.id, await find(fold)] as const)))
 }
 
-/** The tool parts of OpenCode's messages. */
-function partsOf(messages: unknown): ToolPart[] {
-  if (!Array.isArray(messages)) return []
-  return messages
-    .filter(isMessage)
-    .flatMap((message) => messageOf(message).parts.flatMap((part) => (part.type === "tool" ? [part] : [])))
+/** OpenCode's messages as the conversation they were before anything was folded. */
+function messagesIn(messages: unknown): Message[] {
+  return Array.isArray(messages) ? conversationOf(messages.filter(isMessage)) : []
 }

@@ -1,0 +1,69 @@
+// Chooses the names that stand in place of what is folded. Agents rarely recall what was taken away; they go on with the
+// names they see. So a cut spends its tokens on the names that are most likely to be used and stand nowhere else.
+
+import { namesIn } from "../text/names.ts"
+
+/** A line that can show names; `source` is the redacted text that is folded. */
+export type NameSource = { readonly source: string }
+
+/** What makes a name likely to be used again. */
+export type NameContext = {
+  /** texts that stay in the request; a name in them need not be repeated */
+  kept: readonly string[]
+  /** names in the newest messages */
+  wanted: ReadonlyMap<string, number>
+  /** names in what the agent wrote, and how many of its messages use them */
+  used: ReadonlyMap<string, number>
+}
+
+/** Tokens of names per cut: a share of what is folded, and a maximum. */
+const SHARE = 0.05
+const MAX_TOKENS = 600
+const CHARS_PER_TOKEN = 4
+
+/** Worth of a name that the newest messages use, and of one that the agent has used, for each use up to the maximum. */
+const WANTED_WORTH = 5
+const USED_WORTH = 3
+const MAX_USES = 3
+/** Occurrences that count, in the output that shows the name and in others. */
+const MAX_COUNT = 5
+const OTHER_WORTH = 0.5
+/** Characters that cost as much as one occurrence is worth: a long name leaves less room for others. */
+const CHARS_PER_WORTH = 16
+
+/** The names chosen for each line, best first. `lines` are in order; `foldedTokens` is the size of all that is folded. */
+export function chooseNames<Line extends NameSource>(
+  lines: readonly Line[],
+  foldedTokens: number,
+  { kept, wanted, used }: NameContext,
+): ReadonlyMap<Line, readonly string[]> {
+  const found = new Map<string, { worth: number; at: Line }>()
+  for (const at of lines)
+    for (const [name, count] of namesIn(at.source)) {
+      const known = found.get(name)
+      if (known) {
+        known.worth += Math.min(count, MAX_USES) * OTHER_WORTH
+        // the newest is where the agent last saw it
+        known.at = at
+        continue
+      }
+      const worth =
+        Math.min(count, MAX_COUNT) +
+        (wanted.has(name) ? WANTED_WORTH : 0) +
+        Math.min(used.get(name) ?? 0, MAX_USES) * USED_WORTH -
+        name.length / CHARS_PER_WORTH
+      found.set(name, { worth, at })
+    }
+  const shown = kept.join("\n")
+  const chosen = new Map<Line, string[]>()
+  let left = Math.min(MAX_TOKENS, foldedTokens * SHARE) * CHARS_PER_TOKEN
+  for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
+    if (left <= 0) break
+    if (shown.includes(name)) continue
+    left -= name.length + 1
+    const names = chosen.get(at)
+    if (names) names.push(name)
+    else chosen.set(at, [name])
+  }
+  return chosen
+}

@@ -1,0 +1,134 @@
+// The texts sent instead of what is folded: a digest line for an output, and lines of the record for a step. They are plain
+// text without a tag or anything that reads like a call, so that there is nothing for a model to imitate.
+
+import { groundExtracted } from "../digest/ground/ground.ts"
+import { digestLine } from "../digest/ground/line.ts"
+import type { Digest, DigestSource } from "../output/digest.ts"
+import { RECALL_TOOL } from "../output/shows.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
+import type { ToolEvent } from "../session/event.ts"
+import { sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { stringsIn } from "../session/steps.ts"
+import { asString } from "../system/values.ts"
+import { redact } from "../text/redact/redact.ts"
+import { cut, oneLine } from "../text/sanitize.ts"
+import { type Fold, isRecallID } from "./fold.ts"
+
+/** Longest text accepted from a store. */
+const MAX_TEXT_CHARS = 100_000
+/** Of a command or another argument that says what a call was about; of what the agent said; of a closing text. */
+const MAX_CALL_CHARS = 200
+const MAX_SAID_CHARS = 180
+const MAX_CLOSING_CHARS = 400
+/** Names of files in a patch are shown whole: the agent goes on by them. */
+const MAX_PATCH_CHARS = 600
+/** An output of at most this many characters stands in the record whole. */
+const MAX_SHORT_CHARS = 80
+/** Tokens of the digest in a folded output's line. */
+const GIST_TOKENS = 16
+
+/** The head of a record. */
+export function recordHead(from: number, to: number): string {
+  const steps = from === to ? `Step ${from}` : `Steps ${from}-${to}`
+  const range = from === to ? `${from}` : `${from}-${to}`
+  return `${steps} of this session, kept by hudfold as a record (${RECALL_TOOL} with steps "${range}" returns them verbatim):`
+}
+
+/** The record of adjacent folded steps, oldest first. */
+export function recordOf(folds: readonly Fold[]): string {
+  const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
+  return [recordHead(folds[0]?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
+}
+
+/** One piece of a fold's text: what it says in any case, and the text whose names may be added to it. */
+export type RecordLine = { said: string; source: string }
+
+/** The line of a folded output. */
+export function outputLine(id: string, part: ToolPart, digest: Digest, source: DigestSource): RecordLine {
+  const gist = digestLine({ ...groundExtracted(digest, source), facts: [] }, GIST_TOKENS)
+  const tool = cut(oneLine(part.tool), 60).replaceAll("·", ".") || "a tool"
+  return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, source: source.output }
+}
+
+/** The lines of a folded step. */
+export function stepLines(step: number, message: Message, events: readonly ToolEvent[]): RecordLine[] {
+  const isClosing = !message.parts.some(({ type }) => type === "tool")
+  return message.parts.flatMap((part): RecordLine[] => {
+    if (part.type === "text" && !part.ignored && part.text.trim() !== "") {
+      const text = redact(part.text)
+      const said = essence(text, isClosing ? MAX_CLOSING_CHARS : MAX_SAID_CHARS)
+      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(said)}`, source: text }]
+    }
+    if (part.type !== "tool") return []
+    const source = withoutSecrets(sourceOf(part))
+    const event = events.find(({ partID }) => partID === part.id)
+    const outcome = outcomeOf(source, event)
+    return [
+      {
+        said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
+        source: [...stringsIn(source.input), source.output].join("\n"),
+      },
+    ]
+  })
+}
+
+/** A line with the names that were chosen for it. */
+export function withNames({ said }: RecordLine, names: readonly string[] | undefined): string {
+  if (!names?.length) return said
+  const listed = escapeFolds(redact(names.join(" ")))
+  return said === "" ? listed : `${said} · ${listed}`
+}
+
+/** What a call was about. `source` is redacted. */
+function callWords({ tool, kind, input }: DigestSource): string {
+  const name = cut(oneLine(tool), 60) || "a tool"
+  if (kind === "patch") {
+    const patch = stringsIn(input).join("\n")
+    const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: .{1,400}$/gm)].map(([header]) => header)
+    return cut(oneLine([name, ...files].join(" ")), MAX_PATCH_CHARS)
+  }
+  const path = asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
+  const about = [
+    asString(input.command) ?? path,
+    asString(input.pattern) ?? asString(input.query),
+    asString(input.url),
+  ].filter((words) => words !== undefined)
+  const said = about.length > 0 ? about : stringsIn(input).slice(0, 1)
+  return cut(oneLine(`${name} ${said.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
+}
+
+/** How a call ended, where that is worth saying. */
+function outcomeOf({ output, kind, failed }: DigestSource, event: ToolEvent | undefined): string {
+  if (event?.failure !== undefined) return `failed, ${event.failure}`
+  if (failed) return `failed, ${cut(oneLine(output.slice(0, 400)), MAX_SHORT_CHARS)}`
+  if (kind === "edit" || kind === "write" || kind === "patch") return ""
+  return output.length <= MAX_SHORT_CHARS ? oneLine(output) : ""
+}
+
+/** Words with which an agent only announces its next call. */
+const FILLER =
+  /^(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b)/i
+
+/** What a text of the agent says beyond announcing a call, cut to a length. */
+function essence(text: string, maxChars: number): string {
+  const sentences = text.split(/(?<=[.!?:])\s+|\n+/)
+  const telling = sentences.filter((sentence) => sentence.trim() !== "" && !FILLER.test(sentence.trim()))
+  return cut(oneLine(telling.join(" ").slice(0, 4 * maxChars)), maxChars)
+}
+
+/** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */
+function escapeFolds(said: string): string {
+  return oneLine(said).replace(/\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi, "$1:")
+}
+
+/**
+ * Whether a fold's text can have been written by this file. The original is not at hand to compare with, and the store
+ * may have been written by other software.
+ */
+export function isFoldText({ id, side, text, step }: Pick<Fold, "id" | "side" | "text" | "step">): boolean {
+  if (!isRecallID(id) || text.length > MAX_TEXT_CHARS) return false
+  const lines = text === "" ? [] : text.split("\n")
+  if (lines.some((one) => oneLine(one) !== one)) return false
+  if (side === "output") return lines.length === 1 && text.startsWith(`folded ${id} · `)
+  return Number.isInteger(step) && step > 0
+}

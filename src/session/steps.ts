@@ -1,0 +1,246 @@
+// The closure of a session's steps: which are settled, which are open, and why. A step is settled when nothing of it is
+// likely to be wanted verbatim soon. Evidence decides: how old it is, whether its files are in use, whether its reads were
+// superseded and its edits checked, whether its failure was overcome. It is open again when its files are.
+
+import { isCheck } from "../output/commands.ts"
+import type { Shows } from "../output/shows.ts"
+import type { FileUse } from "../output/tools.ts"
+import { fileNamesIn } from "../text/names.ts"
+import { basename } from "../text/paths.ts"
+import type { Message } from "./conversation.ts"
+import type { Entry } from "./entry.ts"
+import type { ToolEvent } from "./event.ts"
+import type { Facts } from "./facts.ts"
+
+export type Step = {
+  entry: Entry
+  /** index of its entry */
+  index: number
+  /** number of the call, from 1 */
+  number: number
+  /** why it is not settled; absent when it is */
+  open?: string
+  /** why it is settled, or what of it is */
+  because: string
+  /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
+  ready: readonly ReadyOutput[]
+}
+
+export type ReadyOutput = { event: ToolEvent; because: string }
+
+/** What the agent works on now. */
+export type Focus = {
+  /** the newest messages */
+  messages: readonly Message[]
+  /** names of files, without folders, that the newest messages mention */
+  fileNames: ReadonlySet<string>
+}
+
+/** Newest messages that show what the agent works on. */
+const FOCUS_MESSAGES = 3
+/** Of each text or argument. */
+const MAX_FOCUS_CHARS = 4000
+
+/** What the newest messages are about, from their texts and the arguments of their calls. */
+export function focusOf(messages: readonly Message[]): Focus {
+  const newest = messages.slice(-FOCUS_MESSAGES)
+  const fileNames = new Set<string>()
+  for (const text of newest.flatMap(writtenIn))
+    for (const name of fileNamesIn(text.slice(0, MAX_FOCUS_CHARS))) fileNames.add(name)
+  return { messages: newest, fileNames }
+}
+
+/** The texts and arguments of a message, without what tools returned. */
+export function writtenIn({ parts }: Message): string[] {
+  return parts.flatMap((part) =>
+    part.type === "text" ? (part.ignored ? [] : [part.text]) : part.type === "tool" ? stringsIn(part.input) : [],
+  )
+}
+
+/** All strings in a value, at any depth. */
+export function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
+}
+
+/** The newest steps are never settled: the agent is in the middle of them. */
+const MIN_SETTLED_AGE = 5
+/** Steps after which a step may be settled whose outputs no longer matter. */
+const SETTLED_AGE = 8
+/** An output of this many tokens or fewer does not keep its step open, unless its file is in use. */
+const SMALL_TOKENS = 100
+
+/** Steps for which an output, or an edit's arguments, are likely to be wanted verbatim, by what they show. */
+export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
+  file: 6,
+  excerpt: 6,
+  document: 6,
+  matches: 3,
+  listing: 3,
+  run: 2,
+  page: 3,
+  other: 6,
+  change: 10,
+  recalled: 12,
+  answer: Number.POSITIVE_INFINITY,
+}
+/** The same for a read when the file was read again or edited since. */
+const SUPERSEDED_STEPS = 2
+/** The same for an edit once a check has passed. */
+const CHECKED_STEPS = 6
+/** Factor for a file in use, and for the newest run of a check that still fails. */
+const IN_USE_FACTOR = 4
+/** Steps after its last edit for which a file is in use. */
+const EDITED_STEPS = 8
+
+export type SettleOptions = {
+  focus: Focus
+  /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
+  scale: number
+  /** how much longer outputs of a kind are kept, after they were missed; 1 normally */
+  patience(shows: Shows): number
+  /** the step needs no closure: it is folded already */
+  isFolded(entry: Entry): boolean
+}
+
+/** The closure of all steps that are not folded, newest first. */
+export function closureOf(entries: readonly Entry[], facts: Facts, options: SettleOptions): Step[] {
+  const later = newLater()
+  const steps: Step[] = []
+  let number = facts.calls
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index] as Entry
+    if (!entry.call) continue
+    // a failed step is not sent
+    if (entry.blocks > 0 && !options.isFolded(entry))
+      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
+    later.add(entry)
+    number--
+  }
+  return steps
+}
+
+function closure(
+  { events }: Entry,
+  age: number,
+  facts: Facts,
+  later: Later,
+  { focus, scale, patience }: SettleOptions,
+): Pick<Step, "open" | "because" | "ready"> {
+  let open = age < MIN_SETTLED_AGE || age < SETTLED_AGE * scale ? "it is among the newest steps" : undefined
+  let because = events.length === 0 ? "an earlier text" : ""
+  const ready: ReadyOutput[] = []
+  for (const event of events) {
+    const done = event.outputHash !== undefined || event.cleared
+    if (!done) {
+      open = `${event.tool} has not finished`
+      continue
+    }
+    if (event.kind === "todo") {
+      if (!later.hasTodos) open = "it holds the newest todo list"
+      continue
+    }
+    const { wanted, why } = wantedFor(event, later)
+    const use = inUse(event, facts, focus)
+    const steps = wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale
+    const isWanted = age < Math.max(1, steps)
+    if (event.shows === "answer" || event.shows === "recalled") {
+      if (isWanted) open = event.shows === "answer" ? "it holds an answer" : "it was recalled"
+    } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || use))
+      open = use ?? `${why.open} ${age} steps ago`
+    if (!isWanted && event.shows !== "change" && event.shows !== "answer") ready.push({ event, because: why.settled })
+    because ||= why.settled
+  }
+  return { ...(open === undefined ? {} : { open }), because, ready }
+}
+
+type Why = { open: string; settled: string }
+
+/** For how many steps an event is wanted, and why in words. */
+function wantedFor(event: ToolEvent, later: Later): { wanted: number; why: Why } {
+  const wanted = WANTED_STEPS[event.shows]
+  if (event.shows === "change") {
+    if (later.passed)
+      return { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
+    return { wanted, why: { open: "edited", settled: "an older edit" } }
+  }
+  const [file] = event.files
+  if (event.kind === "read" && file && later.covers(file))
+    return { wanted: SUPERSEDED_STEPS, why: { open: "read", settled: "the file was read or edited again" } }
+  if (later.hasSame(event))
+    return { wanted: SUPERSEDED_STEPS, why: { open: "run", settled: "the same output came again" } }
+  return { wanted, why: WHY[event.shows] }
+}
+
+const WHY: Readonly<Record<Shows, Why>> = {
+  file: { open: "read", settled: "a file not used for a while" },
+  excerpt: { open: "read", settled: "part of a file not used for a while" },
+  document: { open: "read", settled: "a document that was read" },
+  matches: { open: "searched", settled: "an older search" },
+  listing: { open: "listed", settled: "an older listing" },
+  run: { open: "run", settled: "an older command" },
+  page: { open: "fetched", settled: "a web page that was read" },
+  other: { open: "called", settled: "an older call" },
+  change: { open: "edited", settled: "an older edit" },
+  recalled: { open: "recalled", settled: "recalled a while ago" },
+  answer: { open: "answered", settled: "an answer" },
+}
+
+/** Why the event's files, or its failure, are in use; undefined when they are not. */
+function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): string | undefined {
+  for (const { path } of event.files) {
+    const name = basename(path)
+    if (fileNames.has(name)) return `the newest steps mention ${name}`
+    const editedAt = facts.files.get(path)?.editedAt ?? 0
+    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS) return `${name} was edited lately`
+  }
+  return facts.failures.get(event.attempt)?.last === event.call ? "it still fails" : undefined
+}
+
+/** What came later than the step that the walk from the newest is at. */
+type Later = {
+  readonly passed: boolean
+  readonly hasTodos: boolean
+  covers(file: FileUse): boolean
+  hasSame(event: ToolEvent): boolean
+  add(entry: Entry): void
+}
+
+/** Partial reads remembered per file; few files are read in more parts. */
+const MAX_PARTIAL_READS = 20
+
+function newLater(): Later {
+  const files = new Map<string, FileUse[]>()
+  const outputs = new Map<string, string>()
+  let passed = false
+  let hasTodos = false
+  return {
+    get passed() {
+      return passed
+    },
+    get hasTodos() {
+      return hasTodos
+    },
+    covers: (file) => files.get(file.path)?.some((newer) => isWithin(file, newer)) ?? false,
+    hasSame: ({ inputHash, outputHash }) => outputHash !== undefined && outputs.get(inputHash) === outputHash,
+    add({ events }) {
+      for (const event of events) {
+        if (event.status !== "completed") continue
+        if (event.kind === "todo") hasTodos = true
+        if (event.kind === "command" && event.ok && isCheck(event.attempt)) passed = true
+        if (event.outputHash !== undefined) outputs.set(event.inputHash, event.outputHash)
+        for (const file of event.files) {
+          const seen = files.get(file.path)
+          if (!seen) files.set(file.path, [file])
+          else if (seen.length < MAX_PARTIAL_READS) seen.push(file)
+        }
+      }
+    },
+  }
+}
+
+/** Whether a newer use shows or replaces all that the older one showed. */
+function isWithin(older: FileUse, newer: FileUse): boolean {
+  if (!newer.range) return true
+  return older.range !== undefined && newer.range[0] <= older.range[0] && older.range[1] <= newer.range[1]
+}
