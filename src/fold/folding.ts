@@ -22,8 +22,7 @@ export type Folding = {
   readonly folds: Folds
   /** the same by recall id */
   readonly byID: Folds
-  /** what settled content has cost since the last cut, in fresh input tokens, and the request's size after that cut */
-  readonly carried: number
+  /** estimated tokens of the messages right after the last cut */
   readonly cutTokens: number
   /** how often outputs of a kind were wanted again after they had been folded */
   readonly missed: ReadonlyMap<Shows, number>
@@ -37,7 +36,6 @@ export function newFolding(): Folding {
   return {
     folds: new Map(),
     byID: new Map(),
-    carried: 0,
     cutTokens: 0,
     missed: new Map(),
     pinned: new Map(),

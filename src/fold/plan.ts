@@ -28,8 +28,6 @@ export type Situation = {
   contextTokens: number
   /** the size that no request should exceed, in tokens: where OpenCode compacts, or what the user has set */
   maxTokens?: number
-  /** what the settled content has cost on the calls since the last cut, in fresh input tokens */
-  carried: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
   /** how much longer outputs of a kind are kept, because they were missed; 1 normally */
@@ -40,9 +38,11 @@ export type Situation = {
   stopped: boolean
 }
 
-export type FoldedStep = { kind: "step"; step: Step; because: string }
-export type FoldedOutput = { kind: "output"; step: Step; event: ToolEvent; because: string }
-export type Decision = FoldedStep | FoldedOutput
+/** What is folded, why, and for how many steps it has been settled. */
+export type Decision = { step: Step; because: string; settledFor: number } & (
+  | { kind: "step" }
+  | { kind: "output"; event: ToolEvent }
+)
 
 export type Plan = {
   /** what to fold, oldest first */
@@ -50,8 +50,6 @@ export type Plan = {
   reason: Reason
   /** the reason in words for people, one line */
   because: string
-  /** `Situation.carried` for the next call */
-  carried: number
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
@@ -86,26 +84,50 @@ const MIN_SHRINKING = 0.2
 const MAX_DECISIONS = 400
 
 export function planFolds(situation: Situation): Plan {
-  const { cached, pricing, facts, carried, stopped } = situation
+  const { cached, facts, stopped } = situation
   const pressed = underPressure(situation)
   if (pressed) return pressed
-  if (stopped || facts.calls === 0) return { decisions: [], ...NOTHING, carried }
-  const decisions = foldable(situation, cached.messages === 0 ? COLD_SCALE : 1)
-  const saving = sumSavings(decisions, situation)
-  if (saving < MIN_SAVED_TOKENS) return { decisions: [], ...NOTHING, carried }
-  const paid = carried + pricing.read * saving
-  const lost = lostTokens(decisions, situation)
-  if (lost === 0) return { decisions, reason: "free", because: "nothing after it was cached", carried: 0 }
-  const keeps: Plan = { decisions: [], ...NOTHING, carried: paid }
-  // breaking a warm prefix gains nothing where requests are billed instead of tokens
-  if (pricing.billing === "requests") return keeps
-  const cost = (pricing.write - pricing.read) * Math.max(0, lost - saving)
-  if (paid < PATIENCE * (cost + MARGIN_TOKENS)) return keeps
-  const because = `carrying what is settled has cost ${Math.round(paid)} tokens since the last cut; resending what follows costs ${Math.round(cost)} once`
-  return { decisions, reason: "pays", because, carried: 0 }
+  if (stopped || facts.calls === 0) return NOTHING
+  return worthwhile(foldable(situation, cached.messages === 0 ? COLD_SCALE : 1), situation)
 }
 
-const NOTHING = { reason: "pays", because: "" } as const
+/**
+ * All that may be folded from the place on where what it has cost exceeds the cost of a cut by most. Once the prefix is
+ * broken there, everything behind it is folded at no further cost.
+ */
+function worthwhile(decisions: readonly Decision[], situation: Situation): Plan {
+  const { pricing, wire, cached, folds } = situation
+  const places = new Map(wire.map(({ source }, index) => [source, index]))
+  let best: Plan = NOTHING
+  let most = 0
+  let saving = 0
+  let paid = 0
+  for (let at = decisions.length - 1; at >= 0; at--) {
+    const decision = decisions[at] as Decision
+    const saved = savingOfDecision(decision, folds)
+    saving += saved
+    paid += pricing.read * saved * decision.settledFor
+    if (saving < MIN_SAVED_TOKENS) continue
+    const lost = cached.lostBy(changedAt(wire, places, decision))
+    const cost = (pricing.write - pricing.read) * Math.max(0, lost - saving)
+    // breaking a warm prefix gains nothing where requests are billed instead of tokens
+    if (lost > 0 && pricing.billing === "requests") continue
+    const gain = lost === 0 ? pricing.read * saving : paid - PATIENCE * (cost + MARGIN_TOKENS)
+    if (gain <= most) continue
+    most = gain
+    best =
+      lost === 0
+        ? { decisions: decisions.slice(at), reason: "free", because: "nothing after it was cached" }
+        : {
+            decisions: decisions.slice(at),
+            reason: "pays",
+            because: `carrying what is settled has cost ${Math.round(paid)} tokens; resending what follows costs ${Math.round(cost)} once`,
+          }
+  }
+  return best
+}
+
+const NOTHING: Plan = { decisions: [], reason: "pays", because: "" }
 
 /** What must be folded so that the request does not become too large. */
 function underPressure(situation: Situation): Plan | undefined {
@@ -117,12 +139,12 @@ function underPressure(situation: Situation): Plan | undefined {
       if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
     }
     if (decisions.length > 0)
-      return { decisions, reason: "must", because: `the request nears ${maxTokens} tokens, its maximum`, carried: 0 }
+      return { decisions, reason: "must", because: `the request nears ${maxTokens} tokens, its maximum` }
   }
   if (stopped || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, LARGE_SCALE)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
-  return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens`, carried: 0 }
+  return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }
 }
 
 /** Everything that may be folded, oldest first. */
@@ -132,16 +154,16 @@ function foldable(situation: Situation, scale: number): Decision[] {
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
   const found: Decision[] = []
   for (const step of closureOf(entries, facts, { focus, scale, patience, isFolded })) {
-    const { entry, open, because, ready } = step
+    const { entry, open, because, settledFor, ready } = step
     if (step.index < first) break
     const kept = entry.events.some(isProtected)
     if (open === undefined && !kept) {
-      if (savingOf(entry.tokens) >= MIN_GAIN_TOKENS) found.push({ kind: "step", step, because })
+      if (savingOf(entry.tokens) >= MIN_GAIN_TOKENS) found.push({ kind: "step", step, because, settledFor })
       continue
     }
-    for (const { event, because } of ready.toReversed())
+    for (const { event, because, settledFor } of ready.toReversed())
       if (!isProtected(event) && !event.cleared && savingOf(event.outputTokens) >= MIN_GAIN_TOKENS)
-        if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because })
+        if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because, settledFor })
   }
   return found.slice(-MAX_DECISIONS).reverse()
 }
@@ -158,35 +180,33 @@ function savingOf(tokens: number): number {
 }
 
 function sumSavings(decisions: readonly Decision[], { folds }: Situation): number {
-  return decisions.reduce((sum, decision) => {
-    if (decision.kind === "output") return sum + savingOf(decision.event.outputTokens)
-    const { id, events, tokens } = decision.step.entry
-    const already = events.reduce((saved, event) => {
-      const fold = outputFold(folds, id, event)
-      return saved + (fold ? savedTokens(fold) : 0)
-    }, 0)
-    return sum + Math.max(0, savingOf(tokens - already))
-  }, 0)
+  return decisions.reduce((sum, decision) => sum + savingOfDecision(decision, folds), 0)
 }
 
-/** Cached tokens that can no longer be read when these are folded. */
-function lostTokens(decisions: readonly Decision[], { wire, cached }: Situation): number {
-  const [first] = decisions
-  if (!first || cached.messages === 0) return 0
-  return cached.lostBy(changedAt(wire, first))
+function savingOfDecision(decision: Decision, folds: Folds): number {
+  if (decision.kind === "output") return savingOf(decision.event.outputTokens)
+  const { id, events, tokens } = decision.step.entry
+  const already = events.reduce((saved, event) => {
+    const fold = outputFold(folds, id, event)
+    return saved + (fold ? savedTokens(fold) : 0)
+  }, 0)
+  return Math.max(0, savingOf(tokens - already))
 }
+
+/** The index of the last wire message of each source. */
+type Places = ReadonlyMap<WireMessage["source"], number>
 
 /** Index of the wire message that the decision changes; infinite when it is not sent. */
-function changedAt(wire: readonly WireMessage[], decision: Decision): number {
-  const { entry } = decision.step
-  const index = wire.findIndex(
-    ({ source, holds }) => source === entry && (decision.kind === "step" || holds === "results"),
-  )
-  if (index < 0) return Number.POSITIVE_INFINITY
+function changedAt(wire: readonly WireMessage[], places: Places, { step: { entry }, kind }: Decision): number {
+  const last = places.get(entry)
+  if (last === undefined) return Number.POSITIVE_INFINITY
+  if (kind === "output") return last
+  const first = wire[last - 1]?.source === entry ? last - 1 : last
   // a step that follows folded ones becomes part of their record, which is one block
-  return decision.kind === "step" && wire[index - 1]?.holds === "record" ? index - 1 : index
+  return wire[first - 1]?.holds === "record" ? first - 1 : first
 }
 
 export function firstChanged(wire: readonly WireMessage[], decisions: readonly Decision[]): number {
-  return decisions[0] ? changedAt(wire, decisions[0]) : Number.POSITIVE_INFINITY
+  const places = new Map(wire.map(({ source }, index) => [source, index]))
+  return decisions[0] ? changedAt(wire, places, decisions[0]) : Number.POSITIVE_INFINITY
 }

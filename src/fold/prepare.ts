@@ -86,7 +86,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     cutTokens: folding.cutTokens,
     contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
     ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
-    carried: folding.carried,
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
     patience: (shows) => patienceOf(folding, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
@@ -114,7 +113,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
         folded: applied.outputs + applied.steps,
       }
       const cutTokens = folded.length > 0 ? sent : Math.min(added.cutTokens, sent)
-      return { ...added, carried: plan.carried, cutTokens, account: { ...account, expected } }
+      return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
 }

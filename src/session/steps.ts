@@ -20,13 +20,14 @@ export type Step = {
   number: number
   /** why it is not settled; absent when it is */
   open?: string
-  /** why it is settled, or what of it is */
+  /** why it is settled, or what of it is, and for how many steps */
   because: string
+  settledFor: number
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
   ready: readonly ReadyOutput[]
 }
 
-export type ReadyOutput = { event: ToolEvent; because: string }
+export type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
 
 /** What the agent works on now. */
 export type Focus = {
@@ -89,7 +90,7 @@ const SUPERSEDED_STEPS = 2
 /** The same for an edit once a check has passed. */
 const CHECKED_STEPS = 6
 /** Factor for a file in use, and for the newest run of a check that still fails. */
-const IN_USE_FACTOR = 4
+const IN_USE_FACTOR = 2.5
 /** Steps after its last edit for which a file is in use. */
 const EDITED_STEPS = 8
 
@@ -126,8 +127,9 @@ function closure(
   facts: Facts,
   later: Later,
   { focus, scale, patience }: SettleOptions,
-): Pick<Step, "open" | "because" | "ready"> {
-  let open = age < MIN_SETTLED_AGE || age < SETTLED_AGE * scale ? "it is among the newest steps" : undefined
+): Pick<Step, "open" | "because" | "ready" | "settledFor"> {
+  let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
+  let open = settledFor < 0 ? "it is among the newest steps" : undefined
   let because = events.length === 0 ? "an earlier text" : ""
   const ready: ReadyOutput[] = []
   for (const event of events) {
@@ -148,11 +150,22 @@ function closure(
       if (isWanted) open = event.shows === "answer" ? "it holds an answer" : "it was recalled"
     } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || use))
       open = use ?? `${why.open} ${age} steps ago`
-    if (!isWanted && event.shows !== "change" && event.shows !== "answer") ready.push({ event, because: why.settled })
+    if (event.shows === "change" || event.outputTokens > SMALL_TOKENS) settledFor = Math.min(settledFor, age - steps)
+    if (!isWanted && event.shows !== "change" && event.shows !== "answer")
+      ready.push({ event, because: why.settled, settledFor: age - Math.max(1, steps) })
     because ||= why.settled
   }
-  return { ...(open === undefined ? {} : { open }), because, ready }
+  return { ...(open === undefined ? {} : { open }), because, settledFor, ready }
 }
+
+/** Per token, a short part of a file is wanted more often than a long one. */
+function sizeFactor(tokens: number): number {
+  return Math.min(MAX_SIZE_FACTOR, Math.max(1 / MAX_SIZE_FACTOR, Math.sqrt(TYPICAL_TOKENS / Math.max(1, tokens))))
+}
+const TYPICAL_TOKENS = 1000
+const MAX_SIZE_FACTOR = 2
+
+const SHOWS_FILE: ReadonlySet<Shows> = new Set(["file", "excerpt", "document"])
 
 type Why = { open: string; settled: string }
 
@@ -164,12 +177,11 @@ function wantedFor(event: ToolEvent, later: Later): { wanted: number; why: Why }
       return { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
     return { wanted, why: { open: "edited", settled: "an older edit" } }
   }
-  const [file] = event.files
-  if (event.kind === "read" && file && later.covers(file))
+  if (SHOWS_FILE.has(event.shows) && event.files.length > 0 && event.files.every(later.covers))
     return { wanted: SUPERSEDED_STEPS, why: { open: "read", settled: "the file was read or edited again" } }
   if (later.hasSame(event))
     return { wanted: SUPERSEDED_STEPS, why: { open: "run", settled: "the same output came again" } }
-  return { wanted, why: WHY[event.shows] }
+  return { wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted, why: WHY[event.shows] }
 }
 
 const WHY: Readonly<Record<Shows, Why>> = {
