@@ -3,12 +3,10 @@
 
 import { cut } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
-
-/** Both included; `to` is infinite for an open end. */
-export type LineRange = { from: number; to: number }
+import type { NumberRange } from "./ranges.ts"
 
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
-export type Numbering = LineRange & { shift: number; isShown: boolean }
+export type Numbering = NumberRange & { shift: number; isShown: boolean }
 
 /** Lines shown before and after each hit. */
 const CONTEXT_LINES = 2
@@ -34,14 +32,19 @@ export function numberingOf(text: string, isFile: boolean): Numbering {
 /** The lines of a range verbatim, and which of them exist; undefined when none do. */
 export function takeLines(
   text: string,
-  { from, to }: LineRange,
+  { from, to }: NumberRange,
   numbering: Numbering,
-): (LineRange & { text: string }) | undefined {
+): (NumberRange & { text: string }) | undefined {
   const first = Math.max(from, numbering.from)
   const last = Math.min(to, numbering.to)
   if (first > last) return
   const lines = linesOf(text).slice(first - numbering.shift, last - numbering.shift + 1)
   return { text: lines.join("\n"), from: first, to: last }
+}
+
+/** Whether a line contains the text, ignoring case. */
+export function holdsText(text: string, wanted: string): boolean {
+  return text.toLowerCase().includes(wanted.toLowerCase())
 }
 
 /**
@@ -52,7 +55,7 @@ export function searchLines(
   text: string,
   wanted: string,
   numbering: Numbering,
-  range?: LineRange,
+  range?: NumberRange,
 ): { text: string; found: number } {
   const needle = wanted.toLowerCase()
   const lines = linesOf(text)
