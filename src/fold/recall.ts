@@ -11,8 +11,9 @@ import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
-import { clipped, type NumberRange, namedRanges, rangesText, rangesWithout, readRanges } from "./ranges.ts"
-import { foldNamed, isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
+import { clipped, type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
+import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
+import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
 /** Constant like the whole tool list, which the provider caches before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and steps that a record lists, by their numbers, with the agent's texts, arguments and outputs. Long answers come in pages.`
@@ -32,15 +33,13 @@ export const RECALL_ARGS = {
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
-  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[(?:\d+\+? lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
+  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[Nothing among |\[(?:\d+\+? lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
 const MAX_SEARCH_CHARS = 500
 const MAX_FILE_CHARS = 500
 /** Ids per request, and characters of each: they are repeated on every page. The same for ranges of steps. */
 const MAX_IDS = 100
 const MAX_ID_CHARS = 20
-/** Unknown ids that an answer names, and known ones it suggests. */
-const MAX_NAMED = 3
 /** Lines with the text that a search among everything shows. */
 const MAX_FOUND = 500
 /** Size of its pages: an agent looks through them for one thing. */
@@ -53,7 +52,7 @@ export function readRequest(args: unknown): RecallRequest | string {
   const asked = given.steps ?? given.step
   const ranges = isAbsent(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
   if (ranges.length === 0 && !isAbsent(asked))
-    return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${shown(asked)}.`
+    return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
   // the records name steps by numbers, which are easily taken for ids
   const [numbers, ids] = [read.filter(isStepNumber), read.filter((word) => !isStepNumber(word))]
   const steps = clipped(readRanges([...ranges, ...numbers]) ?? [], ANY_STEP)
@@ -61,10 +60,10 @@ export function readRequest(args: unknown): RecallRequest | string {
     return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
   const lines = isAbsent(given.lines) ? undefined : readLines(given.lines)
   if (lines === undefined && !isAbsent(given.lines))
-    return `"lines" is a line or a range, as "120" or "120-180"; got ${shown(given.lines)}.`
+    return `"lines" is a line or a range, as "120" or "120-180"; got ${quoted(given.lines)}.`
   const search = isAbsent(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
   if (!isAbsent(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
-    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${shown(given.search)}.`
+    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${quoted(given.search)}.`
   const named = given.file ?? given.path
   const file = isAbsent(named)
     ? undefined
@@ -72,9 +71,9 @@ export function readRequest(args: unknown): RecallRequest | string {
         ?.trim()
         .replace(/^(["'`])(.+)\1$/, "$2")
   if (!isAbsent(named) && (file === undefined || file.length > MAX_FILE_CHARS || file.includes("\n")))
-    return `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters; got ${shown(named)}.`
+    return `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters; got ${quoted(named)}.`
   const page = isAbsent(given.page) ? 1 : Number(scalar(given.page) ?? Number.NaN)
-  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${shown(given.page)}.`
+  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${quoted(given.page)}.`
   if (ids.length === 0 && steps.length === 0 && file === undefined && search === undefined)
     return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
   return {
@@ -110,12 +109,12 @@ function isStepNumber(word: string): boolean {
 const MAX_TITLE_CHARS = 60
 
 /** What people are shown of a request. */
-export function titleOf({ ids, steps, file, search }: RecallRequest): string {
+export function recallTitle({ ids, steps, file, search }: RecallRequest): string {
   const words = [
     ...ids,
     ...(steps.length > 0 ? [namedRanges(steps, "step")] : []),
     ...(file === undefined ? [] : [file]),
-    ...(search === undefined ? [] : [shown(search)]),
+    ...(search === undefined ? [] : [quoted(search)]),
   ]
   return cut(line(words.join(", ")), MAX_TITLE_CHARS)
 }
@@ -188,8 +187,8 @@ function searchBlocks(
     if (count >= MAX_FOUND) break
   }
   const isCut = blocks.length > 0 && count >= MAX_FOUND && blocks.length < found.length
-  const holding = `${count === 0 ? "no line" : plural(count, "line", isCut)} with ${shown(request.search)}`
-  const where = `${blocks.length === 0 ? "" : `${blocks.length}${isCut ? "+" : ""} of `}${things(searched)}`
+  const holding = `${count === 0 ? "no line" : plural(count, "line", isCut)} with ${quoted(request.search)}`
+  const where = `${blocks.length === 0 ? "" : `${blocks.length}${isCut ? "+" : ""} of `}${countOfFolds(searched)}`
   const order = blocks.length > 1 ? ", newest first" : ""
   const advice = isCut
     ? "; the older ones are left out, a longer text finds fewer"
@@ -197,70 +196,6 @@ function searchBlocks(
       ? "; what is not folded stands in the conversation in full"
       : ""
   return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
-}
-
-function things(count: number): string {
-  return count === 1 ? "1 folded step or output" : `${count} folded steps and outputs`
-}
-
-/** What was asked for and is not shown, each with what to do. */
-function notesOn(
-  request: RecallRequest,
-  folds: Folds,
-  named: readonly Fold[],
-  found: readonly Fold[],
-  originals: ReadonlyMap<string, Original>,
-  inConversation: NumberRange | undefined,
-): string[] {
-  const { ids, file, search } = request
-  const unknown = ids.filter((id) => !foldNamed(folds, id))
-  const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
-  notes.push(...aboutSteps(request, folds, inConversation))
-  if (found.length === 0 && named.length > 0) {
-    const line = `has a line with ${shown(search)}`
-    const among = `Not folded: nothing among the ${things(named.length)}${isPointed(request) ? " asked for" : ""}`
-    if (file !== undefined)
-      notes.push(
-        `${among} names the file ${shown(file)}${search === undefined ? "" : ` and ${line}`}; what is not folded stands in the conversation in full, and reading the file shows its present state`,
-      )
-    else if (search !== undefined && isPointed(request)) notes.push(`${among} ${line}`)
-  }
-  if (file === undefined && isPointed(request)) return notes
-  const lost = named.filter(({ id }) => originals.get(id)?.kind !== "found")
-  if (lost.length > 0) {
-    const isSilent = lost.some(({ id }) => originals.get(id)?.kind === "unanswered")
-    const why = isSilent
-      ? "OpenCode did not answer; asked again it may"
-      : "no longer in the session as they were folded"
-    notes.push(`Not looked through: ${things(lost.length)}, ${why}`)
-  }
-  return notes
-}
-
-/** The steps that were asked for and are not folded. */
-function aboutSteps({ steps }: RecallRequest, folds: Folds, inConversation: NumberRange | undefined): string[] {
-  if (steps.length === 0) return []
-  const folded = [...folds.values()].map(({ step }) => step)
-  const newest = Math.max(inConversation?.to ?? 0, ...folded)
-  const oldest = inConversation?.from ?? 1
-  // an open end is the newest step
-  const asked = steps.map(({ from, to }) => ({
-    from,
-    to: to === Number.POSITIVE_INFINITY ? Math.max(from, newest) : to,
-  }))
-  const left = (from: number, to: number) => rangesWithout(clipped(asked, { from, to }), folded)
-  const gone = left(1, oldest - 1)
-  const here = left(oldest, newest)
-  const ahead = left(newest + 1, Number.POSITIVE_INFINITY)
-  const notes: string[] = []
-  if (gone.length > 0)
-    notes.push(
-      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; its summary stands for them, and a call made again shows the present state`,
-    )
-  if (here.length > 0)
-    notes.push(`Not folded: ${namedRanges(here, "step")}; what is not folded stands in the conversation in full`)
-  if (ahead.length > 0) notes.push(`No ${namedRanges(ahead, "step")}: the newest is ${newest}`)
-  return notes
 }
 
 function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
@@ -274,7 +209,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     const { text, found } = searchLines(original.text, search, numbering, lines)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
-    const told = `${holding} with ${shown(search)} in ${where}`
+    const told = `${holding} with ${quoted(search)} in ${where}`
     return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
   }
   if (lines) {
@@ -312,25 +247,6 @@ const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
   unanswered: "not to be had at the moment: OpenCode did not answer; asked again it may",
 }
 
-/** `folds` has none of the ids, and is not empty. */
-function aboutUnknown(ids: readonly string[], folds: Folds): string {
-  const wanted = ids[0]?.toLowerCase() ?? ""
-  const likeness = ({ id }: Fold) => [...id].filter((char, at) => char === wanted[at]).length
-  // an id that was copied wrongly differs in few characters; otherwise the newest may be meant
-  const nearest = [...folds.values()]
-    .reverse()
-    .sort((one, other) => Math.max(MIN_LIKE_CHARS, likeness(other)) - Math.max(MIN_LIKE_CHARS, likeness(one)))
-    .slice(0, MAX_NAMED)
-    .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
-  const named = ids.slice(0, MAX_NAMED).map((id) => cut(line(id), MAX_ID_CHARS))
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
-  const among = `${things(folds.size)}${folds.size > MAX_NAMED ? ", among them" : ":"}`
-  return `Not folded in this session: ${named.join(", ")}${more}. There ${folds.size === 1 ? "is" : "are"} ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"`
-}
-
-/** Ids that share fewer characters in the same places are not alike. */
-const MIN_LIKE_CHARS = 4
-
 /** The line below a page: its number, and the arguments for the next page. */
 function pageNote({ ids, steps, file, lines, search }: RecallRequest, page: number, of: number): string {
   if (page === of) return `[page ${page} of ${of}, the last]`
@@ -361,16 +277,6 @@ function isAbsent(value: unknown): boolean {
 /** Text or a number, as text. */
 function scalar(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined
-}
-
-/** A given value as the answer repeats it. */
-function shown(value: unknown): string {
-  try {
-    return cut(line(JSON.stringify(value) ?? String(value)), 80)
-  } catch {
-    // circular, or nested too deeply
-    return "something else"
-  }
 }
 
 /** OpenCode reads descriptions from this property; `z.describe` would store them elsewhere. */

@@ -6,7 +6,7 @@ import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import { type Fold, type Folds, originalText } from "../../fold/fold.ts"
 import type { PageLimits } from "../../fold/pages.ts"
 import type { NumberRange } from "../../fold/ranges.ts"
-import { answerRecall, isFile, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, titleOf } from "../../fold/recall.ts"
+import { answerRecall, isFile, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, recallTitle } from "../../fold/recall.ts"
 import { filesNamed, namedFolds, type Original, shownFolds } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
@@ -67,7 +67,7 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   const found = shownFolds(request, named, originals).filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
   return {
-    title: titleOf(request),
+    title: recallTitle(request),
     output: answerRecall(request, folds, originals, sources.limits?.(), sources.stepsOf?.(sessionID)),
   }
 }
