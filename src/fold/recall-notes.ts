@@ -66,7 +66,7 @@ function aboutSteps({ steps }: RecallRequest, folds: Folds, inConversation: Numb
   const notes: string[] = []
   if (gone.length > 0)
     notes.push(
-      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; its summary stands for them, and a call made again shows the present state`,
+      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; its summary is what is left, and a call made again shows the present state`,
     )
   if (here.length > 0)
     notes.push(`Not folded: ${namedRanges(here, "step")}; what is not folded stands in the conversation in full`)

@@ -16,19 +16,19 @@ import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
 /** Constant like the whole tool list, which the provider caches before everything else. */
-export const RECALL_DESCRIPTION = `Returns verbatim what hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and steps that a record lists, by their numbers, with the agent's texts, arguments and outputs. Long answers come in pages.`
+export const RECALL_DESCRIPTION = `Returns verbatim what hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and steps that a record lists, by their numbers, with texts, arguments and outputs.`
 
 /** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
 export const RECALL_ARGS = {
-  ids: optional(z.string(), 'Ids of folded outputs: "r4k2x9db", or several with commas between.'),
-  steps: optional(z.string(), 'Numbers of steps in records: "12", "3-41" or "3,7-9".'),
-  file: optional(z.string(), "Only what read, edited or wrote this file: its path or the end of it."),
+  ids: optional(z.string(), 'Ids of folded outputs, with commas between, such as "r4k2x9db".'),
+  steps: optional(z.string(), 'Step numbers from records: "12", "3-41" or "3,7-9".'),
+  file: optional(z.string(), "Only what read or changed this file: its path or the end of it."),
   search: optional(
     z.string(),
-    "Only lines that hold this text, in either case, with two lines around each. Without ids, steps or file it looks through everything that was taken out.",
+    "Only lines with this text, in either case, and two around each. Alone, it looks through everything taken out.",
   ),
-  lines: optional(z.string(), 'Only these lines, as "120-180"; of a file that was read, by its own line numbers.'),
-  page: optional(z.number(), "Which page of a long answer; the first when absent."),
+  lines: optional(z.string(), 'Only these lines, as "120-180"; of a file that was read, its own line numbers.'),
+  page: optional(z.number(), "Page of a long answer."),
 }
 
 /** Lines in an original that look like lines of this tool's answers. */
@@ -55,7 +55,7 @@ export function readRequest(args: unknown): RecallRequest | string {
     return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
   // the records name steps by numbers, which are easily taken for ids
   const [numbers, ids] = [read.filter(isStepNumber), read.filter((word) => !isStepNumber(word))]
-  const steps = clipped(readRanges([...ranges, ...numbers]) ?? [], ANY_STEP)
+  const steps = clipped(readRanges([rangesText(ranges), ...numbers].join(",")) ?? [], ANY_STEP)
   if (ids.length > MAX_IDS || steps.length > MAX_IDS)
     return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
   const lines = isAbsent(given.lines) ? undefined : readLines(given.lines)
