@@ -5,13 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Fold } from "../../src/fold/fold.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import { type Fold, stepKey } from "../../src/fold/fold.ts"
+import { addFolds } from "../../src/fold/folding.ts"
+import { createSessions } from "../../src/host/sessions.ts"
 import { replacePart } from "../../src/host/v1/copies.ts"
+import { createHooks } from "../../src/host/v1/hooks.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
 import plugin from "../../src/plugin.ts"
 import { openStore } from "../../src/store/open.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
+import { take } from "../support/conversation.ts"
 import { bash, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { converse, PATIENCE_MS, read as reading, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
@@ -194,6 +199,39 @@ describe("many originals", () => {
     )
     expect(counted).toEqual([])
   })
+})
+
+test("a recall is counted, and its session's planner learns what was missed", async () => {
+  const env = createEnv(ROOT)
+  const sessions = createSessions(env)
+  const session = sessions.get("ses_test")
+  const { messages } = new SessionBuilder().user("go").assistant([read("a.ts"), bash("ls")])
+  const reading = take(session.ledger, messages)
+  const [step] = reading.entries.filter(({ call }) => call)
+  const fold: Fold = {
+    ...folded().fold,
+    side: "step",
+    partID: step?.id ?? "",
+    messageID: step?.id ?? "",
+    hash: env.hash(step ? stepKey(step) : ""),
+  }
+  session.folding = addFolds(session.folding, [fold])
+  const context = {
+    ...{ sessions, env, options: { deadlineMs: 100, fold: { enabled: true } } },
+    models: { answerLimits: () => undefined },
+    message: async () => undefined,
+    messages: async () => undefined,
+  }
+  const hooks = createHooks(context as never, async () => {})
+  await hooks.tool?.hud_recall?.execute({ steps: "1" }, { sessionID: "ses_test", messages } as never)
+  expect(session.turn.recalls).toBe(1)
+  expect([...session.folding.pinned]).toEqual([[fold.partID, 13]])
+  expect([...session.folding.missed]).toEqual([
+    ["file", 1],
+    ["listing", 1],
+  ])
+  await hooks.tool?.hud_recall?.execute({ steps: "2" }, { sessionID: "ses_test", messages } as never)
+  expect(session.turn.recalls).toBe(1)
 })
 
 /** The plugin in a process of its own, with OpenCode's store behind it. */
