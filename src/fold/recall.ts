@@ -40,8 +40,9 @@ const MAX_FILE_CHARS = 500
 /** Ids per request, and characters of each: they are repeated on every page. The same for ranges of steps. */
 const MAX_IDS = 100
 const MAX_ID_CHARS = 20
-/** Lines with the text that a search among everything shows. */
+/** Lines with the text that a search among everything shows, in all and of each fold. */
 const MAX_FOUND = 500
+const MAX_FOUND_EACH = 20
 /** Size of its pages: an agent looks through them for one thing. */
 const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
@@ -176,6 +177,7 @@ function searchBlocks(
 ): Block[] {
   const blocks: Block[] = []
   let count = 0
+  let shown = 0
   for (const fold of found) {
     const original = originals.get(fold.id)
     if (original?.kind !== "found") continue
@@ -183,10 +185,11 @@ function searchBlocks(
     const hits = searchLines(original.text, search, numberingOf(original.text, original.isFile), lines).found
     if (hits === 0) continue
     count += hits
-    blocks.push(blockOf(fold, original, request))
-    if (count >= MAX_FOUND) break
+    shown += Math.min(hits, MAX_FOUND_EACH)
+    blocks.push(blockOf(fold, original, request, MAX_FOUND_EACH))
+    if (shown >= MAX_FOUND) break
   }
-  const isCut = blocks.length > 0 && count >= MAX_FOUND && blocks.length < found.length
+  const isCut = shown >= MAX_FOUND && blocks.length < found.length
   const holding = `${count === 0 ? "no line" : plural(count, "line", isCut)} with ${quoted(request.search)}`
   const where = `${blocks.length === 0 ? "" : `${blocks.length}${isCut ? "+" : ""} of `}${countOfFolds(searched)}`
   const order = blocks.length > 1 ? ", newest first" : ""
@@ -198,7 +201,7 @@ function searchBlocks(
   return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
 }
 
-function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
+function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest, maxHits?: number): Block {
   const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
   const alike = isAlike ? " · holds lines that read like this one" : ""
   const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
@@ -206,10 +209,11 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   if (original.kind !== "found") return says(LOST[original.kind])
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
-    const { text, found } = searchLines(original.text, search, numbering, lines)
+    const { text, found } = searchLines(original.text, search, numbering, lines, maxHits)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
-    const told = `${holding} with ${quoted(search)} in ${where}`
+    const cutAt = maxHits !== undefined && found > maxHits ? `, the first ${maxHits} here; all with this id` : ""
+    const told = `${holding} with ${quoted(search)} in ${where}${cutAt}`
     return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
   }
   if (lines) {

@@ -412,6 +412,14 @@ describe("a search of everything", () => {
     )
   })
 
+  test("shows some lines of a fold that has many, and all of them by its id", () => {
+    const session = { r0000001: { step: 1, text: numbers(1, 90) } }
+    const answer = askSession({ search: "line" }, session)
+    expect(answer).toContain('90 lines with "line" in lines 1-90, the first 20 here; all with this id]')
+    expect(answer).toEndWith("\n22: 22: line 22")
+    expect(askSession({ search: "line", ids: "r0000001" }, session)).toEndWith("\n90: 90: line 90")
+  })
+
   test("comes in small pages and ends at a number of lines", () => {
     const many = Object.fromEntries(
       Array.from({ length: 300 }, (_, at) => [
