@@ -325,12 +325,13 @@ Edit applied successfully.`
   )
 
   test(
-    "gives them back in a new process",
+    "gives them back in a new process, which never saw them unfolded",
     async () => {
       const { session, path, first } = await worked("two.db")
       await first.dispose()
+      session.compaction().assistant([read("src/41.ts")], usage(2000))
       const second = await load(path, () => session.messages)
-      await expectFound(second, await second.request(session.fresh()))
+      await expectFound(second, await second.request(session.fresh().slice(-3)))
       await second.dispose()
     },
     PATIENCE_MS,
