@@ -3,12 +3,10 @@
 
 import { cut } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
-
-/** Both included; `to` is infinite for an open end. */
-export type LineRange = { from: number; to: number }
+import type { NumberRange } from "./ranges.ts"
 
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
-export type Numbering = LineRange & { shift: number; isShown: boolean }
+export type Numbering = NumberRange & { shift: number; isShown: boolean }
 
 /** Lines shown before and after each hit. */
 const CONTEXT_LINES = 2
@@ -34,9 +32,9 @@ export function numberingOf(text: string, isFile: boolean): Numbering {
 /** The lines of a range verbatim, and which of them exist; undefined when none do. */
 export function takeLines(
   text: string,
-  { from, to }: LineRange,
+  { from, to }: NumberRange,
   numbering: Numbering,
-): (LineRange & { text: string }) | undefined {
+): (NumberRange & { text: string }) | undefined {
   const first = Math.max(from, numbering.from)
   const last = Math.min(to, numbering.to)
   if (first > last) return
@@ -44,15 +42,21 @@ export function takeLines(
   return { text: lines.join("\n"), from: first, to: last }
 }
 
+/** Whether a line contains the text, ignoring case. */
+export function holdsText(text: string, wanted: string): boolean {
+  return text.toLowerCase().includes(wanted.toLowerCase())
+}
+
 /**
  * The lines that contain the text, ignoring case, with their numbers and two lines of context, and how many contain it.
- * A very long line is cut to the part around the text.
+ * A very long line is cut to the part around the text. Only the first `maxHits` are shown.
  */
 export function searchLines(
   text: string,
   wanted: string,
   numbering: Numbering,
-  range?: LineRange,
+  range?: NumberRange,
+  maxHits: number = Number.POSITIVE_INFINITY,
 ): { text: string; found: number } {
   const needle = wanted.toLowerCase()
   const lines = linesOf(text)
@@ -60,7 +64,7 @@ export function searchLines(
   const hits = lines.flatMap((line, i) => (isIn(i) && line.toLowerCase().includes(needle) ? [i] : []))
   const shown: string[] = []
   let next = 0
-  for (const hit of hits) {
+  for (const hit of hits.slice(0, maxHits)) {
     const from = Math.max(next, hit - CONTEXT_LINES)
     if (shown.length > 0 && from > next) shown.push("--")
     for (let i = from; i <= Math.min(hit + CONTEXT_LINES, lines.length - 1); i++) {

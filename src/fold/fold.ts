@@ -5,6 +5,7 @@ import * as z from "zod/mini"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
+import { stepText } from "./original.ts"
 
 /** Why something was folded: it cost nothing, it pays for itself, or the request would have become too large. */
 const reasonSchema = z.enum(["free", "pays", "must"])
@@ -85,20 +86,10 @@ export function savedTokens(fold: Fold): number {
   return fold.tokens - fold.textTokens
 }
 
-/** The original that a fold replaces, verbatim; undefined when the message no longer has it. */
+/** The original that a fold replaces, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
 export function originalText(message: Message, { side, partID }: Pick<Fold, "side" | "partID">): string | undefined {
-  if (side === "step") return originalStep(message)
+  if (side === "step") return stepText(message)
   return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
-}
-
-/** A step as text, verbatim: what the agent wrote, and each call with its arguments and its output. */
-function originalStep({ parts }: Message): string {
-  const pieces = parts.flatMap((part) => {
-    if (part.type === "text") return part.ignored || part.text === "" ? [] : [part.text]
-    if (part.type !== "tool") return []
-    return [`${part.tool} ${JSON.stringify(part.input, null, 2)}`, part.output]
-  })
-  return pieces.join("\n\n")
 }
 
 /** What a fold's hash is made of: shows whether an entry still has the content that was folded. */

@@ -81,6 +81,32 @@ export function dropChanged(
   return { folding: { ...folding, folds }, dropped }
 }
 
+/** Calls for which what was recalled is not folded. */
+const PINNED_CALLS = 12
+/** Recalled parts and messages that are remembered. */
+const MAX_PINNED = 500
+
+/**
+ * The state after these folds were recalled at a call: they were missed, so kinds of output are kept longer from now on. What
+ * was folded stays folded, since the recalled copy stands in the conversation. `shows`: what the folded outputs show. A recall
+ * counts each kind once, and not when it only goes on with an earlier one.
+ */
+export function withMiss(
+  folding: Folding,
+  folds: readonly Fold[],
+  call: number,
+  shows: (fold: Fold) => Iterable<Shows>,
+): Folding {
+  if (folds.length === 0) return folding
+  const pinned = new Map([...folding.pinned].filter(([, until]) => until > call))
+  const kinds = new Set(folds.filter(({ partID }) => !pinned.has(partID)).flatMap((fold) => [...shows(fold)]))
+  const missed = new Map(folding.missed)
+  for (const kind of kinds) missed.set(kind, (missed.get(kind) ?? 0) + 1)
+  // a step's part id is its message's
+  for (const { partID } of folds) renew(pinned, partID, call + PINNED_CALLS, MAX_PINNED)
+  return { ...folding, missed, pinned }
+}
+
 /** What stays in the request around the new folds. */
 export type Surroundings = { messages: readonly Message[]; focus: readonly Message[]; folds: Folds; call: number }
 

@@ -8,116 +8,158 @@ import { sourceOf } from "../session/normalize.ts"
 import { asRecord } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
-import { type LineRange, numberingOf, searchLines, takeLines } from "./excerpt.ts"
-import type { Fold } from "./fold.ts"
+import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
+import type { Fold, Folds } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
+import { clipped, type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
+import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
+import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
 /** Constant like the whole tool list, which the provider caches before everything else. */
-export const RECALL_DESCRIPTION = `Returns the original of a tool output, or of a failed call's arguments, that hudfold shortened to a line with the word "folded" and an id such as r12. The original comes back unchanged; a long one comes in pages.`
+export const RECALL_DESCRIPTION = `Returns verbatim what hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and steps that a record lists, by their numbers, with texts, arguments and outputs.`
 
 /** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
 export const RECALL_ARGS = {
-  ids: described(z.string(), 'The id, or several with commas between: "r12" or "r12, r15".'),
-  lines: z.optional(
-    described(
-      z.string(),
-      'Only these lines, as "120-180" or "120"; of a file that was read, by the file\'s own line numbers.',
-    ),
+  ids: optional(z.string(), 'Ids of folded outputs, with commas between, such as "r4k2x9db".'),
+  steps: optional(z.string(), 'Step numbers from records: "12", "3-41" or "3,7-9".'),
+  file: optional(z.string(), "Only what read or changed this file: its path or the end of it."),
+  search: optional(
+    z.string(),
+    "Only lines with this text, in either case, and two around each. Alone, it looks through everything taken out.",
   ),
-  search: z.optional(
-    described(z.string(), "Only lines that hold this text, upper or lower case, numbered, with two lines around each."),
-  ),
-  page: z.optional(described(z.number(), "Which page of a long answer; the first when absent.")),
+  lines: optional(z.string(), 'Only these lines, as "120-180"; of a file that was read, its own line numbers.'),
+  page: optional(z.number(), "Page of a long answer."),
 }
-
-export type RecallRequest = {
-  /** as written in folds, without repetitions; anything that is not an id stays as given */
-  ids: string[]
-  lines?: LineRange
-  search?: string
-  page: number
-}
-
-/** The original of a fold, or why there is none. */
-export type Original =
-  | { kind: "found"; text: string; isFile: boolean }
-  /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
-  | { kind: "changed" | "gone" | "unanswered" }
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
-  /^(?:\[(?:recalled )?r\d+ · |\[page \d+ of \d+[;,] |\[Not folded in |Nothing is folded in this session)/m
+  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[Nothing among |\[(?:\d+\+? lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
 const MAX_SEARCH_CHARS = 500
-/** Ids per request, and characters of each: they are repeated on every page. */
+const MAX_FILE_CHARS = 500
+/** Ids per request, and characters of each: they are repeated on every page. The same for ranges of steps. */
 const MAX_IDS = 100
 const MAX_ID_CHARS = 20
-/** Unknown ids that an answer names, and known ones it suggests. */
-const MAX_NAMED = 3
+/** Lines with the text that a search among everything shows, in all and of each fold. */
+const MAX_FOUND = 500
+const MAX_FOUND_EACH = 20
+/** Size of its pages: an agent looks through them for one thing. */
+const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
 /** The request, or a sentence that says what is wrong with it. */
 export function readRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
-  const ids = readIDs(given.ids ?? given.id)
-  if (ids.length === 0)
-    return `${RECALL_TOOL} takes the id of a folded output as "ids", for example "r12"; none was given.`
-  if (ids.length > MAX_IDS) return `"ids" are at most ${MAX_IDS} at once; got ${ids.length}.`
-  const lines = isAbsent(given.lines) ? undefined : readRange(given.lines)
+  const read = readIDs(given.ids ?? given.id)
+  const asked = given.steps ?? given.step
+  const ranges = isAbsent(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
+  if (ranges.length === 0 && !isAbsent(asked))
+    return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
+  // the records name steps by numbers, which are easily taken for ids
+  const [numbers, ids] = [read.filter(isStepNumber), read.filter((word) => !isStepNumber(word))]
+  const steps = clipped(readRanges([rangesText(ranges), ...numbers].join(",")) ?? [], ANY_STEP)
+  if (ids.length > MAX_IDS || steps.length > MAX_IDS)
+    return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
+  const lines = isAbsent(given.lines) ? undefined : readLines(given.lines)
   if (lines === undefined && !isAbsent(given.lines))
-    return `"lines" is a line or a range, as "120" or "120-180"; got ${shown(given.lines)}.`
-  const search = isAbsent(given.search) ? undefined : String(given.search)
-  if (search !== undefined && (search.length > MAX_SEARCH_CHARS || /\n./.test(search)))
-    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${shown(search)}.`
-  const page = isAbsent(given.page) ? 1 : Number(given.page)
-  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${shown(given.page)}.`
+    return `"lines" is a line or a range, as "120" or "120-180"; got ${quoted(given.lines)}.`
+  const search = isAbsent(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
+  if (!isAbsent(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
+    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${quoted(given.search)}.`
+  const named = given.file ?? given.path
+  const file = isAbsent(named)
+    ? undefined
+    : scalar(named)
+        ?.trim()
+        .replace(/^(["'`])(.+)\1$/, "$2")
+  if (!isAbsent(named) && (file === undefined || file.length > MAX_FILE_CHARS || file.includes("\n")))
+    return `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters; got ${quoted(named)}.`
+  const page = isAbsent(given.page) ? 1 : Number(scalar(given.page) ?? Number.NaN)
+  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${quoted(given.page)}.`
+  if (ids.length === 0 && steps.length === 0 && file === undefined && search === undefined)
+    return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
   return {
     ids,
+    steps,
+    ...(file !== undefined && { file }),
     ...(lines && { lines }),
-    ...(search !== undefined && { search: search.replace(/\n$/, "") }),
+    ...(search !== undefined && { search }),
     page: page || 1,
   }
 }
 
-/** The ids in `r12`, `12`, `[r12]`, `R12, r15` or a list of these. */
+const ANY_STEP: NumberRange = { from: 1, to: Number.POSITIVE_INFINITY }
+
+/** Words that agents copy along with an id. */
+const NO_ID = /^(?:folded|recalled|ids?|steps?|and|·|-)?$/i
+
+/** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these; what is no id stays as it is. */
 export function readIDs(value: unknown): string[] {
-  const words = (Array.isArray(value) ? value : [value]).flatMap((one) =>
-    typeof one === "string" || typeof one === "number" ? String(one).split(/[\s,;]+/) : [],
+  const words = (Array.isArray(value) ? value : [value]).flatMap((one) => scalar(one)?.split(/[\s,;]+/) ?? [])
+  const ids = words.map((word) => cut(word.replace(/^["'`([{#]+|["'`)\]}.:]+$/g, ""), MAX_ID_CHARS))
+  return [...new Set(ids.map((id) => (/^r?[0-9a-z]{7}$/i.test(id) ? id.toLowerCase() : id)))].filter(
+    (id) => !NO_ID.test(id),
   )
-  const ids = words.map((word) => {
-    const bare = word.replace(/^["'`([#]+|["'`)\].:]+$/g, "")
-    const number = /^r?0*(\d{1,15})$/i.exec(bare)?.[1]
-    return number === undefined ? cut(bare, MAX_ID_CHARS) : `r${number}`
-  })
-  return [...new Set(ids.filter((id) => id !== ""))]
+}
+
+/** Ids have seven characters after their `r`. */
+function isStepNumber(word: string): boolean {
+  return /^\d{1,6}(?:-\d{1,6})?$/.test(word)
+}
+
+/** Length of a call's title. */
+const MAX_TITLE_CHARS = 60
+
+/** What people are shown of a request. */
+export function recallTitle({ ids, steps, file, search }: RecallRequest): string {
+  const words = [
+    ...ids,
+    ...(steps.length > 0 ? [namedRanges(steps, "step")] : []),
+    ...(file === undefined ? [] : [file]),
+    ...(search === undefined ? [] : [quoted(search)]),
+  ]
+  return cut(line(words.join(", ")), MAX_TITLE_CHARS)
 }
 
 /**
  * One page of the answer. A single original that fits is returned verbatim, unless it looks like an answer; otherwise
  * each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id;
- * `originals` those of the requested ids among them. `limits` are what the host passes on in full.
+ * `originals` those of `namedFolds`. `limits` are what the host passes on in full. `inConversation`: the numbers of the
+ * steps that the conversation has, folded or not.
  */
 export function answerRecall(
   request: RecallRequest,
-  folds: ReadonlyMap<string, Fold>,
+  folds: Folds,
   originals: ReadonlyMap<string, Original>,
   limits: PageLimits = HOST_LIMITS,
+  inConversation?: NumberRange,
 ): string {
-  const { ids, lines, search, page } = request
-  if (folds.size === 0)
-    return "Nothing is folded in this session: every tool output stands in the conversation in full."
-  const only = ids.length === 1 && !lines && search === undefined ? originals.get(ids[0] ?? "") : undefined
-  if (only?.kind === "found" && page === 1 && fits(only.text, limits) && !LIKE_ANSWER.test(only.text)) return only.text
-  const known = ids.flatMap((id) => {
-    const fold = folds.get(id)
-    return fold ? [blockOf(fold, originals.get(id) ?? { kind: "gone" }, request)] : []
-  })
-  const unknown = ids.filter((id) => !folds.has(id))
-  if (unknown.length > 0) known.push({ text: "", head: () => aboutUnknown(unknown, folds) })
-  const pages = paginate(known, limits, byteLength(noteOf(request, 99_998, 99_999)) + 2)
+  if (folds.size === 0) return "Nothing is folded in this session: all of it stands in the conversation in full."
+  const { file, search, lines, page } = request
+  const named = namedFolds(request, folds)
+  const found = shownFolds(request, named, originals)
+  const notes = notesOn(request, folds, named, found, originals, inConversation)
+  const [only] = found
+  const alone =
+    found.length === 1 && notes.length === 0 && file === undefined && search === undefined && !lines
+      ? originals.get(only?.id ?? "")
+      : undefined
+  if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
+    return alone.text
+  const isSearch = search !== undefined && !isPointed(request) && file === undefined
+  const blocks = isSearch
+    ? searchBlocks(request, named.length, found, originals)
+    : found.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+  const size = isSearch
+    ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
+    : limits
+  const all = [...blocks, ...notes.map((note): Block => ({ text: "", head: () => `[${note}]` }))]
+  const pages = paginate(all, size, byteLength(pageNote(request, 99_998, 99_999)) + 2)
   const pieces = pages[page - 1]
   if (!pieces)
     return `There is no page ${page}: this answer has ${pages.length === 1 ? "one page" : `${pages.length} pages`}.`
-  return renderPage(pages.length === 1 ? pieces : [...pieces, { head: noteOf(request, page, pages.length), text: "" }])
+  return renderPage(
+    pages.length === 1 ? pieces : [...pieces, { head: pageNote(request, page, pages.length), text: "" }],
+  )
 }
 
 /** Whether the original is a file, whose lines have their own numbers. */
@@ -126,17 +168,52 @@ export function isFile({ parts }: Message, { side, partID }: Fold): boolean {
   return side === "output" && part !== undefined && sourceOf(part).kind === "read"
 }
 
-function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
+/** The lines with the text under a head for each fold, below a head for all. */
+function searchBlocks(
+  request: RecallRequest,
+  searched: number,
+  found: readonly Fold[],
+  originals: ReadonlyMap<string, Original>,
+): Block[] {
+  const blocks: Block[] = []
+  let count = 0
+  let shown = 0
+  for (const fold of found) {
+    const original = originals.get(fold.id)
+    if (original?.kind !== "found") continue
+    const { lines, search = "" } = request
+    const hits = searchLines(original.text, search, numberingOf(original.text, original.isFile), lines).found
+    if (hits === 0) continue
+    count += hits
+    shown += Math.min(hits, MAX_FOUND_EACH)
+    blocks.push(blockOf(fold, original, request, MAX_FOUND_EACH))
+    if (shown >= MAX_FOUND) break
+  }
+  const isCut = shown >= MAX_FOUND && blocks.length < found.length
+  const holding = `${count === 0 ? "no line" : plural(count, "line", isCut)} with ${quoted(request.search)}`
+  const where = `${blocks.length === 0 ? "" : `${blocks.length}${isCut ? "+" : ""} of `}${countOfFolds(searched)}`
+  const order = blocks.length > 1 ? ", newest first" : ""
+  const advice = isCut
+    ? "; the older ones are left out, a longer text finds fewer"
+    : blocks.length === 0
+      ? "; what is not folded stands in the conversation in full"
+      : ""
+  return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
+}
+
+function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest, maxHits?: number): Block {
   const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
-  const name = `${fold.id} · ${cut(line(fold.what), 100)}${isAlike ? " · holds lines that read like this one" : ""}`
+  const alike = isAlike ? " · holds lines that read like this one" : ""
+  const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
   const says = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
   if (original.kind !== "found") return says(LOST[original.kind])
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
-    const { text, found } = searchLines(original.text, search, numbering, lines)
+    const { text, found } = searchLines(original.text, search, numbering, lines, maxHits)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
-    const told = `${holding} with ${shown(search)} in ${where}`
+    const cutAt = maxHits !== undefined && found > maxHits ? `, the first ${maxHits} here; all with this id` : ""
+    const told = `${holding} with ${quoted(search)} in ${where}${cutAt}`
     return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
   }
   if (lines) {
@@ -157,12 +234,12 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     text: original.text,
     head: (part) =>
       part
-        ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} output lines]`
+        ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} ${fold.side} lines]`
         : `[recalled ${name}${whole}]`,
   }
 }
 
-function span({ from, to }: LineRange): string {
+function span({ from, to }: NumberRange): string {
   if (from === to) return `line ${from}`
   return to === Number.POSITIVE_INFINITY ? `lines ${from} on` : `lines ${from}-${to}`
 }
@@ -174,53 +251,39 @@ const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
   unanswered: "not to be had at the moment: OpenCode did not answer; asked again it may",
 }
 
-/** `folds` has none of the ids, and is not empty. */
-function aboutUnknown(ids: readonly string[], folds: ReadonlyMap<string, Fold>): string {
-  const numberOf = (id: string) => Number(id.slice(1))
-  const wanted = ids.map(numberOf).find((number) => !Number.isNaN(number)) ?? Number.POSITIVE_INFINITY
-  const distance = ({ id }: Fold) =>
-    wanted === Number.POSITIVE_INFINITY ? -numberOf(id) : Math.abs(numberOf(id) - wanted)
-  const nearest = [...folds.values()]
-    .sort((one, other) => distance(one) - distance(other))
-    .slice(0, MAX_NAMED)
-    .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
-  const named = ids.slice(0, MAX_NAMED).map((id) => cut(line(id), 20))
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
-  const among =
-    folds.size === 1 ? "One output is:" : `${folds.size} outputs are${folds.size > MAX_NAMED ? ", among them" : ":"}`
-  return `[Not folded in this session: ${named.join(", ")}${more}. ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place.]`
-}
-
 /** The line below a page: its number, and the arguments for the next page. */
-function noteOf({ ids, lines, search }: RecallRequest, page: number, of: number): string {
+function pageNote({ ids, steps, file, lines, search }: RecallRequest, page: number, of: number): string {
   if (page === of) return `[page ${page} of ${of}, the last]`
-  const range = lines && { lines: `${lines.from}-${lines.to === Number.POSITIVE_INFINITY ? "" : lines.to}` }
-  const next = { ids: ids.join(", "), ...range, ...(search !== undefined && { search }), page: page + 1 }
+  const next = {
+    ...(ids.length > 0 && { ids: ids.join(", ") }),
+    ...(steps.length > 0 && { steps: rangesText(steps) }),
+    ...(file !== undefined && { file }),
+    ...(lines && { lines: rangesText([lines]) }),
+    ...(search !== undefined && { search }),
+    page: page + 1,
+  }
   return `[page ${page} of ${of}; the next is ${RECALL_TOOL} ${JSON.stringify(next)}]`
 }
 
-function readRange(value: unknown): LineRange | undefined {
-  const given = asRecord(value)
-  const pair = Array.isArray(value) ? value : given ? [given.from ?? given.start, given.to ?? given.end] : undefined
-  const words = pair ? pair.join("-") : String(value)
-  const found = /^\s*(?:lines?\s*)?L?(\d{1,9})(\s*(?:-|–|:|,|\.\.|to)\s*(?:L?(\d{1,9})|end)?)?\s*$/i.exec(words)
-  if (!found) return
-  const from = Number(found[1])
-  const to = found[3] !== undefined ? Number(found[3]) : found[2] === undefined ? from : Number.POSITIVE_INFINITY
-  return from <= to ? { from, to } : { from: to, to: from }
+/** A range of lines; a list of two numbers is one too. */
+function readLines(value: unknown): NumberRange | undefined {
+  const isPair = Array.isArray(value) && value.length === 2
+  const ranges = readRanges(isPair ? value.map(scalar).join("-") : value)
+  return ranges?.length === 1 ? ranges[0] : undefined
 }
 
 /** Models also pass empty values for arguments they do not need. */
 function isAbsent(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
   return value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 }
 
-/** A given value as the answer repeats it. */
-function shown(value: unknown): string {
-  return cut(line(JSON.stringify(value) ?? String(value)), 80)
+/** Text or a number, as text. */
+function scalar(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined
 }
 
 /** OpenCode reads descriptions from this property; `z.describe` would store them elsewhere. */
-function described<T extends z.ZodMiniType>(schema: T, description: string): T {
-  return Object.assign(schema, { description })
+function optional<T extends z.ZodMiniType>(schema: T, description: string) {
+  return z.optional(Object.assign(schema, { description }))
 }

@@ -66,7 +66,7 @@ const digestSchema = z.object({
   verdict: z.optional(z.enum(["pass", "fail"])),
 })
 
-const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.regex(/^r\d+$/)) })
+const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.regex(/^r[0-9a-z]{7}$/)) })
 
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 

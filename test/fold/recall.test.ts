@@ -1,12 +1,14 @@
-// The answers of `hud_recall`: the original verbatim, in pages that OpenCode passes on in full, or a sentence that says
-// why not.
+// The answers of `hud_recall`: the originals verbatim, in pages that OpenCode passes on in full, what a search finds in them,
+// or a sentence that says why not.
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { type Fold, originalText } from "../../src/fold/fold.ts"
+import type { Fold } from "../../src/fold/fold.ts"
 import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
-import { answerRecall, type Original, readIDs, readRequest } from "../../src/fold/recall.ts"
-import { toolPart } from "../support/conversation.ts"
+import type { NumberRange } from "../../src/fold/ranges.ts"
+import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readIDs, readRequest } from "../../src/fold/recall.ts"
+import type { Original } from "../../src/fold/select.ts"
+import { estimateTokens } from "../../src/text/tokens.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
   id,
@@ -14,6 +16,7 @@ const fold = (id: string, what = "bash npm test"): Fold => ({
   messageID: `msg_${id}`,
   hash: "",
   side: "output",
+  step: Number(id.replace(/\D/g, "")),
   text: `folded ${id}`,
   what,
   reason: "pays",
@@ -42,7 +45,7 @@ function turn(args: object, text: string, limits: PageLimits): { pages: string[]
   const pages: string[] = []
   let next: object | undefined = args
   while (next && pages.length < 1000) {
-    const page = ask(next, { r1: text }, limits)
+    const page = ask(next, { r0000001: text }, limits)
     pages.push(page)
     const note = /\n\n\[page \d+ of \d+; the next is hud_recall (\{.*\})\]$/.exec(page)?.[1]
     next = note === undefined ? undefined : (JSON.parse(note) as object)
@@ -60,7 +63,7 @@ const FILE = `<path>/p/a.ts</path>\n<type>file</type>\n<content>\n${numbers(100,
 describe("the original", () => {
   test("is returned alone and verbatim when there is one and it fits", () => {
     for (const text of ["one\ntwo\n", "", " [page 1 of 2]\r\n\u0000\ud800 日本 \n\n", "x".repeat(HOST_LIMITS.bytes)])
-      expect(ask({ ids: "r1" }, { r1: text })).toBe(text)
+      expect(ask({ ids: "r0000001" }, { r0000001: text })).toBe(text)
   })
 
   test("too long for one answer comes in pages that add up to it, each within OpenCode's limits", () => {
@@ -74,7 +77,7 @@ describe("the original", () => {
         fc.record({ bytes: fc.integer({ min: 2000, max: 4000 }), lines: fc.integer({ min: 20, max: 40 }) }),
         (lines, limits) => {
           const text = lines.join("\n")
-          const answer = turn({ ids: "r1" }, text, limits)
+          const answer = turn({ ids: "r0000001" }, text, limits)
           expect(answer.text).toBe(text)
           for (const page of answer.pages) {
             expect(byteLength(page)).toBeLessThanOrEqual(limits.bytes)
@@ -87,60 +90,52 @@ describe("the original", () => {
   })
 
   test("is cut at line ends, and a single huge line between code points", () => {
-    const { pages } = turn({ ids: "r1" }, numbers(1, 5000), HOST_LIMITS)
+    const { pages } = turn({ ids: "r0000001" }, numbers(1, 5000), HOST_LIMITS)
     expect(pages.map((page) => page.split("\n").slice(0, 2))).toEqual([
-      ["[recalled r1 · bash npm test · 1-1996 of 5000 output lines]", "1: line 1"],
-      ["[recalled r1 · bash npm test · 1997-3992 of 5000 output lines]", "1997: line 1997"],
-      ["[recalled r1 · bash npm test · 3993-5000 of 5000 output lines]", "3993: line 3993"],
+      ["[recalled r0000001 · step 1 · bash npm test · 1-1996 of 5000 output lines]", "1: line 1"],
+      ["[recalled r0000001 · step 1 · bash npm test · 1997-3992 of 5000 output lines]", "1997: line 1997"],
+      ["[recalled r0000001 · step 1 · bash npm test · 3993-5000 of 5000 output lines]", "3993: line 3993"],
     ])
     expect(pages[2]?.split("\n").slice(-3)).toEqual(["5000: line 5000", "", "[page 3 of 3, the last]"])
-    const huge = turn({ ids: "r1" }, "🙂".repeat(30_000), HOST_LIMITS)
+    const huge = turn({ ids: "r0000001" }, "🙂".repeat(30_000), HOST_LIMITS)
     expect(huge.pages.length).toBe(3)
     for (const page of huge.pages) expect(page.isWellFormed()).toBe(true)
   })
 
   test("of several ids has a line above each, and one that fits is not split", () => {
-    expect(ask({ ids: "r1, r2" }, { r1: "one\n", r2: "two" })).toBe(
-      "[recalled r1 · bash npm test]\none\n\n\n[recalled r2 · bash npm test]\ntwo",
+    expect(ask({ ids: "r0000001, r0000002" }, { r0000001: "one\n", r0000002: "two" })).toBe(
+      "[recalled r0000001 · step 1 · bash npm test]\none\n\n\n[recalled r0000002 · step 2 · bash npm test]\ntwo",
     )
-    const first = ask({ ids: ["r1", "r2"] }, { r1: "a\n".repeat(1500), r2: "b\n".repeat(1500) })
+    const first = ask({ ids: ["r0000001", "r0000002"] }, { r0000001: "a\n".repeat(1500), r0000002: "b\n".repeat(1500) })
     expect(first).not.toContain("b\n")
-    expect(first).toEndWith('[page 1 of 2; the next is hud_recall {"ids":"r1, r2","page":2}]')
-  })
-
-  test("of a failed call's arguments is their JSON, readable", () => {
-    const part = {
-      type: "tool",
-      tool: "edit",
-      state: { status: "error", input: { filePath: "a.ts", n: 1 }, error: "no" },
-    }
-    expect(originalText(toolPart(part), "input")).toBe('{\n  "filePath": "a.ts",\n  "n": 1\n}')
-    expect(originalText(toolPart(part), "output")).toBe("no")
+    expect(first).toEndWith('[page 1 of 2; the next is hud_recall {"ids":"r0000001, r0000002","page":2}]')
   })
 })
 
 describe("lines", () => {
   test("are those of the output, verbatim", () => {
-    expect(ask({ ids: "r1", lines: "2-3" }, { r1: "a\nb\nc\nd\n" })).toBe(
-      "[recalled r1 · bash npm test · lines 2-3 of 1-4]\nb\nc",
+    expect(ask({ ids: "r0000001", lines: "2-3" }, { r0000001: "a\nb\nc\nd\n" })).toBe(
+      "[recalled r0000001 · step 1 · bash npm test · lines 2-3 of 1-4]\nb\nc",
     )
   })
 
   test("of a file that was read are the file's own", () => {
-    expect(ask({ ids: "r1", lines: "120-121" }, { r1: found(FILE, true) })).toBe(
-      "[recalled r1 · bash npm test · lines 120-121 of 100-180]\n120: line 120\n121: line 121",
+    expect(ask({ ids: "r0000001", lines: "120-121" }, { r0000001: found(FILE, true) })).toBe(
+      "[recalled r0000001 · step 1 · bash npm test · lines 120-121 of 100-180]\n120: line 120\n121: line 121",
     )
     // OpenCode before 1.0 numbered in another way
     const old = `<file>\n${[7, 8, 9].map((n) => `0000${n}| line ${n}`).join("\n")}\n</file>`
-    expect(ask({ ids: "r1", lines: "8" }, { r1: found(old, true) })).toEndWith("line 8 of 7-9]\n00008| line 8")
+    expect(ask({ ids: "r0000001", lines: "8" }, { r0000001: found(old, true) })).toEndWith(
+      "line 8 of 7-9]\n00008| line 8",
+    )
   })
 
   test("beyond the end are reported, with the lines that exist", () => {
-    expect(ask({ ids: "r1", lines: "1-20" }, { r1: found(FILE, true) })).toBe(
-      "[r1 · bash npm test · lines 1-20 asked for, lines 100-180 there]",
+    expect(ask({ ids: "r0000001", lines: "1-20" }, { r0000001: found(FILE, true) })).toBe(
+      "[r0000001 · step 1 · bash npm test · lines 1-20 asked for, lines 100-180 there]",
     )
-    expect(ask({ ids: "r1", lines: "179-500" }, { r1: found(FILE, true) })).toStartWith(
-      "[recalled r1 · bash npm test · lines 179-180 of 100-180]",
+    expect(ask({ ids: "r0000001", lines: "179-500" }, { r0000001: found(FILE, true) })).toStartWith(
+      "[recalled r0000001 · step 1 · bash npm test · lines 179-180 of 100-180]",
     )
   })
 
@@ -158,7 +153,7 @@ describe("lines", () => {
       { from: 120, to: 180 },
     ],
   ])("given as %j are understood", (lines, range) => {
-    expect(readRequest({ ids: "r1", lines })).toEqual({ ids: ["r1"], lines: range, page: 1 })
+    expect(readRequest({ ids: "r0000001", lines })).toEqual({ ids: ["r0000001"], steps: [], lines: range, page: 1 })
   })
 })
 
@@ -168,8 +163,8 @@ describe("a search", () => {
   )
 
   test("shows the lines that contain the text, ignoring case, numbered, with two around each", () => {
-    expect(ask({ ids: "r1", search: "fOUND" }, { r1: text })).toBe(
-      `[recalled r1 · bash npm test · 3 lines with "fOUND" in lines 1-40]
+    expect(ask({ ids: "r0000001", search: "fOUND" }, { r0000001: text })).toBe(
+      `[recalled r0000001 · step 1 · bash npm test · 3 lines with "fOUND" in lines 1-40]
 8: row 7
 9: row 8
 10: Found 9
@@ -187,19 +182,22 @@ describe("a search", () => {
   })
 
   test("of a file that was read keeps the file's line numbers and the requested lines", () => {
-    expect(ask({ ids: "r1", search: "line 15", lines: "155-158" }, { r1: found(FILE, true) })).toStartWith(
-      '[recalled r1 · bash npm test · 4 lines with "line 15" in lines 155-158 of 100-180]\n153: line 153\n',
+    expect(ask({ ids: "r0000001", search: "line 15", lines: "155-158" }, { r0000001: found(FILE, true) })).toStartWith(
+      '[recalled r0000001 · step 1 · bash npm test · 4 lines with "line 15" in lines 155-158 of 100-180]\n153: line 153\n',
     )
   })
 
   test("that finds nothing says where it looked", () => {
-    expect(ask({ ids: "r1", search: "absent" }, { r1: text })).toBe(
-      '[r1 · bash npm test · no line with "absent" in lines 1-40]',
+    expect(ask({ ids: "r0000001", search: "absent" }, { r0000001: text })).toBe(
+      '[r0000001 · step 1 · bash npm test · no line with "absent" in lines 1-40]',
     )
   })
 
   test("shows the part of a huge line around the text", () => {
-    const answer = ask({ ids: "r1", search: "needle" }, { r1: `${"x".repeat(90_000)}needle${"y".repeat(90_000)}` })
+    const answer = ask(
+      { ids: "r0000001", search: "needle" },
+      { r0000001: `${"x".repeat(90_000)}needle${"y".repeat(90_000)}` },
+    )
     expect(answer.length).toBeLessThan(1200)
     expect(answer).toContain("xneedley")
   })
@@ -207,19 +205,19 @@ describe("a search", () => {
 
 describe("an id", () => {
   test.each([
-    ["r12", ["r12"]],
-    ["R12", ["r12"]],
-    ["12", ["r12"]],
-    [12, ["r12"]],
-    ["[r12]", ["r12"]],
-    ['"r12".', ["r12"]],
-    ["r12,r15, r012", ["r12", "r15"]],
-    ["[r12, r15]", ["r12", "r15"]],
+    ["r4k2x9db", ["r4k2x9db"]],
+    ["R4K2X9DB", ["r4k2x9db"]],
+    ["4k2x9db", ["4k2x9db"]],
+    ["[r4k2x9db]", ["r4k2x9db"]],
+    ['"r4k2x9db".', ["r4k2x9db"]],
+    ["r4k2x9db,r0000015, R4K2x9db", ["r4k2x9db", "r0000015"]],
+    ["[r4k2x9db, r0000015]", ["r4k2x9db", "r0000015"]],
     [
-      ["r12", 15, "#16"],
-      ["r12", "r15", "r16"],
+      ["r4k2x9db", "#r0000016"],
+      ["r4k2x9db", "r0000016"],
     ],
-    ['["r12", "r15"]', ["r12", "r15"]],
+    ['["r4k2x9db", "r0000015"]', ["r4k2x9db", "r0000015"]],
+    ["folded r4k2x9db ·", ["r4k2x9db"]],
     ["alpha.txt", ["alpha.txt"]],
     [undefined, []],
     [{}, []],
@@ -227,62 +225,348 @@ describe("an id", () => {
     expect(readIDs(given)).toEqual(ids)
   })
 
-  test("that is unknown is answered with the nearest known ones", () => {
-    const texts = Object.fromEntries([1, 2, 3, 40, 41, 42].map((n) => [`r${n}`, "text"]))
-    expect(ask({ ids: "r39" }, texts)).toBe(
-      "[Not folded in this session: r39. 6 outputs are, among them r40 (bash npm test), r41 (bash npm test), r42 (bash npm test). The id of a folded output stands in the line in its place.]",
+  test("without its r names the same fold", () => {
+    expect(ask({ ids: "0000001" }, { r0000001: "the text" })).toBe("the text")
+    expect(ask({ ids: "4K2X9DB" }, { r4k2x9db: "the text" })).toBe("the text")
+  })
+
+  test("that is the number of a step is taken as one", () => {
+    expect(readRequest({ ids: "12, 7-9, r4k2x9db", steps: 10 })).toEqual({
+      ids: ["r4k2x9db"],
+      steps: [
+        { from: 7, to: 10 },
+        { from: 12, to: 12 },
+      ],
+      page: 1,
+    })
+  })
+
+  test("that is unknown is answered with known ones, alike or the newest", () => {
+    const texts = Object.fromEntries(["r7abcdef", "r0000002", "r0000003", "r0000004"].map((id) => [id, "text"]))
+    expect(ask({ ids: "r7abcdxf" }, texts)).toBe(
+      '[Not folded in this session: r7abcdxf. There are 4 folded steps and outputs, among them r7abcdef (bash npm test), r0000004 (bash npm test), r0000003 (bash npm test). The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"]',
     )
-    expect(ask({ ids: "alpha.txt" }, { r1: "text" })).toContain("alpha.txt. One output is: r1 (bash npm test).")
+    expect(ask({ ids: "alpha.txt" }, { r0000001: "text" })).toContain(
+      "alpha.txt. There is 1 folded step or output: r0000001 (bash npm test).",
+    )
   })
 
   test("that is unknown does not prevent the answer for known ones", () => {
-    expect(ask({ ids: "r9, r1" }, { r1: "the text" })).toMatch(
-      /^\[recalled r1 · bash npm test\]\nthe text\n\n\[Not folded in this session: r9\. /,
+    expect(ask({ ids: "r0000009, r0000001" }, { r0000001: "the text" })).toMatch(
+      /^\[recalled r0000001 · step 1 · bash npm test\]\nthe text\n\n\[Not folded in this session: r0000009\. /,
     )
   })
 
   test("requested where nothing is folded says so", () => {
-    expect(ask({ ids: "r1" }, {})).toStartWith("Nothing is folded in this session")
+    expect(ask({ ids: "r0000001" }, {})).toStartWith("Nothing is folded in this session")
   })
 
   test.each(["changed", "gone", "unanswered"] as const)("whose original is %s gets one line that says so", (kind) => {
-    expect(ask({ ids: "r1" }, { r1: { kind } })).toMatch(/^\[r1 · bash npm test · not to be had[^\n]+\]$/)
+    expect(ask({ ids: "r0000001" }, { r0000001: { kind } })).toMatch(
+      /^\[r0000001 · step 1 · bash npm test · not to be had[^\n]+\]$/,
+    )
+  })
+})
+
+type Folded = { step: number; side?: Fold["side"]; message?: string; text: string | Original; files?: string[] }
+
+/** The answer in a session with these folds, whose conversation has the steps given. */
+function askSession(args: object, session: Readonly<Record<string, Folded>>, steps?: NumberRange): string {
+  const request = readRequest(args)
+  if (typeof request === "string") return request
+  const all = Object.entries(session)
+  const folds = all.map(([id, { step, side = "output", message = `msg_${step}` }]): [string, Fold] => [
+    id,
+    { ...fold(id, `call ${step}`), step, side, messageID: message, partID: side === "step" ? message : `prt_${id}` },
+  ])
+  const originals = all.map(([id, { text, files }]): [string, Original] => [
+    id,
+    typeof text === "string" ? { kind: "found", text, isFile: false, ...(files && { files }) } : text,
+  ])
+  return answerRecall(request, new Map(folds), new Map(originals), HOST_LIMITS, steps)
+}
+
+const SESSION: Readonly<Record<string, Folded>> = {
+  rbbbbbbb: { step: 4, text: "an output of step 4\nwith Needle", files: ["/p/src/b.ts"] },
+  raaaaaaa: { step: 2, side: "step", text: "all of step 2", files: ["/p/src/a.ts", "/p/lib/A.ts"] },
+  raaaaaa1: { step: 2, text: "its output, folded before it", files: ["/p/src/a.ts"] },
+  rccccccc: { step: 7, side: "step", text: "all of step 7\nneedle\nend", files: ["/p/src/a.ts"] },
+}
+
+describe("steps", () => {
+  test("are returned oldest first, an output of a step that is there as a whole once", () => {
+    expect(askSession({ steps: "1-7" }, SESSION, { from: 1, to: 9 })).toBe(
+      `[recalled raaaaaaa · step 2 · call 2]
+all of step 2
+
+[recalled rbbbbbbb · step 4 · call 4]
+an output of step 4
+with Needle
+
+[recalled rccccccc · step 7 · call 7]
+all of step 7
+needle
+end
+
+[Not folded: steps 1, 3, 5-6; what is not folded stands in the conversation in full]`,
+    )
+    expect(askSession({ ids: "raaaaaa1" }, SESSION)).toBe("its output, folded before it")
+  })
+
+  test("whose original is lost leave the output that is there", () => {
+    const session = { ...SESSION, raaaaaaa: { step: 2, side: "step", text: { kind: "changed" } } } as const
+    expect(askSession({ steps: 2 }, session)).toContain("its output, folded before it")
+  })
+
+  test("of one number are returned alone", () => {
+    expect(askSession({ steps: 2 }, SESSION)).toBe("all of step 2")
+    expect(askSession({ steps: "7-" }, SESSION, { from: 1, to: 7 })).toBe("all of step 7\nneedle\nend")
+  })
+
+  test("and ids add up", () => {
+    const answer = askSession({ steps: "2", ids: "rccccccc, raaaaaaa" }, SESSION)
+    expect(answer.match(/\[recalled \w+/g)).toEqual(["[recalled rccccccc", "[recalled raaaaaaa"])
+  })
+
+  test("that are not folded are named, with what to do", () => {
+    const around = { from: 3, to: 12 }
+    expect(askSession({ steps: "5" }, SESSION, around)).toBe(
+      "[Not folded: step 5; what is not folded stands in the conversation in full]",
+    )
+    expect(askSession({ steps: "1" }, SESSION, around)).toBe(
+      "[Not folded: step 1, from before a compaction; its summary is what is left, and a call made again shows the present state]",
+    )
+    expect(askSession({ steps: "40-41" }, SESSION, around)).toBe("[No steps 40-41: the newest is 12]")
+    expect(askSession({ steps: "40-" }, SESSION, around)).toBe("[No step 40: the newest is 12]")
+  })
+
+  test("are searched, and only those that hold the text are shown", () => {
+    expect(askSession({ steps: "1-9", search: "needle" }, SESSION, { from: 1, to: 9 }).match(/\[.*/g)).toEqual([
+      '[recalled rbbbbbbb · step 4 · call 4 · 1 line with "needle" in lines 1-2]',
+      '[recalled rccccccc · step 7 · call 7 · 1 line with "needle" in lines 1-3]',
+      "[Not folded: steps 1, 3, 5-6, 8-9; what is not folded stands in the conversation in full]",
+    ])
+    expect(askSession({ steps: "2", search: "needle" }, SESSION)).toBe(
+      '[Nothing among the 2 folded steps and outputs asked for has a line with "needle"]',
+    )
+  })
+})
+
+describe("a file", () => {
+  const shownOf = (args: object): string[] => [...(askSession(args, SESSION).match(/(?<=\[recalled )\w+/g) ?? [])]
+
+  test.each<[string, string[]]>([
+    ["/p/src/a.ts", ["raaaaaaa", "rccccccc"]],
+    ["src/a.ts", ["raaaaaaa", "rccccccc"]],
+    ["a.ts", ["raaaaaaa", "rccccccc"]],
+    ["./src/a.ts", ["raaaaaaa", "rccccccc"]],
+    ["src\\b.ts", ["rbbbbbbb"]],
+    ["A.ts", ["raaaaaaa"]],
+    ["SRC/B.TS", ["rbbbbbbb"]],
+    ["'src/b.ts'", ["rbbbbbbb"]],
+    [".ts", []],
+    ["c/a.ts", []],
+  ])("given as %j selects what names it", (file, ids) => {
+    expect(shownOf({ file })).toEqual(ids)
+  })
+
+  test("narrows steps and ids", () => {
+    expect(shownOf({ file: "a.ts", steps: "3-9" })).toEqual(["rccccccc"])
+    expect(shownOf({ file: "a.ts", ids: "rbbbbbbb, rccccccc" })).toEqual(["rccccccc"])
+    expect(shownOf({ file: "a.ts", search: "NEEDLE" })).toEqual(["rccccccc"])
+  })
+
+  test("that nothing names is answered with what to do", () => {
+    expect(askSession({ file: "c.ts" }, SESSION)).toBe(
+      '[Nothing among the 4 folded steps and outputs names the file "c.ts"; what is not folded stands in the conversation in full, and reading the file shows its present state]',
+    )
+  })
+
+  test("says what could not be looked through", () => {
+    const session = { ...SESSION, rbbbbbbb: { step: 4, text: { kind: "unanswered" } } } as const
+    expect(askSession({ file: "a.ts" }, session)).toEndWith(
+      "[Not looked through: 1 folded step or output that OpenCode did not return; asked again it may]",
+    )
+  })
+})
+
+describe("a search of everything", () => {
+  test("shows the lines with the text under the head of each fold, newest first", () => {
+    expect(askSession({ search: "needle" }, SESSION)).toBe(
+      `[2 lines with "needle" in 2 of 4 folded steps and outputs, newest first]
+
+[recalled rccccccc · step 7 · call 7 · 1 line with "needle" in lines 1-3]
+1: all of step 7
+2: needle
+3: end
+
+[recalled rbbbbbbb · step 4 · call 4 · 1 line with "needle" in lines 1-2]
+1: an output of step 4
+2: with Needle`,
+    )
+  })
+
+  test("that finds nothing says so", () => {
+    expect(askSession({ search: "absent" }, SESSION)).toBe(
+      '[no line with "absent" in 4 folded steps and outputs; what is not folded stands in the conversation in full]',
+    )
+  })
+
+  test("shows some lines of a fold that has many, and all of them by its id", () => {
+    const session = { r0000001: { step: 1, text: numbers(1, 90) } }
+    const answer = askSession({ search: "line" }, session)
+    expect(answer).toContain('90 lines with "line" in lines 1-90, the first 20 here; all with this id]')
+    expect(answer).toEndWith("\n22: 22: line 22")
+    expect(askSession({ search: "line", ids: "r0000001" }, session)).toEndWith("\n90: 90: line 90")
+  })
+
+  test("comes in small pages and ends at a number of lines", () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 300 }, (_, at) => [
+        `r${String(at).padStart(7, "0")}`,
+        { step: at + 1, text: numbers(1, 60).replaceAll("line", "row").replace("row 30", "the needle").repeat(2) },
+      ]),
+    )
+    const pages: string[] = []
+    let next: object | undefined = { search: "needle" }
+    while (next) {
+      const page = askSession(next, many)
+      pages.push(page)
+      expect(byteLength(page)).toBeLessThanOrEqual(16_000)
+      const note = /the next is hud_recall (\{.*\})\]$/.exec(page)?.[1]
+      next = note === undefined ? undefined : (JSON.parse(note) as object)
+    }
+    expect(pages[0]).toStartWith(
+      '[500+ lines with "needle" in 250+ of 300 folded steps and outputs, newest first; the older ones are left out, a longer text finds fewer]\n\n[recalled r0000299 ',
+    )
+    expect(pages.join("\n").match(/the needle/g)?.length).toBe(500)
+  })
+})
+
+describe("everything folded", () => {
+  const word = fc.string({ unit: fc.constantFrom(..."abcxyz"), minLength: 6, maxLength: 9 })
+  const text = fc.array(fc.array(word, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 })
+  const folds = fc.uniqueArray(
+    fc.record({ id: fc.stringMatching(/^r[0-9a-z]{7}$/), side: fc.constantFrom("output", "step"), text }),
+    { minLength: 1, maxLength: 12, selector: ({ id }) => id },
+  )
+
+  test("is found by its id, its step, its file and a word of its content", () => {
+    fc.assert(
+      fc.property(folds, fc.nat(), (all, which) => {
+        const session = Object.fromEntries(
+          all.map(({ id, side, text }, at): [string, Folded] => [
+            id,
+            { step: at + 1, side, text: text.map((line) => line.join(" ")).join("\n"), files: [`/p/${id}.ts`] },
+          ]),
+        )
+        const at = which % all.length
+        const { id, text } = all[at] ?? { id: "", text: [] }
+        const whole = text.map((line) => line.join(" ")).join("\n")
+        expect(askSession({ ids: id }, session)).toBe(whole)
+        expect(askSession({ ids: id.slice(1).toUpperCase(), steps: at + 1 }, session)).toBe(whole)
+        expect(askSession({ steps: `${at + 1}` }, session)).toBe(whole)
+        expect(askSession({ file: `p\\${id}.ts` }, session)).toEndWith(`\n${whole}`)
+        const line = text[which % text.length] ?? []
+        const found = askSession({ search: line[which % line.length] }, session)
+        expect(found).toContain(`[recalled ${id} · `)
+        expect(found).toContain(line.join(" "))
+      }),
+    )
+  })
+
+  test("of a range, page by page, adds up to the originals", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.string({ maxLength: 60 }), { minLength: 1, maxLength: 30 }), {
+          minLength: 2,
+          maxLength: 6,
+        }),
+        (all) => {
+          const texts = all.map((lines) => lines.join("\n").replaceAll("[", "("))
+          const ids = texts.map((_, at) => `r${String(at).padStart(7, "0")}`)
+          const request = readRequest({ steps: `1-${texts.length}` })
+          if (typeof request === "string") throw new Error(request)
+          const session = new Map(ids.map((id, at) => [id, { ...fold(id), step: at + 1 }]))
+          const originals = new Map(ids.map((id, at) => [id, found(texts[at] ?? "")]))
+          const given = new Map(ids.map((id) => [id, ""]))
+          for (let page = 1, of = 1; page <= of; page++) {
+            const answer = answerRecall({ ...request, page }, session, originals, { bytes: 2000, lines: 20 })
+            of = Number(/\n\n\[page \d+ of (\d+)[^\n]*\]$/.exec(answer)?.[1] ?? 1)
+            const body = of === 1 ? answer : answer.slice(0, answer.lastIndexOf("\n\n[page "))
+            for (const piece of body.split(/(?:^|\n\n)(?=\[recalled )/).filter((one) => one !== "")) {
+              const [, id = "", text = ""] = /^\[recalled (\w+) [^\n]*\](?:\n([\s\S]*))?$/.exec(piece) ?? []
+              given.set(id, `${given.get(id)}${text}`)
+            }
+          }
+          expect([...given.values()]).toEqual(texts)
+        },
+      ),
+    )
   })
 })
 
 describe("arguments", () => {
   test("left empty are absent ones", () => {
-    expect(readRequest({ ids: "r1", lines: "", search: " ", page: null })).toEqual({ ids: ["r1"], page: 1 })
-    expect(readRequest({ ids: "r1", page: "2" })).toEqual({ ids: ["r1"], page: 2 })
-    expect(readRequest({ ids: "r1", page: 0 })).toEqual({ ids: ["r1"], page: 1 })
+    expect(readRequest({ ids: "r0000001", lines: "", search: " ", page: null })).toEqual({
+      ids: ["r0000001"],
+      steps: [],
+      page: 1,
+    })
+    expect(readRequest({ ids: "r0000001", page: "2" })).toEqual({ ids: ["r0000001"], steps: [], page: 2 })
+    expect(readRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
   })
 
   test.each([
-    [undefined, 'takes the id of a folded output as "ids"'],
-    [{ ids: "" }, 'takes the id of a folded output as "ids"'],
-    [{ ids: "r1", lines: "the first" }, '"lines" is a line or a range, as "120" or "120-180"; got "the first".'],
-    [{ ids: "r1", lines: "-50" }, '"lines" is a line or a range'],
-    [{ ids: "r1", search: "one\ntwo" }, '"search" is a text within one line'],
-    [{ ids: "r1", page: "last" }, '"page" is a whole number from 1 on; got "last".'],
+    [undefined, "needs to know what to return"],
+    [{ ids: "" }, "needs to know what to return"],
+    [{ ids: "r0000001", lines: "the first" }, '"lines" is a line or a range, as "120" or "120-180"; got "the first".'],
+    [{ ids: "r0000001", lines: "-50" }, '"lines" is a line or a range'],
+    [{ ids: "r0000001", search: "one\ntwo" }, '"search" is a text within one line'],
+    [
+      { steps: "the first" },
+      '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got "the first".',
+    ],
+    [{ steps: 0 }, '"steps" are numbers from 1 on'],
+    [{ file: "a\nb" }, '"file" is the path of one file'],
+    [{ ids: "r0000001", page: "last" }, '"page" is a whole number from 1 on; got "last".'],
   ])("that cannot be meant, as %j, get a sentence", (args, sentence) => {
     expect(readRequest(args)).toContain(sentence)
   })
 
   test("for many ids at once says how many are allowed, and shortens what is not an id", () => {
-    const ids = Array.from({ length: 101 }, (_, i) => `r${i + 1}`)
-    expect(ask({ ids }, { r1: "one" })).toContain("at most 100 at once; got 101")
-    expect(readIDs(`r1 ${"x".repeat(5_000)}`).join("").length).toBeLessThan(50)
+    const ids = Array.from({ length: 101 }, (_, i) => `r${String(i).padStart(7, "0")}`)
+    expect(ask({ ids }, { r0000001: "one" })).toContain(
+      "At most 100 ids and 100 ranges of steps are returned at once; got 101 and 0.",
+    )
+    expect(readIDs(`r0000001 ${"x".repeat(5_000)}`).join("").length).toBeLessThan(50)
   })
 
   test("for a page that does not exist says how many there are", () => {
-    expect(ask({ ids: "r1", page: 9 }, { r1: "short" })).toBe("There is no page 9: this answer has one page.")
+    expect(ask({ ids: "r0000001", page: 9 }, { r0000001: "short" })).toBe(
+      "There is no page 9: this answer has one page.",
+    )
   })
 
-  test("of any kind never throw", () => {
-    fc.assert(
-      fc.property(fc.object({ key: fc.constantFrom("ids", "lines", "search", "page") }), (args) => {
-        expect(typeof ask(args, { r1: "text" })).toBe("string")
-      }),
+  test("of any kind never throw, and are answered", () => {
+    const said = fc.oneof(
+      fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true }),
+      fc.constantFrom("r0000001", "1", "1-3", "2,4-", "r9999999", "a.ts", "text", 1, 7),
     )
+    const args = fc.dictionary(fc.constantFrom("ids", "steps", "file", "lines", "search", "page"), said)
+    fc.assert(
+      fc.property(fc.oneof(args, fc.anything()), fc.boolean(), (args, isLost) => {
+        const answer = ask(args as object, { r0000001: isLost ? { kind: "gone" } : "text" })
+        expect(answer).not.toBe("")
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe("what every request carries", () => {
+  test("is short", () => {
+    const described = Object.entries(RECALL_ARGS).map(([name, arg]) => `${name} ${arg._zod.def.innerType.description}`)
+    expect(estimateTokens([RECALL_DESCRIPTION, ...described].join("\n"))).toBeLessThan(220)
   })
 })

@@ -5,13 +5,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Fold } from "../../src/fold/fold.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import { type Fold, stepKey } from "../../src/fold/fold.ts"
+import { addFolds } from "../../src/fold/folding.ts"
+import { createSessions } from "../../src/host/sessions.ts"
 import { replacePart } from "../../src/host/v1/copies.ts"
-import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
+import { createHooks } from "../../src/host/v1/hooks.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
+import plugin from "../../src/plugin.ts"
+import { openStore } from "../../src/store/open.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
-import { bash, SessionBuilder } from "../support/session.ts"
-import { converse, PATIENCE_MS, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
+import { take } from "../support/conversation.ts"
+import { bash, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { converse, PATIENCE_MS, read as reading, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
 const OUTPUT = "Tests: 1 failed, 3 passed\n"
 
@@ -19,12 +26,13 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
   const { messages } = new SessionBuilder().user("go").assistant([bash("npm test", OUTPUT, 1)])
   const part = messages[1]?.parts.find(({ type }) => type === "tool") as HostPart
   const fold: Fold = {
-    id: "r1",
+    id: "r0000001",
     partID: part.id ?? "",
     messageID: messages[1]?.info.id ?? "",
     hash: OUTPUT,
     side: "output",
-    text: "folded r1 · bash · 1 failed",
+    step: 1,
+    text: "folded r0000001 · bash · 1 failed",
     what: "bash npm test",
     reason: "pays",
     because: "",
@@ -41,15 +49,16 @@ async function ask(fold: Fold, sources: Partial<RecallSources>, asked: Asked = {
   const tool = recallTool(
     {
       foldsOf: (sessionID) => new Map(sessionID === "ses_test" ? [[fold.id, fold]] : []),
-      isSame: (part, { hash }) => stateOf(part)?.output === hash,
+      isSame: ({ parts }, { hash }) => parts.some((part) => part.type === "tool" && part.output === hash),
       storedMessage: async () => undefined,
+      storedMessages: () => Promise.reject(new Error("all were asked for")),
       report: () => {},
       ...sources,
     },
     asked.patienceMs,
   )
   const context = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
-  const answer = await tool.execute(asked.args ?? { ids: "r1" }, context as never)
+  const answer = await tool.execute(asked.args ?? { ids: "r0000001" }, context as never)
   return typeof answer === "string" ? answer : answer.output
 }
 
@@ -74,14 +83,18 @@ describe("the original", () => {
       asked.push(ids)
       return messages[1]
     }
-    const second = { ...fold, id: "r2" }
+    const second = { ...fold, id: "r0000002" }
     const foldsOf = () => new Map([fold, second].map((one) => [one.id, one]))
     const counted: string[] = []
     const recalled = (_: string, folds: readonly Fold[]) => void counted.push(...folds.map(({ id }) => id))
-    const answer = await ask(fold, { storedMessage, foldsOf, recalled }, { args: { ids: ["r1", "r2", "r3"] } })
+    const answer = await ask(
+      fold,
+      { storedMessage, foldsOf, recalled },
+      { args: { ids: ["r0000001", "r0000002", "r0000003"] } },
+    )
     expect(answer.split(OUTPUT).length - 1).toBe(2)
     expect(asked).toEqual([["ses_test", fold.messageID]])
-    expect(counted).toEqual(["r1", "r2"])
+    expect(counted).toEqual(["r0000001", "r0000002"])
   })
 
   test("that has changed since is not returned", async () => {
@@ -128,6 +141,203 @@ describe("the original", () => {
   })
 })
 
+describe("many originals", () => {
+  /** Steps of one read each, all folded, and what OpenCode was asked for. */
+  const session = () => {
+    const builder = new SessionBuilder()
+    const folds = new Map<string, Fold>()
+    for (let at = 1; at <= 12; at++) {
+      builder.assistant([tool("read", { filePath: `src/${at}.ts` }, `text of file ${at}\nneedle`)])
+      const id = `r${String(at).padStart(7, "0")}`
+      const messageID = builder.messages.at(-1)?.info.id ?? ""
+      folds.set(id, { ...folded().fold, id, step: at, side: "step", partID: messageID, messageID })
+    }
+    const asked: string[] = []
+    const sources: Partial<RecallSources> = {
+      foldsOf: () => folds,
+      isSame: () => true,
+      storedMessage: async (_, id) => {
+        asked.push(id)
+        return builder.messages.find(({ info }) => info.id === id)
+      },
+      storedMessages: async () => {
+        asked.push("all")
+        return builder.messages
+      },
+    }
+    return { messages: builder.messages, sources, asked }
+  }
+
+  test("that the array lacks come with one request", async () => {
+    const { messages, sources, asked } = session()
+    const answer = await ask(folded().fold, sources, { args: { search: "NEEDLE" }, messages: messages.slice(0, 3) })
+    expect(answer).toStartWith('[12 lines with "NEEDLE" in 12 of 12 folded steps and outputs, newest first]')
+    expect(asked).toEqual(["all"])
+    expect(await ask(folded().fold, sources, { args: { steps: "9-11" }, messages: messages.slice(0, 9) })).toContain(
+      "called read\nfilePath: src/10.ts\nreturned 2 lines:\ntext of file 10\nneedle",
+    )
+    expect(asked.length).toBe(3)
+  })
+
+  test("that the array has come without a request", async () => {
+    const { messages, sources, asked } = session()
+    expect(await ask(folded().fold, sources, { args: { file: "src/7.ts" }, messages })).toContain("text of file 7\n")
+    expect(asked).toEqual([])
+  })
+
+  test.each([[undefined], [null], [7], ["rejects"]])("are not to be had when OpenCode answers %j", async (all) => {
+    const { sources } = session()
+    const storedMessages = () => (all === "rejects" ? Promise.reject(new Error("down")) : Promise.resolve(all))
+    const counted: unknown[] = []
+    const recalled = (...folds: unknown[]) => void counted.push(folds)
+    const answer = await ask(folded().fold, { ...sources, storedMessages, recalled }, { args: { search: "needle" } })
+    expect(answer).toEndWith(
+      "[Not looked through: 12 folded steps and outputs that OpenCode did not return; asked again it may]",
+    )
+    expect(await ask(folded().fold, { ...sources, storedMessages }, { args: { steps: "1-12" } })).toContain(
+      "did not answer",
+    )
+    expect(counted).toEqual([])
+  })
+})
+
+test("a recall is counted, and its session's planner learns what was missed", async () => {
+  const env = createEnv(ROOT)
+  const sessions = createSessions(env)
+  const session = sessions.get("ses_test")
+  const { messages } = new SessionBuilder().user("go").assistant([read("a.ts"), bash("ls")])
+  const reading = take(session.ledger, messages)
+  const [step] = reading.entries.filter(({ call }) => call)
+  const fold: Fold = {
+    ...folded().fold,
+    side: "step",
+    partID: step?.id ?? "",
+    messageID: step?.id ?? "",
+    hash: env.hash(step ? stepKey(step) : ""),
+  }
+  session.folding = addFolds(session.folding, [fold])
+  const context = {
+    ...{ sessions, env, options: { deadlineMs: 100, fold: { enabled: true } } },
+    models: { answerLimits: () => undefined },
+    message: async () => undefined,
+    messages: async () => undefined,
+  }
+  const hooks = createHooks(context as never, async () => {})
+  await hooks.tool?.hud_recall?.execute({ steps: "1" }, { sessionID: "ses_test", messages } as never)
+  expect(session.turn.recalls).toBe(1)
+  expect([...session.folding.pinned]).toEqual([[fold.partID, 13]])
+  expect([...session.folding.missed]).toEqual([
+    ["file", 1],
+    ["listing", 1],
+  ])
+  await hooks.tool?.hud_recall?.execute({ steps: "2" }, { sessionID: "ses_test", messages } as never)
+  expect(session.turn.recalls).toBe(1)
+})
+
+/** The plugin in a process of its own, with OpenCode's store behind it. */
+async function load(path: string, stored: () => readonly HostMessage[]) {
+  const session = {
+    message: async (given: { path: { messageID: string } }) => {
+      const data = stored().find(({ info }) => info.id === given.path.messageID)
+      return data ? { data } : { error: { name: "NotFoundError" } }
+    },
+    messages: async () => ({ data: stored() }),
+  }
+  const input = { client: { session, app: {}, tui: {} }, directory: ROOT, worktree: ROOT }
+  const options = { store: { path }, deadlineMs: 5000, hud: { enabled: false }, fold: { price: { read: 1, write: 1 } } }
+  const hooks = await plugin.server(input as never, options as never)
+  const transform = hooks["experimental.chat.messages.transform"]
+  return {
+    async request(messages: HostMessage[]): Promise<HostMessage[]> {
+      await transform?.({}, { messages } as never)
+      return messages
+    },
+    async recall(args: object, messages?: HostMessage[], sessionID = "ses_test"): Promise<string> {
+      const answer = await hooks.tool?.hud_recall?.execute(args as never, { sessionID, messages } as never)
+      return typeof answer === "object" ? answer.output : (answer ?? "")
+    },
+    dispose: () => hooks.dispose?.(),
+  }
+}
+
+describe("a session whose steps are folded", () => {
+  const folder = mkdtempSync(join(tmpdir(), "recall-steps-"))
+  // a request waits a second for the store, which a busy machine may need to load its code
+  beforeAll(async () => (await openStore({ path: join(folder, "first.db"), onWarning() {} })).close())
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  type Loaded = Awaited<ReturnType<typeof load>>
+  const old = `a\n\tb${"\n  a line that goes".repeat(40)}`
+  const edited = { filePath: `${ROOT}/src/3.ts`, oldString: old, newString: 'say("slow \\n") // unforgettable' }
+  const step = `said in 1 line:
+Now part 5.
+
+called edit
+filePath: ${ROOT}/src/3.ts
+oldString, 42 lines:
+${old}
+newString: say("slow \\n") // unforgettable
+returned 1 line:
+Edit applied successfully.`
+
+  /** A session of 40 steps, of which the fifth is an edit, and the process that made their requests. */
+  const worked = async (name: string) => {
+    const session = new SessionBuilder().user("find the slow part")
+    const path = join(folder, name)
+    const first = await load(path, () => session.messages)
+    for (let at = 1; at <= 40; at++) {
+      await first.request(session.fresh())
+      const content = `const part${at} = [\n${`  "row ${at}",\n`.repeat(80)}]\n`
+      const part = at === 5 ? tool("edit", edited, "Edit applied successfully.") : read(`src/${at}.ts`, content)
+      session.assistant([{ type: "text", text: `Now part ${at}.` }, part], usage(3000 + 300 * at))
+    }
+    return { session, path, first, sent: await first.request(session.fresh()) }
+  }
+
+  /** Finds the edit in every way. */
+  const expectFound = async (process: Loaded, messages: HostMessage[]) => {
+    expect(await process.recall({ steps: "5" }, messages)).toBe(step)
+    const found = await process.recall({ search: "UNFORGETTABLE" }, messages)
+    expect(found).toMatch(/^\[1 line with "UNFORGETTABLE" in 1 of \d+ folded/)
+    expect(found).toContain(" · step 5 · edit src/3.ts · 1 line with ")
+    const named = await process.recall({ file: "src\\3.ts" }, messages)
+    expect(named.match(/(?<=^\[recalled \w{8} · )step \d+/gm)).toEqual(["step 3", "step 5"])
+  }
+
+  test(
+    "gives them back by number, file and search, also after a compaction, and not in a fork",
+    async () => {
+      const { session, first, sent } = await worked("one.db")
+      expect(JSON.stringify(sent)).toContain('hud_recall with steps \\"')
+      await expectFound(first, sent)
+      expect(await first.recall({ steps: "40" }, sent)).toBe(
+        "[Not folded: step 40; what is not folded stands in the conversation in full]",
+      )
+      expect(await first.recall({ steps: "41-42" }, sent)).toBe("[No steps 41-42: the newest is 40]")
+      session.compaction().assistant([read("src/41.ts")], usage(2000))
+      const compacted = await first.request(session.fresh().slice(-3))
+      await expectFound(first, compacted)
+      expect(await first.recall({ steps: "40" }, compacted)).toContain("from before a compaction")
+      expect(await first.recall({ steps: "5" }, compacted, "ses_fork")).toStartWith("Nothing is folded in this session")
+      await first.dispose()
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    "gives them back in a new process, which never saw them unfolded",
+    async () => {
+      const { session, path, first } = await worked("two.db")
+      await first.dispose()
+      session.compaction().assistant([read("src/41.ts")], usage(2000))
+      const second = await load(path, () => session.messages)
+      await expectFound(second, await second.request(session.fresh().slice(-3)))
+      await second.dispose()
+    },
+    PATIENCE_MS,
+  )
+})
+
 /** A plugin that folds every output, and in a session's second turn removes the first turn's messages. */
 const PLUGIN = `
 import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/copies.ts", import.meta.url)))}
@@ -138,9 +348,9 @@ const foldsOf = (id) => sessions.get(id) ?? sessions.set(id, new Map()).get(id)
 const foldOf = (folds, part) => {
   const known = [...folds.values()].find(({ partID }) => partID === part.id)
   if (known) return known
-  const id = "r" + (folds.size + 1)
+  const id = "r" + String(folds.size + 1).padStart(7, "0")
   const what = part.tool + " " + Object.values(part.state.input)[0]
-  const fold = { id, partID: part.id, messageID: part.messageID, side: "output", what, hash: part.state.output }
+  const fold = { id, partID: part.id, messageID: part.messageID, side: "output", step: folds.size + 1, what, hash: part.state.output }
   folds.set(id, fold)
   return fold
 }
@@ -158,8 +368,9 @@ const server = async ({ client }) => ({
   tool: {
     hud_recall: recallTool({
       foldsOf,
-      isSame: (part, fold) => part.output === fold.hash,
+      isSame: (message, fold) => message.parts.some(({ output }) => output === fold.hash),
       storedMessage: async (id, messageID) => (await client.session.message({ path: { id, messageID } })).data,
+      storedMessages: async (id) => (await client.session.messages({ path: { id } })).data,
       report: () => {},
     }),
   },
@@ -194,30 +405,29 @@ describe("in the real OpenCode", () => {
     "the tool is shown with its arguments, and gives back what was read, loose arguments and all",
     async () => {
       const { session, requests } = await converse(world, "go", [
-        use(read("alpha.txt")),
-        use(recall({ ids: ["[r1]"] })),
-        use(recall({ ids: 1, lines: 2, page: "1" })),
+        use(reading("alpha.txt")),
+        use(recall({ ids: ["[r0000001]"] })),
+        use(recall({ ids: "0000001", lines: 2, page: "1" })),
         say("done"),
       ])
       const tools = requests[0]?.body.tools as { function: { name: string; parameters: unknown } }[]
       expect(tools.find((tool) => tool.function.name === "hud_recall")?.function.parameters).toMatchObject({
         type: "object",
         properties: {
-          ids: { type: "string", description: expect.stringContaining("r12, r15") },
+          ids: { type: "string", description: expect.stringContaining("r4k2x9db") },
           lines: { type: "string", description: expect.stringContaining("120-180") },
           search: { type: "string", description: expect.any(String) },
           page: { type: "number", description: expect.any(String) },
         },
-        required: ["ids"],
       })
-      expect(resultIn(requests[1])).toBe("folded r1")
+      expect(resultIn(requests[1])).toBe("folded r0000001")
       const [original = ""] = await outputsOf(session)
       expect(original).toContain("1: first\n2: second\n")
       expect(resultIn(requests[2])).toBe(original)
-      expect(resultIn(requests[3])).toBe("[recalled r1 · read alpha.txt · line 2 of 1-2]\n2: second")
+      expect(resultIn(requests[3])).toBe("[recalled r0000001 · step 1 · read alpha.txt · line 2 of 1-2]\n2: second")
 
       // the message is no longer in the array: OpenCode's server has it
-      const later = await converse(world, "later", [use(recall({ ids: "r1" })), say("done")], { session })
+      const later = await converse(world, "later", [use(recall({ ids: "r0000001" })), say("done")], { session })
       expect(JSON.stringify(later.requests[0]?.body.messages)).not.toContain("alpha.txt")
       expect(resultIn(later.requests[1])).toBe(original)
     },
@@ -228,9 +438,9 @@ describe("in the real OpenCode", () => {
     "what is longer than OpenCode passes on comes in pages that it leaves whole",
     async () => {
       const { session, requests } = await converse(world, "go", [
-        use(read("long.txt")),
-        use(recall({ ids: "r1" })),
-        use(recall({ ids: "r1", page: 2 })),
+        use(reading("long.txt")),
+        use(recall({ ids: "r0000001" })),
+        use(recall({ ids: "r0000001", page: 2 })),
         say("done"),
       ])
       const [original = ""] = await outputsOf(session)

@@ -1,9 +1,11 @@
 // Connects the hooks to their functions, each behind its guard.
 
 import type { Hooks } from "@opencode-ai/plugin"
-import { type Folds, foldedKey } from "../../fold/fold.ts"
-import { RECALL_TOOL } from "../../output/shows.ts"
-import { fingerprint, readEntry } from "../../session/entry.ts"
+import { type Fold, type Folds, foldedKey } from "../../fold/fold.ts"
+import { withMiss } from "../../fold/folding.ts"
+import { RECALL_TOOL, type Shows } from "../../output/shows.ts"
+import type { Message } from "../../session/conversation.ts"
+import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
 import type { HookContext } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
@@ -48,24 +50,44 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
 const NO_FOLDS: Folds = new Map()
 
 /** The tool handles its own errors, so it needs no guard. */
-function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
+function recallSources({ sessions, models, env, message, messages }: HookContext, report: Report): RecallSources {
+  // several folds may be of one message; the messages exist only for one recall
+  const entries = new WeakMap<Message, Entry>()
+  const entryOf = (one: Message) => {
+    const entry = entries.get(one) ?? readEntry(one, fingerprint(one), 0, () => false, env)
+    entries.set(one, entry)
+    return entry
+  }
   return {
     foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NO_FOLDS,
-    isSame(message, fold) {
-      const key = foldedKey(
-        readEntry(message, fingerprint(message), 0, () => false, env),
-        fold,
-      )
+    stepsOf(sessionID) {
+      const ledger = sessions.peek(sessionID)?.ledger
+      if (!ledger || ledger.entries.length === 0) return
+      const { calls } = ledger.facts
+      return { from: calls - ledger.entries.filter(({ call }) => call).length + 1, to: calls }
+    },
+    isSame(one, fold) {
+      const key = foldedKey(entryOf(one), fold)
       return key !== undefined && env.hash(key) === fold.hash
     },
     storedMessage: message,
+    storedMessages: messages,
     limits: () => models.answerLimits(),
     report: (cause) => report(RECALL_TOOL, "failed", cause),
-    recalled(sessionID) {
+    recalled(sessionID, folds) {
       const session = sessions.peek(sessionID)
-      if (session) session.turn.recalls++
+      if (!session) return
+      session.turn.recalls++
+      const { entries, facts } = session.ledger
+      session.folding = withMiss(session.folding, folds, facts.calls, (fold) => shownBy(fold, entries))
     },
   }
+}
+
+/** What the folded outputs show; nothing when a compaction has removed them. */
+function shownBy({ side, messageID, partID }: Fold, entries: readonly Entry[]): Shows[] {
+  const events = entries.find(({ id }) => id === messageID)?.events ?? []
+  return events.filter((event) => side === "step" || event.partID === partID).map(({ shows }) => shows)
 }
 
 type Body = (...args: unknown[]) => Commit | undefined | Promise<Commit | undefined>

@@ -1,26 +1,31 @@
-// tool.hud_recall: returns the originals of folded outputs, from the array the call was made with or from OpenCode's own
+// tool.hud_recall: returns the originals of what is folded, from the array the call was made with or from OpenCode's own
 // store. It serves only folds of the asking session. Problems are answered in words, since a tool that throws would be
 // recorded as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import { type Fold, originalText } from "../../fold/fold.ts"
+import { type Fold, type Folds, originalText } from "../../fold/fold.ts"
 import type { PageLimits } from "../../fold/pages.ts"
-import { answerRecall, isFile, type Original, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
+import type { NumberRange } from "../../fold/ranges.ts"
+import { answerRecall, isFile, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, recallTitle } from "../../fold/recall.ts"
+import { filesNamed, namedFolds, type Original, shownFolds } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
-import { cut } from "../../text/sanitize.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
 export type RecallSources = {
   /** the session's folds by recall id */
-  foldsOf(sessionID: string): ReadonlyMap<string, Fold>
+  foldsOf(sessionID: string): Folds
+  /** the numbers of the steps that its conversation has, folded or not; undefined when they are not known */
+  stepsOf?(sessionID: string): NumberRange | undefined
   /** whether the message still has the content that was folded, by its hash */
   isSame(message: Message, fold: Fold): boolean
   /** `{info, parts}` as OpenCode stores it; undefined when there is no such message, rejects when it does not answer */
   storedMessage(sessionID: string, messageID: string): Promise<unknown>
+  /** all of the session's messages in that form; undefined when OpenCode does not answer */
+  storedMessages(sessionID: string): Promise<unknown>
   /** Logs what went wrong. The agent gets a sentence without the cause. */
   report(cause: unknown): void
   /** Called with the folds whose originals were found. */
@@ -31,8 +36,8 @@ export type RecallSources = {
 
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
-/** Length of the call's title, which lists the ids. */
-const MAX_TITLE_CHARS = 60
+/** Messages requested one by one; for more, all of the session are requested at once. */
+const MAX_SINGLE_REQUESTS = 5
 
 export function recallTool(sources: RecallSources, maxWaitMs: number = MAX_WAIT_MS): ToolDefinition {
   return {
@@ -55,50 +60,64 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   if (typeof request === "string") return request
   const { sessionID } = context
   const folds = sources.foldsOf(sessionID)
-  const asked = request.ids.flatMap((id) => folds.get(id) ?? [])
+  const named = namedFolds(request, folds)
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(context)?.messages)
-  const originals = await findAll(sources, sessionID, asked, live, maxWaitMs)
-  const found = asked.filter(({ id }) => originals.get(id)?.kind === "found")
+  const originals = await findAll(sources, sessionID, named, live, maxWaitMs)
+  const found = shownFolds(request, named, originals).filter(({ id }) => originals.get(id)?.kind === "found")
   if (found.length > 0) sources.recalled?.(sessionID, found)
   return {
-    title: cut(request.ids.join(", "), MAX_TITLE_CHARS),
-    output: answerRecall(request, folds, originals, sources.limits?.()),
+    title: recallTitle(request),
+    output: answerRecall(request, folds, originals, sources.limits?.(), sources.stepsOf?.(sessionID)),
   }
 }
 
 async function findAll(
-  { isSame, storedMessage }: RecallSources,
+  sources: RecallSources,
   sessionID: string,
   folds: readonly Fold[],
   live: readonly Message[],
   maxWaitMs: number,
 ): Promise<ReadonlyMap<string, Original>> {
-  const asked = new Map<string, Promise<unknown>>()
-  const stored = (messageID: string) => {
-    const answer = asked.get(messageID) ?? within(storedMessage(sessionID, messageID), maxWaitMs)
-    asked.set(messageID, answer)
-    return answer
+  // of messages with one id, as forks make them, the first
+  const inArray = new Map(live.toReversed().map((message) => [message.id, message]))
+  const originalIn = (message: Message | undefined, fold: Fold): Original => {
+    const text = message && originalText(message, fold)
+    if (message === undefined || text === undefined) return { kind: "gone" }
+    if (!sources.isSame(message, fold)) return { kind: "changed" }
+    return { kind: "found", text, isFile: isFile(message, fold), files: filesNamed(message, fold) }
   }
-  const find = async (fold: Fold): Promise<Original> => {
-    const originalIn = (messages: readonly Message[]): Original => {
-      const found = messages.find(({ id }) => id === fold.messageID)
-      const text = found && originalText(found, fold)
-      if (found === undefined || text === undefined) return { kind: "gone" }
-      return isSame(found, fold) ? { kind: "found", text, isFile: isFile(found, fold) } : { kind: "changed" }
-    }
-    const inArray = originalIn(live)
-    if (inArray.kind === "found") return inArray
-    let message: unknown
-    try {
-      message = await stored(fold.messageID)
-    } catch {
-      return { kind: "unanswered" }
-    }
-    if (message === LATE) return { kind: "unanswered" }
-    return originalIn(messagesIn([message]))
+  const originals = new Map(folds.map((fold) => [fold.id, originalIn(inArray.get(fold.messageID), fold)]))
+  const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")
+  const ids = new Set(missing.map(({ messageID }) => messageID))
+  const stored = await storedIn(sources, sessionID, [...ids], maxWaitMs)
+  for (const fold of missing) {
+    const message = stored(fold.messageID)
+    originals.set(fold.id, message === LATE ? { kind: "unanswered" } : originalIn(message, fold))
   }
-  return new Map(await Promise.all(folds.map(async (fold) => [fold.id, await find(fold)] as const)))
+  return originals
+}
+
+type Stored = (messageID: string) => Message | undefined | typeof LATE
+
+/** The stored messages with these ids, with few requests however many they are. `LATE`: there was no answer. */
+async function storedIn(
+  { storedMessage, storedMessages }: RecallSources,
+  sessionID: string,
+  ids: readonly string[],
+  maxWaitMs: number,
+): Promise<Stored> {
+  if (ids.length > MAX_SINGLE_REQUESTS) {
+    const all = await within(storedMessages(sessionID), maxWaitMs).catch(() => LATE)
+    const byID = new Map(messagesIn(all).map((message) => [message.id, message]))
+    return (id) => (Array.isArray(all) ? byID.get(id) : LATE)
+  }
+  const one = async (id: string) => {
+    const message = await within(storedMessage(sessionID, id), maxWaitMs).catch(() => LATE)
+    return [id, message === LATE ? LATE : messagesIn([message]).find((found) => found.id === id)] as const
+  }
+  const byID = new Map(await Promise.all(ids.map(one)))
+  return (id) => byID.get(id)
 }
 
 /** OpenCode's messages as the conversation they were before anything was folded. */

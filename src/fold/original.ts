@@ -1,0 +1,92 @@
+// A folded step as text. Nothing is escaped, so that an edit's arguments can be copied as they are, and nothing is lost:
+// every text of more than one line is announced with the number of its lines.
+//
+//   said in 1 line:
+//   The percentage is not divided by 100.
+//
+//   called edit
+//   filePath: src/price.ts
+//   oldString, 2 lines:
+//     return price
+//       * percent
+//   newString:   return (price * percent) / 100
+//   replaceAll: false
+//   returned 1 line:
+//   Edit applied successfully.
+//
+// After `name: ` stands a value in JSON, or a string that is no JSON, as it is. Values inside objects and lists are named
+// by their way, such as `edits[0].oldString`.
+
+import type { Message, ToolPart } from "../session/conversation.ts"
+import { lineCount } from "./pages.ts"
+
+/** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */
+export function stepText({ parts }: Message): string {
+  const pieces = parts.flatMap((part) => {
+    if (part.type === "text") return part.ignored || part.text === "" ? [] : [textBlock("said in", part.text)]
+    return part.type === "tool" ? [callText(part)] : []
+  })
+  return pieces.join("\n\n")
+}
+
+function callText({ tool, input, output, status }: ToolPart): string {
+  const called = `called ${/^[\w.:/-]+$/.test(tool) ? tool : JSON.stringify(tool)}`
+  const result = status === "error" ? "failed with" : status === "completed" ? "returned" : "has not finished, so far"
+  return [called, ...argumentLines(input), textBlock(result, output)].join("\n")
+}
+
+function textBlock(head: string, text: string): string {
+  return text === "" ? `${head} nothing` : `${head} ${linesOf(text)}:\n${text}`
+}
+
+function linesOf(text: string): string {
+  const count = lineCount(text)
+  return count === 1 ? "1 line" : `${count} lines`
+}
+
+/** Deeper values are written as JSON. */
+const MAX_DEPTH = 8
+
+function argumentLines(value: object, way = "", depth = 0): string[] {
+  return Object.entries(value).flatMap(([key, one]): string[] => {
+    const name = way + step(key, Array.isArray(value), way === "")
+    if (typeof one === "string") return [stringLine(name, one)]
+    const isNested = typeof one === "object" && one !== null && Object.keys(one).length > 0
+    return isNested && depth < MAX_DEPTH ? argumentLines(one, name, depth + 1) : [`${name}: ${json(one)}`]
+  })
+}
+
+/** One step of a value's way: `.key`, `[0]`, or `["any other key"]`. */
+function step(key: string, isList: boolean, isFirst: boolean): string {
+  if (isList) return `[${key}]`
+  if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `[${JSON.stringify(key)}]`
+  return isFirst ? key : `.${key}`
+}
+
+function stringLine(name: string, text: string): string {
+  if (text === "") return `${name}: ""`
+  return text.includes("\n") || isJSON(text) ? `${name}, ${linesOf(text)}:\n${text}` : `${name}: ${text}`
+}
+
+/** Longer strings of one line are not tried: they go on a line of their own. */
+const MAX_TRIED_CHARS = 1000
+
+/** Whether a string would be taken for another value. */
+function isJSON(text: string): boolean {
+  if (text.length > MAX_TRIED_CHARS) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function json(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null"
+  } catch {
+    // nested too deeply, or nothing that a host could have stored
+    return '"(not readable)"'
+  }
+}

@@ -1,0 +1,104 @@
+// The sentences of a `hud_recall` answer about what was asked for and is not there, each with what to do.
+
+import { cut, line } from "../text/sanitize.ts"
+import type { Fold, Folds } from "./fold.ts"
+import { clipped, type NumberRange, namedRanges, rangesWithout } from "./ranges.ts"
+import { foldNamed, isPointed, type Original, type RecallRequest } from "./select.ts"
+
+/** Unknown ids that an answer names, and known ones it suggests. */
+const MAX_NAMED = 3
+const MAX_ID_CHARS = 20
+
+/** How many of a session's folds. */
+export function countOfFolds(count: number): string {
+  return count === 1 ? "1 folded step or output" : `${count} folded steps and outputs`
+}
+
+/** What was asked for and is not shown, each with what to do. */
+export function notesOn(
+  request: RecallRequest,
+  folds: Folds,
+  named: readonly Fold[],
+  found: readonly Fold[],
+  originals: ReadonlyMap<string, Original>,
+  inConversation: NumberRange | undefined,
+): string[] {
+  const { ids, file, search } = request
+  const unknown = ids.filter((id) => !foldNamed(folds, id))
+  const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
+  notes.push(...aboutSteps(request, folds, inConversation))
+  if (found.length === 0 && named.length > 0) {
+    const line = `has a line with ${quoted(search)}`
+    const among = `Nothing among the ${countOfFolds(named.length)}${isPointed(request) ? " asked for" : ""}`
+    if (file !== undefined)
+      notes.push(
+        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${line}`}; what is not folded stands in the conversation in full, and reading the file shows its present state`,
+      )
+    else if (search !== undefined && isPointed(request)) notes.push(`${among} ${line}`)
+  }
+  if (file === undefined && isPointed(request)) return notes
+  const lost = named.filter(({ id }) => originals.get(id)?.kind !== "found")
+  if (lost.length > 0) {
+    const isSilent = lost.some(({ id }) => originals.get(id)?.kind === "unanswered")
+    const why = isSilent
+      ? "that OpenCode did not return; asked again it may"
+      : "that the session no longer has as folded"
+    notes.push(`Not looked through: ${countOfFolds(lost.length)} ${why}`)
+  }
+  return notes
+}
+
+/** The steps that were asked for and are not folded. */
+function aboutSteps({ steps }: RecallRequest, folds: Folds, inConversation: NumberRange | undefined): string[] {
+  if (steps.length === 0) return []
+  const folded = [...folds.values()].map(({ step }) => step)
+  const newest = Math.max(inConversation?.to ?? 0, ...folded)
+  const oldest = inConversation?.from ?? 1
+  // an open end is the newest step
+  const asked = steps.map(({ from, to }) => ({
+    from,
+    to: to === Number.POSITIVE_INFINITY ? Math.max(from, newest) : to,
+  }))
+  const left = (from: number, to: number) => rangesWithout(clipped(asked, { from, to }), folded)
+  const gone = left(1, oldest - 1)
+  const here = left(oldest, newest)
+  const ahead = left(newest + 1, Number.POSITIVE_INFINITY)
+  const notes: string[] = []
+  if (gone.length > 0)
+    notes.push(
+      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; its summary is what is left, and a call made again shows the present state`,
+    )
+  if (here.length > 0)
+    notes.push(`Not folded: ${namedRanges(here, "step")}; what is not folded stands in the conversation in full`)
+  if (ahead.length > 0) notes.push(`No ${namedRanges(ahead, "step")}: the newest is ${newest}`)
+  return notes
+}
+
+/** `folds` has none of the ids, and is not empty. */
+function aboutUnknown(ids: readonly string[], folds: Folds): string {
+  const wanted = ids[0]?.toLowerCase() ?? ""
+  const likeness = ({ id }: Fold) => [...id].filter((char, at) => char === wanted[at]).length
+  // an id that was copied wrongly differs in few characters; otherwise the newest may be meant
+  const nearest = [...folds.values()]
+    .reverse()
+    .sort((one, other) => Math.max(MIN_LIKE_CHARS, likeness(other)) - Math.max(MIN_LIKE_CHARS, likeness(one)))
+    .slice(0, MAX_NAMED)
+    .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
+  const named = ids.slice(0, MAX_NAMED).map((id) => cut(line(id), MAX_ID_CHARS))
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
+  const among = `${countOfFolds(folds.size)}${folds.size > MAX_NAMED ? ", among them" : ":"}`
+  return `Not folded in this session: ${named.join(", ")}${more}. There ${folds.size === 1 ? "is" : "are"} ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"`
+}
+
+/** Ids that share fewer characters in the same places are not alike. */
+const MIN_LIKE_CHARS = 4
+
+/** A given value as the answer repeats it. */
+export function quoted(value: unknown): string {
+  try {
+    return cut(line(JSON.stringify(value) ?? String(value)), 80)
+  } catch {
+    // circular, or nested too deeply
+    return "something else"
+  }
+}

@@ -1,0 +1,143 @@
+// Which of a session's folds a request for originals means.
+
+import { toolKindOf } from "../output/tools.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
+import { asRecord } from "../system/values.ts"
+import { normalizePath } from "../text/paths.ts"
+import { holdsText } from "./excerpt.ts"
+import type { Fold, Folds } from "./fold.ts"
+import { isWithin, type NumberRange } from "./ranges.ts"
+
+/** What the agent asks for. Ids and steps add up; a file narrows them. */
+export type RecallRequest = {
+  /** as given, without repetitions; some may be no ids */
+  ids: readonly string[]
+  steps: readonly NumberRange[]
+  file?: string
+  lines?: NumberRange
+  search?: string
+  page: number
+}
+
+/** The original of a fold, or why there is none. */
+export type Original =
+  /** `files`: the paths that its calls name, as `filesNamed` finds them */
+  | { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
+  /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
+  | { kind: "changed" | "gone" | "unanswered" }
+
+/** The fold with this id, in either case and with or without its `r`. */
+export function foldNamed(folds: Folds, word: string): Fold | undefined {
+  const id = word.toLowerCase()
+  return folds.get(id) ?? folds.get(`r${id}`)
+}
+
+/** Whether ids or steps say which folds are meant. */
+export function isPointed({ ids, steps }: RecallRequest): boolean {
+  return ids.length > 0 || steps.length > 0
+}
+
+/** The folds that ids and steps name, in this order; all when there are neither. Those of steps are oldest first. */
+export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
+  const oldestFirst = [...folds.values()].sort((one, other) => one.step - other.step)
+  if (!isPointed(request)) return oldestFirst
+  const named = request.ids.flatMap((word) => foldNamed(folds, word) ?? [])
+  return [...new Set([...named, ...oldestFirst.filter(({ step }) => isWithin(request.steps, step))])]
+}
+
+/**
+ * The folds to be shown, in the order of the answer. `named` are those of `namedFolds`, `originals` theirs by id. What was
+ * not named by its id is left out where its step is shown as a whole, or where it does not hold what is searched.
+ */
+export function shownFolds(
+  request: RecallRequest,
+  named: readonly Fold[],
+  originals: ReadonlyMap<string, Original>,
+): Fold[] {
+  const { ids, file, search } = request
+  const asked = new Set(ids.map((word) => word.toLowerCase()))
+  const isAsked = ({ id }: Fold) => asked.has(id) || asked.has(id.slice(1))
+  const originalOf = ({ id }: Fold) => originals.get(id)
+  const whole = new Set(
+    named.filter((one) => one.side === "step" && originalOf(one)?.kind === "found").map(({ messageID }) => messageID),
+  )
+  const apart = named.filter((one) => isAsked(one) || one.side === "step" || !whole.has(one.messageID))
+  const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
+  const shown = ofFile.filter((one) => {
+    if (isAsked(one)) return true
+    const original = originalOf(one)
+    if (original?.kind !== "found") return isPointed(request) && file === undefined
+    return search === undefined || holdsText(original.text, search)
+  })
+  return isPointed(request) || file !== undefined ? shown : shown.reverse()
+}
+
+/** The folds whose calls name a file: as it is written, or else in any case. */
+function naming(file: string, folds: readonly Fold[], originalOf: (fold: Fold) => Original | undefined): Fold[] {
+  const filesOf = (fold: Fold) => {
+    const original = originalOf(fold)
+    return (original?.kind === "found" && original.files) || []
+  }
+  const wanted = normalizePath(file)
+  const exact = folds.filter((fold) => filesOf(fold).some((path) => endsWith(path, wanted)))
+  if (exact.length > 0) return exact
+  const lower = wanted.toLowerCase()
+  return folds.filter((fold) => filesOf(fold).some((path) => endsWith(path.toLowerCase(), lower)))
+}
+
+/** Whether a path is the wanted one or ends with it; a path that is not absolute may also be its end. */
+function endsWith(path: string, wanted: string): boolean {
+  if (wanted === "") return false
+  return path === wanted || path.endsWith(`/${wanted}`) || (!isAbsolute(path) && wanted.endsWith(`/${path}`))
+}
+
+function isAbsolute(path: string): boolean {
+  return /^(?:\/|[A-Z]:\/)/.test(path)
+}
+
+/** Names of arguments that hold paths, also those of tools nobody here knows. */
+const PATH_ARGUMENT = /file|path|source|destination|target/i
+const MAX_PATH_CHARS = 1000
+/** How much of a command, and of a patch, is searched for paths. */
+const MAX_COMMAND_CHARS = 20_000
+const MAX_PATCH_CHARS = 500_000
+
+/** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
+export function filesNamed(message: Message, { side, partID }: Pick<Fold, "side" | "partID">): string[] {
+  const calls = message.parts.filter((part): part is ToolPart => part.type === "tool")
+  const paths = calls.filter(({ id }) => side === "step" || id === partID).flatMap(pathsIn)
+  return [...new Set(paths)].flatMap((path) => {
+    const named = normalizePath(path.replace(/^file:\/\//, ""))
+    if (named === "") return []
+    return [message.root === undefined || isAbsolute(named) ? named : normalizePath(`${message.root}/${named}`)]
+  })
+}
+
+function pathsIn({ tool, input }: ToolPart): string[] {
+  return Object.entries(input).flatMap(([name, value]) => pathsInArgument(name, value, toolKindOf(tool) === "command"))
+}
+
+function pathsInArgument(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
+  if (typeof value === "string") {
+    if (isCommand && name === "command") return wordsOf(value.slice(0, MAX_COMMAND_CHARS))
+    if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
+    return patchedFiles(value.slice(0, MAX_PATCH_CHARS))
+  }
+  if (depth > MAX_DEPTH) return []
+  if (Array.isArray(value)) return value.flatMap((one) => pathsInArgument(name, one, isCommand, depth + 1))
+  const fields = Object.entries(asRecord(value) ?? {})
+  return fields.flatMap(([field, one]) => pathsInArgument(field, one, isCommand, depth + 1))
+}
+
+const MAX_DEPTH = 8
+
+/** The words of a command, without the line number that may follow a path. */
+function wordsOf(command: string): string[] {
+  return command.split(/[\s"'`<>|&;()=,]+/).map((word) => word.replace(/(?::\d+){1,2}$/, ""))
+}
+
+/** The files of a patch, in the format of OpenCode's patch tool or of `diff`. */
+function patchedFiles(text: string): string[] {
+  const headers = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |(?:---|\+\+\+) (?:[ab]\/)?)(\S.{0,400})$/gm
+  return [...text.matchAll(headers)].flatMap(([, path]) => (path === undefined ? [] : [path.trim()]))
+}

@@ -1,0 +1,94 @@
+// Numbers and ranges in the forms that agents write them.
+
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { clipped, isWithin, namedRanges, rangesText, rangesWithout, readRanges } from "../../src/fold/ranges.ts"
+
+const END = Number.POSITIVE_INFINITY
+
+test.each([
+  ["12", [{ from: 12, to: 12 }]],
+  [12, [{ from: 12, to: 12 }]],
+  ["3-41", [{ from: 3, to: 41 }]],
+  ["41-3", [{ from: 3, to: 41 }]],
+  ["3–41", [{ from: 3, to: 41 }]],
+  ["3 - 41", [{ from: 3, to: 41 }]],
+  ["3..41", [{ from: 3, to: 41 }]],
+  ["3 to 41", [{ from: 3, to: 41 }]],
+  ["steps 3-41", [{ from: 3, to: 41 }]],
+  ["Step #3", [{ from: 3, to: 3 }]],
+  ['["3-41"]', [{ from: 3, to: 41 }]],
+  [
+    "3,7-9",
+    [
+      { from: 3, to: 3 },
+      { from: 7, to: 9 },
+    ],
+  ],
+  [
+    "7-9; 3 and 12",
+    [
+      { from: 3, to: 3 },
+      { from: 7, to: 9 },
+      { from: 12, to: 12 },
+    ],
+  ],
+  [[3, 4, "5-7", 6], [{ from: 3, to: 7 }]],
+  ["30-", [{ from: 30, to: END }]],
+  ["30-end", [{ from: 30, to: END }]],
+  [{ from: 3, to: 41 }, [{ from: 3, to: 41 }]],
+  [[{ start: 3, end: 4 }], [{ from: 3, to: 4 }]],
+])("%j is understood", (given, ranges) => {
+  expect(readRanges(given)).toEqual(ranges)
+})
+
+test.each([[""], ["none"], ["-3"], ["3-x"], ["1.5"], [{}], [[]], [null], [undefined], [true]])("%j is not", (given) => {
+  expect(readRanges(given)).toBeUndefined()
+})
+
+test("a long text is not", () => {
+  expect(readRanges("1,".repeat(3000))).toBeUndefined()
+})
+
+const range = fc
+  .tuple(fc.nat(60), fc.nat(60))
+  .map(([one, other]) => ({ from: Math.min(one, other), to: Math.max(one, other) }))
+
+test("ranges written are read as the same numbers", () => {
+  fc.assert(
+    fc.property(fc.array(range, { minLength: 1, maxLength: 8 }), (ranges) => {
+      const read = readRanges(rangesText(ranges)) ?? []
+      for (let number = 0; number <= 61; number++) expect(isWithin(read, number)).toBe(isWithin(ranges, number))
+      for (let at = 1; at < read.length; at++) expect(read[at]?.from).toBeGreaterThan((read[at - 1]?.to ?? END) + 1)
+    }),
+  )
+})
+
+test("numbers are taken out of ranges, and ranges cut to another", () => {
+  fc.assert(
+    fc.property(fc.array(range, { maxLength: 5 }), fc.array(fc.nat(60)), range, (given, numbers, within) => {
+      const ranges = readRanges(given.length > 0 ? rangesText(given) : "0") ?? []
+      const left = rangesWithout(ranges, numbers)
+      const inside = clipped(ranges, within)
+      for (let number = 0; number <= 60; number++) {
+        expect(isWithin(left, number)).toBe(isWithin(ranges, number) && !numbers.includes(number))
+        expect(isWithin(inside, number)).toBe(isWithin(ranges, number) && isWithin([within], number))
+      }
+    }),
+  )
+})
+
+test("reading never throws", () => {
+  fc.assert(
+    fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true }), (value) => {
+      readRanges(value)
+    }),
+  )
+})
+
+test("a sentence names few of many ranges", () => {
+  expect(namedRanges([{ from: 3, to: 3 }], "step")).toBe("step 3")
+  expect(namedRanges([{ from: 3, to: END }], "step")).toBe("steps 3-")
+  const many = Array.from({ length: 30 }, (_, at) => ({ from: 2 * at, to: 2 * at }))
+  expect(namedRanges(many, "step")).toEndWith("36, 38 and 10 more ranges")
+})
