@@ -4,7 +4,7 @@ import type { Hooks } from "@opencode-ai/plugin"
 import { type Folds, foldedKey } from "../../fold/fold.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { fingerprint, readEntry } from "../../session/entry.ts"
-import type { HookContext } from "../context.ts"
+import { type HookContext, recordRecall } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
@@ -48,7 +48,8 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
 const NO_FOLDS: Folds = new Map()
 
 /** The tool handles its own errors, so it needs no guard. */
-function recallSources({ sessions, models, env, message }: HookContext, report: Report): RecallSources {
+function recallSources(context: HookContext, report: Report): RecallSources {
+  const { sessions, models, env, message } = context
   return {
     foldsOf: (sessionID) => sessions.peek(sessionID)?.folding.byID ?? NO_FOLDS,
     isSame(message, fold) {
@@ -61,9 +62,11 @@ function recallSources({ sessions, models, env, message }: HookContext, report: 
     storedMessage: message,
     limits: () => models.answerLimits(),
     report: (cause) => report(RECALL_TOOL, "failed", cause),
-    recalled(sessionID) {
+    recalled(sessionID, folds) {
       const session = sessions.peek(sessionID)
-      if (session) session.turn.recalls++
+      if (!session) return
+      session.turn.recalls++
+      recordRecall(context, session, folds)
     },
   }
 }
