@@ -1,6 +1,6 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
+import { and, asc, count, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
 import type { Fold } from "../fold/fold.ts"
 import { addMisses, type MissCount, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
@@ -255,13 +255,16 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
     drop.run({ partID })
     if (fold) save.run({ partID, call: Math.round(fold.call), fold: writeFold(fold) })
   }
-  const newest = db
+  const ofSession = eq(foldTable.sessionID, sessionID)
+  const kept = db.select({ rows: count() }).from(foldTable).where(ofSession).get()?.rows ?? 0
+  if (kept <= MAX_SESSION_FOLDS) return
+  const oldest = db
     .select({ id: sql`rowid` })
     .from(foldTable)
-    .where(eq(foldTable.sessionID, sessionID))
-    .orderBy(desc(foldTable.call), desc(sql`rowid`))
-  const beyond = newest.limit(-1).offset(MAX_SESSION_FOLDS)
-  db.delete(foldTable).where(inArray(sql`rowid`, beyond)).run()
+    .where(ofSession)
+    .orderBy(asc(foldTable.call), asc(sql`rowid`))
+    .limit(kept - MAX_SESSION_FOLDS)
+  db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
 }
 
 function saveMisses(db: Queries, model: string, added: ModelMisses, usedAt: number): void {

@@ -88,6 +88,8 @@ create table fold (
   primary key (session_id, part_id)
 ) strict;
 
+create index fold_call on fold (session_id, call);
+
 create table miss (
   model text not null,
   shows text not null,

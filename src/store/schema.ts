@@ -50,7 +50,10 @@ export const foldTable = sqliteTable(
     call: integer("call").notNull(),
     fold: text("fold").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.sessionID, table.partID] })],
+  (table) => [
+    primaryKey({ columns: [table.sessionID, table.partID] }),
+    index("fold_call").on(table.sessionID, table.call),
+  ],
 )
 
 /** Belongs to no session: what recalls taught of a model, by the kind of output. */
