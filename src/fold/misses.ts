@@ -67,7 +67,7 @@ function halved({ recalls, folded }: Omit<MissCount, "shows">): Omit<MissCount, 
 }
 
 /** One for each kind that each of the folds holds: a step may hold several. `entries` contain what was folded. */
-export function countFolds(
+export function countKinds(
   folds: readonly Fold[],
   entries: readonly Entry[],
   as: "recalls" | "folded",

@@ -5,7 +5,7 @@ import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
 import type { Fold } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
-import { countFolds } from "../fold/misses.ts"
+import { countKinds } from "../fold/misses.ts"
 import { isFoldText } from "../fold/record.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
@@ -81,7 +81,7 @@ export function recordRecall({ store }: HookContext, session: Session, folds: re
   const model = modelOf(session)
   const first = folds.filter(({ id }) => !session.recalled.has(id))
   for (const { id } of first) session.recalled.add(id)
-  const counts = countFolds(first, session.ledger.entries, "recalls")
+  const counts = countKinds(first, session.ledger.entries, "recalls")
   if (model) store.use((open) => open.saveMisses(modelKey(model), counts))
 }
 

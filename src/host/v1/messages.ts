@@ -1,7 +1,7 @@
 // experimental.chat.messages.transform: reads the conversation and prepares the request, with old outputs folded and the
 // HUD in its place. The body only reads; the commit it returns writes.
 
-import { countFolds } from "../../fold/misses.ts"
+import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
@@ -92,7 +92,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     // first of all, since the request must not go out with folds that a killed process would lose
     context.store.use((store) => {
       store.saveFolds(session.id, folded)
-      if (model) store.saveMisses(modelKey(model), countFolds(folded, reading.entries, "folded"))
+      if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
     })
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
