@@ -73,9 +73,6 @@ for (const { id, tries, text } of CORPUS) {
     const fold = { id: "r4k2x9da", step: 1 } as const
     for (const one of [text, `folded ${fold.id} · ${text}`])
       if (isFoldText({ ...fold, side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
-    for (const one of [text, `1 read a.ts\n${text}`])
-      if (isFoldText({ ...fold, side: "step", text: one }))
-        for (const line of one.split("\n")) expect(faultOfLine(line)).toBeUndefined()
     expect(isFoldText({ ...fold, id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
     for (const json of [text, JSON.stringify({ kind: text, gist: text, facts: [{ type: "path", text }] })]) {
       const digest = readDigest(json)
