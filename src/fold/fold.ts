@@ -13,7 +13,7 @@ export type Reason = z.output<typeof reasonSchema>
 
 /** Also the shape in which the store keeps a fold, checked when it is read back. */
 export const foldSchema = z.object({
-  /** the recall id, such as `r4k2x9d`: derived from the content, so that it never names anything else */
+  /** the recall id, such as `r4k2x9db`: derived from the content, so that it never names anything else */
   id: z.string(),
   /** the part whose output is folded; of a step, its message */
   partID: z.string(),

@@ -13,7 +13,7 @@ import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import { type Fold, type Folds, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames } from "./names.ts"
-import type { Decision, Plan } from "./plan.ts"
+import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
 
 /** Immutable: functions that change it return another. */
@@ -113,7 +113,7 @@ export type Surroundings = { messages: readonly Message[]; focus: readonly Messa
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
-export function foldsOf(plan: Plan, around: Surroundings, env: Env): Fold[] {
+export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
   const { messages, focus, folds, call } = around
   const byID = new Map(messages.map((message) => [message.id, message]))
   const drafts = plan.decisions.flatMap((decision): Draft[] => {

@@ -44,7 +44,7 @@ export type Decision = { step: Step; because: string; settledFor: number } & (
   | { kind: "output"; event: ToolEvent }
 )
 
-export type Plan = {
+export type CutPlan = {
   /** what to fold, oldest first */
   decisions: readonly Decision[]
   reason: Reason
@@ -83,7 +83,7 @@ const MIN_SHRINKING = 0.2
 /** Folds decided in one call at most; the text of one takes up to a millisecond to write. */
 const MAX_DECISIONS = 400
 
-export function planFolds(situation: Situation): Plan {
+export function planFolds(situation: Situation): CutPlan {
   const { cached, facts, stopped } = situation
   const pressed = underPressure(situation)
   if (pressed) return pressed
@@ -95,10 +95,10 @@ export function planFolds(situation: Situation): Plan {
  * All that may be folded from the place on where what it has cost exceeds the cost of a cut by most. Once the prefix is
  * broken there, everything behind it is folded at no further cost.
  */
-function worthwhile(decisions: readonly Decision[], situation: Situation): Plan {
+function worthwhile(decisions: readonly Decision[], situation: Situation): CutPlan {
   const { pricing, wire, cached, folds } = situation
   const places = new Map(wire.map(({ source }, index) => [source, index]))
-  let best: Plan = NOTHING
+  let best: CutPlan = NOTHING
   let most = 0
   let saving = 0
   let paid = 0
@@ -127,10 +127,10 @@ function worthwhile(decisions: readonly Decision[], situation: Situation): Plan 
   return best
 }
 
-const NOTHING: Plan = { decisions: [], reason: "pays", because: "" }
+const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
 
 /** What must be folded so that the request does not become too large. */
-function underPressure(situation: Situation): Plan | undefined {
+function underPressure(situation: Situation): CutPlan | undefined {
   const { maxTokens, contextTokens, sentTokens, cutTokens, stopped } = situation
   if (maxTokens !== undefined && contextTokens >= maxTokens * PRESSURE) {
     let decisions: Decision[] = []

@@ -1,7 +1,6 @@
 // Prepares the folds of one request: the new ones, those that stay, and what the provider's next report should say.
 
 import { bindsThinking } from "../hud/slots.ts"
-import type { Shows } from "../output/shows.ts"
 import type { Message, ModelName } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
@@ -11,6 +10,7 @@ import { focusOf } from "../session/steps.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
+import { type ModelMisses, patienceOf } from "./misses.ts"
 import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -56,6 +56,7 @@ export type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
   folding: Folding
+  modelMisses: ModelMisses
   unplanned: Unplanned
   around: FoldCircumstances
   options: { fold: FoldOptions; isProtected(event: ToolEvent): boolean }
@@ -63,7 +64,7 @@ export type FoldRequest = {
 }
 
 export function prepareFolds(request: FoldRequest): FoldPlan {
-  const { messages, folding, around, options, env } = request
+  const { messages, folding, modelMisses, around, options, env } = request
   const { facts, entries } = request.reading
   const { wire, cached, account, pricing } = request.unplanned
   const { maxContextTokens } = options.fold
@@ -87,7 +88,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
     ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
-    patience: (shows) => patienceOf(folding, shows),
+    patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     stopped: around.foldingPaused === true || account.stopped !== undefined,
   })
@@ -116,14 +117,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
-}
-
-/** Misses that count, and how much longer each makes outputs of its kind stay. */
-const MAX_MISSED = 4
-const PATIENCE_PER_MISS = 0.5
-
-function patienceOf({ missed }: Folding, shows: Shows): number {
-  return 1 + PATIENCE_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0)
 }
 
 function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {

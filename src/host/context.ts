@@ -3,18 +3,20 @@
 
 import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
+import type { Fold } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
+import { countKinds } from "../fold/misses.ts"
 import { isFoldText } from "../fold/record.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
-import type { Message } from "../session/conversation.ts"
+import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import { addEarlier } from "./accounting.ts"
 import type { Log } from "./log.ts"
-import type { Models } from "./models.ts"
+import { type Models, modelOf } from "./models.ts"
 import type { Publisher } from "./publisher.ts"
 import type { Session, Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
@@ -64,6 +66,23 @@ export function restoreSession(context: HookContext, session: Session): Promise<
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
   })
+}
+
+/** Gives the session what was learned of the model that its next request goes to. */
+export function loadMisses({ store }: HookContext, session: Session, model: ModelName | undefined): void {
+  if (!model) return
+  store.use((open) => {
+    session.modelMisses = open.loadMisses(modelKey(model))
+  })
+}
+
+/** Counts what was recalled for the model that recalled it; a fold counts once, however often it is asked for. */
+export function recordRecall({ store }: HookContext, session: Session, folds: readonly Fold[]): void {
+  const model = modelOf(session)
+  const first = folds.filter(({ id }) => !session.recalled.has(id))
+  for (const { id } of first) session.recalled.add(id)
+  const counts = countKinds(first, session.ledger.entries, "recalls")
+  if (model) store.use((open) => open.saveMisses(modelKey(model), counts))
 }
 
 /**

@@ -15,6 +15,8 @@ export type Session = SessionState & {
   restored: boolean
   /** it is being loaded */
   restoring: boolean
+  /** recall ids of folds that were recalled */
+  recalled: Set<string>
   /** calls of the messages hook */
   requests: number
   /** OpenCode is about to compact: the next array is the transcript to be summarised */
@@ -50,6 +52,7 @@ export function createSessions(env: Env): Sessions {
     id,
     restored: false,
     restoring: false,
+    recalled: new Set(),
     requests: 0,
     compacting: false,
     turn: newTurnAccount(),

@@ -13,6 +13,11 @@ export type SharedStore = {
   /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
   opening(): Promise<Store> | undefined
   /**
+   * Whether what is saved now is on disk at once: the store is open. Starts to open it if it is not. True when the store is
+   * switched off, since then nothing is waited for.
+   */
+  isReady(): boolean
+  /**
    * Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off.
    */
   use(action: (store: Store) => void): void
@@ -26,6 +31,7 @@ const stores = createShared<Opening, object>(async ({ opened }) => (await opened
 const NO_STORE: SharedStore = {
   open: () => {},
   opening: () => undefined,
+  isReady: () => true,
   use: () => {},
   release: async () => {},
 }
@@ -43,6 +49,10 @@ export function shareStore({ enabled, path }: Options["store"], log: Log): Share
   return {
     open,
     opening: () => open()?.opened,
+    isReady() {
+      const opening = open()
+      return !opening || opening.store !== undefined
+    },
     use(action) {
       const opening = open()
       if (opening?.store) action(opening.store)

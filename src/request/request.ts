@@ -5,6 +5,7 @@
 import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
 import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding } from "../fold/folding.ts"
+import type { ModelMisses } from "../fold/misses.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
@@ -23,6 +24,8 @@ export type SessionState = {
   signals: Signals
   hud: HudState
   folding: Folding
+  /** what was learned of the model in all sessions */
+  modelMisses: ModelMisses
   /** the last request of this process */
   sent?: SentRequest
 }
@@ -78,7 +81,13 @@ const COSTS_CACHE = "with it the provider would not find the last request in its
 const NO_HUD: Placement = { slot: "tail", text: undefined }
 
 export function newSessionState(env: Env): SessionState {
-  return { ledger: createLedger(env), signals: noSignals(), hud: newHudState(), folding: newFolding() }
+  return {
+    ledger: createLedger(env),
+    signals: noSignals(),
+    hud: newHudState(),
+    folding: newFolding(),
+    modelMisses: new Map(),
+  }
 }
 
 /** What a request is prepared from. `reading` is the state's ledger's reading of the messages. */
@@ -112,6 +121,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         messages,
         reading,
         folding,
+        modelMisses: state.modelMisses,
         unplanned: { wire, cached: costsTheCache ? bare : withTail, account, pricing },
         around,
         options,

@@ -181,7 +181,10 @@ function wantedFor(event: ToolEvent, later: Later): { wanted: number; why: Why }
     return { wanted: SUPERSEDED_STEPS, why: { open: "read", settled: "the file was read or edited again" } }
   if (later.hasSame(event))
     return { wanted: SUPERSEDED_STEPS, why: { open: "run", settled: "the same output came again" } }
-  return { wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted, why: WHY[event.shows] }
+  return {
+    wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted,
+    why: WHY[event.shows],
+  }
 }
 
 const WHY: Readonly<Record<Shows, Why>> = {

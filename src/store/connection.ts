@@ -1,29 +1,34 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, desc, eq, inArray, isNotNull, lt, lte, max, notInArray, sql } from "drizzle-orm"
+import { and, asc, count, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
+import type { Fold } from "../fold/fold.ts"
+import { addMisses, type MissCount, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
+import type { Shows } from "../output/shows.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
-import { lastNumber, MAX_SESSION_FOLDS, type StoredFold, type StoredFolds } from "./fold-rows.ts"
-import { MAX_SESSIONS } from "./memory.ts"
+import { MAX_SESSION_FOLDS, type StoredFolds } from "./fold-rows.ts"
+import { MAX_MODELS, MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import {
+  type Haste,
   isJson,
   readAnchors,
   readDigest,
   readFold,
+  readMissCount,
   type StoreWrite,
   type Turn,
   writeDigest,
   writeFold,
 } from "./record.ts"
-import { anchorsTable, carriedTable, digestTable, foldTable, sessionTable, turnTable } from "./schema.ts"
+import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma, type SqliteClass, type SqliteDatabase } from "./sqlite.ts"
 
 /** `skipped` is the number of rows that did not parse. */
 export type Connection = {
   readonly path: string
-  /** Anchors and carried records of the newest sessions as writes, oldest first. */
+  /** Anchors and carried records of the newest sessions, and counts of the newest models, as writes, oldest first. */
   load(): { writes: StoreWrite[]; skipped: number }
   turns(sessionID: string): Turn[]
   /** The stored digests among these keys, with the time of their last use. */
@@ -31,17 +36,20 @@ export type Connection = {
     writer: string,
     keys: readonly string[],
   ): { found: { key: string; digest: Digest; usedAt: number }[]; skipped: number }
-  /** The session's folds by part id, without the dropped ones. */
-  folds(sessionID: string): { rows: Map<string, StoredFold>; skipped: number }
-  /** The highest number used in the session, including folds dropped since. */
-  lastFold(sessionID: string): number
-  /** Writes all of them in one transaction, or none. Waits at most `patienceMs` for another writer. */
-  write(batch: readonly StoreWrite[], patienceMs: number): void
+  /** The session's folds by part id, in the order of folding. */
+  folds(sessionID: string): { rows: Map<string, Fold>; skipped: number }
+  /**
+   * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
+   * not when it is urgent.
+   */
+  write(batch: readonly StoreWrite[], haste: Haste): void
   close(): void
 }
 
 // Short, since waiting blocks the host's event loop; `open.ts` tries again.
 const OPEN_PATIENCE_MS = 50
+// SQLite's default.
+const CHECKPOINT_PAGES = 1000
 // SQLite binds at most 32,766 values, and older versions 999.
 const MAX_BOUND_KEYS = 500
 
@@ -72,14 +80,9 @@ function connectionOf(database: SqliteDatabase, path: string): Connection {
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
     digests: (writer, keys) => loadDigests(db, writer, keys),
     folds: (sessionID) => loadFolds(db, sessionID),
-    lastFold: (sessionID) =>
-      db
-        .select({ last: max(foldTable.number) })
-        .from(foldTable)
-        .where(eq(foldTable.sessionID, sessionID))
-        .get()?.last ?? 0,
-    write(batch, patienceMs) {
-      database.exec(`PRAGMA busy_timeout = ${patienceMs}`)
+    write(batch, { patienceMs, urgent }) {
+      const checkpoint = urgent ? 0 : CHECKPOINT_PAGES
+      database.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA wal_autocheckpoint = ${checkpoint}`)
       // Immediate: a transaction that starts with a read and is upgraded later fails at once if another has written.
       db.transaction(
         () => {
@@ -121,7 +124,27 @@ function loadNewest(db: Queries): { writes: StoreWrite[]; skipped: number } {
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
   }
   for (const row of carriedRows.reverse()) if (isJson(row.carried.data)) writes.push({ kind: "carried", ...row })
-  return { writes, skipped: anchorRows.length + carriedRows.length - writes.length }
+  const skipped = anchorRows.length + carriedRows.length - writes.length
+  const misses = loadMisses(db)
+  return { writes: [...writes, ...misses.writes], skipped: skipped + misses.skipped }
+}
+
+function loadMisses(db: Queries): { writes: StoreWrite[]; skipped: number } {
+  const newest = db
+    .select({ model: missTable.model, at: sql<number>`max(${missTable.usedAt})`.as("at") })
+    .from(missTable)
+    .groupBy(missTable.model)
+    .orderBy(sql`at desc`)
+    .limit(MAX_MODELS)
+    .all()
+  let skipped = 0
+  const writes = newest.reverse().map(({ model, at }): StoreWrite => {
+    const rows = db.select().from(missTable).where(eq(missTable.model, model)).all()
+    const counts = rows.flatMap((row) => readMissCount(row) ?? [])
+    skipped += rows.length - counts.length
+    return { kind: "misses", model, misses: new Map(counts.map((one) => [one.shows, one])), at }
+  })
+  return { writes, skipped }
 }
 
 function loadDigests(db: Queries, writer: string, keys: readonly string[]): ReturnType<Connection["digests"]> {
@@ -145,16 +168,15 @@ function loadDigests(db: Queries, writer: string, keys: readonly string[]): Retu
 
 function loadFolds(db: Queries, sessionID: string): ReturnType<Connection["folds"]> {
   const found = db
-    .select({ partID: foldTable.partID, number: foldTable.number, json: foldTable.fold })
+    .select({ partID: foldTable.partID, json: foldTable.fold })
     .from(foldTable)
-    .where(and(eq(foldTable.sessionID, sessionID), isNotNull(foldTable.fold)))
-    .orderBy(desc(foldTable.number))
-    .limit(MAX_SESSION_FOLDS)
+    .where(eq(foldTable.sessionID, sessionID))
+    .orderBy(asc(foldTable.call), asc(sql`rowid`))
     .all()
-  const rows = new Map<string, StoredFold>()
-  for (const { partID, number, json } of found.reverse()) {
-    const fold = readFold(json ?? "")
-    if (fold) rows.set(partID, { number, fold })
+  const rows = new Map<string, Fold>()
+  for (const { partID, json } of found) {
+    const fold = readFold(json)
+    if (fold) rows.set(partID, fold)
   }
   return { rows, skipped: found.length - rows.size }
 }
@@ -171,6 +193,10 @@ function apply(db: Queries, write: StoreWrite): void {
       .values({ key, writer, ...set })
       .onConflictDoUpdate({ target: [digestTable.key, digestTable.writer], set })
       .run()
+    return
+  }
+  if (write.kind === "misses") {
+    saveMisses(db, write.model, write.misses, write.at)
     return
   }
   const { sessionID } = write
@@ -217,26 +243,44 @@ function apply(db: Queries, write: StoreWrite): void {
 /** Expects the session's own row to exist. */
 function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
   const { placeholder } = sql
+  const isPart = and(eq(foldTable.sessionID, sessionID), eq(foldTable.partID, placeholder("partID")))
   // Prepared once for all rows: 5,000 take 15 to 30 ms this way, and 260 to 380 ms with one statement built per row.
+  const drop = db.delete(foldTable).where(isPart).prepare()
   const save = db
     .insert(foldTable)
-    .values({
-      sessionID,
-      partID: placeholder("partID"),
-      number: placeholder("number"),
-      fold: placeholder("fold"),
-    })
-    .onConflictDoUpdate({
-      target: [foldTable.sessionID, foldTable.partID],
-      set: { number: sql`max(${foldTable.number}, excluded.number)`, fold: sql`excluded.fold` },
-    })
+    .values({ sessionID, partID: placeholder("partID"), call: placeholder("call"), fold: placeholder("fold") })
     .prepare()
-  for (const [partID, { number, fold }] of rows) save.run({ partID, number, fold: fold ? writeFold(fold) : null })
-  const removed = lastNumber(rows) - MAX_SESSION_FOLDS
-  if (removed > 0)
-    db.delete(foldTable)
-      .where(and(eq(foldTable.sessionID, sessionID), lte(foldTable.number, removed)))
+  for (const [partID, fold] of rows) {
+    // Dropped first, so that a fold that replaces another is the newest of its call.
+    drop.run({ partID })
+    if (fold) save.run({ partID, call: Math.round(fold.call), fold: writeFold(fold) })
+  }
+  const ofSession = eq(foldTable.sessionID, sessionID)
+  const kept = db.select({ rows: count() }).from(foldTable).where(ofSession).get()?.rows ?? 0
+  if (kept <= MAX_SESSION_FOLDS) return
+  const oldest = db
+    .select({ id: sql`rowid` })
+    .from(foldTable)
+    .where(ofSession)
+    .orderBy(asc(foldTable.call), asc(sql`rowid`))
+    .limit(kept - MAX_SESSION_FOLDS)
+  db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
+}
+
+function saveMisses(db: Queries, model: string, added: ModelMisses, usedAt: number): void {
+  const known = new Map<Shows, MissCount>()
+  for (const row of db.select().from(missTable).where(eq(missTable.model, model)).all()) {
+    const counted = readMissCount(row)
+    if (counted) known.set(counted.shows, counted)
+  }
+  const sum = addMisses(known, added)
+  for (const { shows, recalls, folded } of sum.values()) {
+    const set = { recalls, folded, usedAt }
+    db.insert(missTable)
+      .values({ model, shows, ...set })
+      .onConflictDoUpdate({ target: [missTable.model, missTable.shows], set })
       .run()
+  }
 }
 
 function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { kind: "prune" }>): void {
@@ -256,6 +300,13 @@ function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { k
     .get()
   db.delete(digestTable)
     .where(lt(digestTable.usedAt, oldest(used?.newest)))
+    .run()
+  const counted = db
+    .select({ newest: max(missTable.usedAt) })
+    .from(missTable)
+    .get()
+  db.delete(missTable)
+    .where(lt(missTable.usedAt, oldest(counted?.newest)))
     .run()
   const kept = db.select({ id: sql`rowid` }).from(digestTable).orderBy(desc(digestTable.usedAt)).limit(maxDigests)
   db.delete(digestTable).where(notInArray(sql`rowid`, kept)).run()

@@ -1,14 +1,17 @@
 // The store's state in memory: loads answer from it, and it is all there is if SQLite cannot be used. Bounded, since an
 // OpenCode server may run for weeks.
 
+import type { Fold } from "../fold/fold.ts"
+import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
 import { renew } from "../system/values.ts"
-import { addRows, type StoredFold, type StoredFolds } from "./fold-rows.ts"
+import { addRows, type StoredFolds } from "./fold-rows.ts"
 import type { Anchor, CarriedRecord, DigestName, StoreWrite, Turn } from "./record.ts"
 
 export const MAX_SESSIONS = 50
 const MAX_SESSION_TURNS = 500
 const MAX_DIGESTS = 500
+export const MAX_MODELS = 100
 /** Over all sessions, about 20 MB. Beyond it the least recently saved session is removed; the file still has it. */
 const MAX_FOLDS = 25_000
 
@@ -18,6 +21,7 @@ export type Memory = {
   turns(sessionID: string): Turn[]
   digest(name: DigestName): Digest | undefined
   folds(sessionID: string): StoredFolds
+  misses(model: string): ModelMisses
   apply(write: StoreWrite): void
   /** Everything as writes again, for a new file that replaces a broken one. */
   writes(at: number): StoreWrite[]
@@ -28,8 +32,9 @@ export function createMemory(): Memory {
   const anchors = new Map<string, readonly Anchor[]>()
   const carried = new Map<string, CarriedRecord>()
   const turns = new Map<string, Map<number, Turn>>()
-  const folds = new Map<string, Map<string, StoredFold>>()
+  const folds = new Map<string, Map<string, Fold | undefined>>()
   const digests = new Map<string, DigestName & { digest: Digest }>()
+  const misses = new Map<string, ModelMisses>()
 
   function apply(write: StoreWrite): void {
     switch (write.kind) {
@@ -54,6 +59,9 @@ export function createMemory(): Memory {
       case "folds":
         renew(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows), MAX_SESSIONS)
         removeOldFolds(write.sessionID)
+        return
+      case "misses":
+        renew(misses, write.model, addMisses(misses.get(write.model) ?? new Map(), write.misses), MAX_MODELS)
         return
       case "delete":
         for (const map of [anchors, carried, turns, folds]) map.delete(write.sessionID)
@@ -82,6 +90,7 @@ export function createMemory(): Memory {
     turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
     digest: (name) => digests.get(digestKey(name))?.digest,
     folds: (sessionID) => folds.get(sessionID) ?? new Map(),
+    misses: (model) => misses.get(model) ?? new Map(),
     apply,
     writes: (at) => [
       // Turns first: a full queue drops its oldest writes, and losing a turn does less harm than losing a fold.
@@ -93,6 +102,8 @@ export function createMemory(): Memory {
       // Copies: the originals keep changing while these wait.
       ...Array.from(folds, ([sessionID, rows]): StoreWrite => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
       ...Array.from(digests.values(), (one): StoreWrite => ({ kind: "digest", ...one, at })),
+      // Counts still waiting in the queue are added twice, which these rough counts can bear.
+      ...Array.from(misses, ([model, counts]): StoreWrite => ({ kind: "misses", model, misses: counts, at })),
     ],
   }
 }

@@ -76,7 +76,31 @@ alter table turn add column input_cost_without integer not null default 0;
 alter table turn add column saved_usd real not null default 0;
 `
 
-export const migrations: readonly string[] = [sessions, carried, digests, folds, savings]
+/** Version 6: folds by the call that made them, since their ids have no numbers any more; what recalls taught of a model. */
+const misses = `
+drop table fold;
+
+create table fold (
+  session_id text not null references session (id) on delete cascade,
+  part_id text not null,
+  call integer not null,
+  fold text not null,
+  primary key (session_id, part_id)
+) strict;
+
+create index fold_call on fold (session_id, call);
+
+create table miss (
+  model text not null,
+  shows text not null,
+  recalls integer not null,
+  folded integer not null,
+  used_at integer not null,
+  primary key (model, shows)
+) strict;
+`
+
+export const migrations: readonly string[] = [sessions, carried, digests, folds, savings, misses]
 
 export const schemaVersion = migrations.length
 

@@ -7,7 +7,7 @@ import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
-import { addRows, droppedFolds, inOrder, lastNumber, type StoredFolds, storedFolds } from "./fold-rows.ts"
+import { addRows, droppedFolds, inOrder, type StoredFolds, storedFolds } from "./fold-rows.ts"
 import { createMemory } from "./memory.ts"
 import { type Anchor, type Store, type StoreState, type StoreWrite, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
@@ -114,9 +114,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   const writer = createWriter({
     ...queue,
-    write(batch, patienceMs) {
+    write(batch, haste) {
       if (!connection) return
-      connection.write(batch, patienceMs)
+      connection.write(batch, haste)
       // a full disk may have room again
       state = { kind: "sqlite", path }
     },
@@ -204,8 +204,15 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return known
   }
 
-  function saveFoldRows(sessionID: string, rows: StoredFolds): void {
-    if (rows.size > 0) save({ kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() })
+  function saveFolds(sessionID: string, folds: readonly Fold[]): void {
+    if (folds.length === 0) return
+    const write = foldsWrite(sessionID, storedFolds(folds))
+    memory.apply(write)
+    if (connection) writer.addNow(write)
+  }
+
+  function dropFolds(sessionID: string, partIDs: readonly string[]): void {
+    if (partIDs.length > 0) save(foldsWrite(sessionID, droppedFolds(partIDs)))
   }
 
   async function loadFolds(sessionID: string): Promise<Fold[]> {
@@ -213,14 +220,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     await writer.flush()
     const loaded = await read("folds", (file) => file.folds(id))
     skipped += loaded?.skipped ?? 0
-    return inOrder(addRows(loaded?.rows ?? new Map(), memory.folds(id)))
-  }
-
-  async function lastFold(sessionID: string): Promise<number> {
-    const id = sessionID.toWellFormed()
-    await writer.flush()
-    const kept = await read("folds", (file) => file.lastFold(id))
-    return Math.max(lastNumber(memory.folds(id)), kept ?? 0)
+    return inOrder(addRows(new Map<string, Fold | undefined>(loaded?.rows), memory.folds(id)))
   }
 
   return {
@@ -243,10 +243,13 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     saveDigest: (writer, key, digest) =>
       save({ kind: "digest", writer: writer.toWellFormed(), key, digest, at: Date.now() }),
     loadDigests,
-    saveFolds: (sessionID, folds) => saveFoldRows(sessionID, storedFolds(folds)),
-    dropFolds: (sessionID, partIDs) => saveFoldRows(sessionID, droppedFolds(partIDs)),
+    saveFolds,
+    dropFolds,
     loadFolds,
-    lastFold,
+    saveMisses(model, misses) {
+      if (misses.size > 0) save({ kind: "misses", model: model.toWellFormed(), misses, at: Date.now() })
+    },
+    loadMisses: (model) => memory.misses(model.toWellFormed()),
     deleteSession: (sessionID) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
     flush: () => writer.flush(),
     async close() {
@@ -254,6 +257,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       closeFile()
     },
   }
+}
+
+function foldsWrite(sessionID: string, rows: StoredFolds) {
+  return { kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() } satisfies StoreWrite
 }
 
 function isTemporary(trouble: Trouble): boolean {

@@ -2,7 +2,8 @@
 // when it is read back follow from it.
 
 import * as z from "zod/mini"
-import { type Fold, foldSchema } from "../fold/fold.ts"
+import { type Fold, foldSchema, isRecallID } from "../fold/fold.ts"
+import { type ModelMisses, missCountSchema } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import type { StoredFolds } from "./fold-rows.ts"
@@ -66,7 +67,7 @@ const digestSchema = z.object({
   verdict: z.optional(z.enum(["pass", "fail"])),
 })
 
-const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.regex(/^r[0-9a-z]{7}$/)) })
+const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(isRecallID)) })
 
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 
@@ -76,6 +77,7 @@ export const writeFold = (fold: Fold): string => JSON.stringify(fold)
 // JSON columns are checked when they are read, since another version or a person may have written them.
 export const readDigest = (json: string) => parseAs(digestSchema, json) as Digest | undefined
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
+export const readMissCount = (row: unknown) => missCountSchema.safeParse(row).data
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 export const isJson = (json: string): boolean => parseAs(z.unknown(), json) !== undefined
 
@@ -117,8 +119,13 @@ export type StoreWrite =
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
   | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
   | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
+  /** counts to be added to those of the model */
+  | { kind: "misses"; model: string; misses: ModelMisses; at: number }
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
+
+/** How long to wait for another writer, and whether somebody waits for this write. */
+export type Haste = { patienceMs: number; urgent: boolean }
 
 /**
  * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
@@ -130,9 +137,9 @@ export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; re
 export type StoreCounters = { pending: number; dropped: number; skipped: number }
 
 /**
- * The plugin's own store. Nothing here throws or rejects. Saves, and loads that return no promise, touch memory only and may
- * be called from a hook; saves reach the disk later, in one transaction, outside the hook. The rest reads the disk and must
- * not be called from a hook.
+ * The plugin's own store. Nothing here throws or rejects. Saves, and loads that return no promise, may be called from a hook:
+ * they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Folds alone are on disk at
+ * once. The rest reads the disk and must not be called from a hook.
  */
 export type Store = {
   readonly state: StoreState
@@ -153,17 +160,20 @@ export type Store = {
   saveDigest(writer: string, key: string, digest: Digest): void
   /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
   loadDigests(writer: string, keys: readonly string[]): Promise<Map<string, Digest>>
-  /** Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. */
+  /**
+   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. They
+   * are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait like
+   * other saves; a lock is waited for 5 ms at most.
+   */
   saveFolds(sessionID: string, folds: readonly Fold[]): void
-  /** Forgets the folds of these parts. Their numbers still count for `lastFold`. */
+  /** Forgets the folds of these parts. */
   dropFolds(sessionID: string, partIDs: readonly string[]): void
   /** The session's folds in the order of folding, including those not yet on disk. */
   loadFolds(sessionID: string): Promise<Fold[]>
-  /**
-   * The highest number any recall id of the session ever had (12 for `r12`), 0 before the first. Dropped folds count, so the
-   * next number is always one more.
-   */
-  lastFold(sessionID: string): Promise<number>
+  /** Adds to the counts of a model, by its `modelKey`. */
+  saveMisses(model: string, misses: ModelMisses): void
+  /** The counts of a model, from disk when the store was opened and from this process since. */
+  loadMisses(model: string): ModelMisses
   /** Forgets everything about the session. Digests belong to no session and stay. */
   deleteSession(sessionID: string): void
   /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */

@@ -41,16 +41,32 @@ export const digestTable = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
 )
 
-/** `fold` is JSON, and null once the fold was dropped: the row stays so that the number of its recall id is not reused. */
+/** `fold` is JSON; `call` is the fold's, and rows of the same call are in the order of their `rowid`. */
 export const foldTable = sqliteTable(
   "fold",
   {
     sessionID: ownedBySession("session_id").notNull(),
     partID: text("part_id").notNull(),
-    number: integer("number").notNull(),
-    fold: text("fold"),
+    call: integer("call").notNull(),
+    fold: text("fold").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.sessionID, table.partID] })],
+  (table) => [
+    primaryKey({ columns: [table.sessionID, table.partID] }),
+    index("fold_call").on(table.sessionID, table.call),
+  ],
+)
+
+/** Belongs to no session: what recalls taught of a model, by the kind of output. */
+export const missTable = sqliteTable(
+  "miss",
+  {
+    model: text("model").notNull(),
+    shows: text("shows").notNull(),
+    recalls: integer("recalls").notNull(),
+    folded: integer("folded").notNull(),
+    usedAt: integer("used_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.model, table.shows] })],
 )
 
 function ownedBySession(name: string) {

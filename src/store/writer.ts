@@ -1,8 +1,9 @@
-// A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. Independent of
-// SQLite: `write` does the writing and `recover` decides what a failure means.
+// A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
+// process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
+import { addMisses } from "../fold/misses.ts"
 import { innermostReason } from "./errors.ts"
 import { addRows } from "./fold-rows.ts"
-import type { StoreWrite } from "./record.ts"
+import type { Haste, StoreWrite } from "./record.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new
@@ -12,7 +13,7 @@ export type Recovery = "retry" | "again" | "skip" | "stop"
 
 export type WriterOptions = {
   /** Writes all or throws. Synchronous. */
-  write(batch: readonly StoreWrite[], patienceMs: number): void
+  write(batch: readonly StoreWrite[], haste: Haste): void
   /** Must not return `again` forever. */
   recover(error: unknown): Recovery
   /** Called for every write that is lost. */
@@ -25,13 +26,20 @@ export type Writer = {
   readonly pending: number
   readonly lost: number
   add(write: StoreWrite): void
+  /** Adds the write and tries once to write it, in the caller's time. If that fails it waits like the others. Never throws. */
+  addNow(write: StoreWrite & { sessionID: string }): void
   /** Never rejects. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
+type Waiting = readonly [key: string, write: StoreWrite]
+
 const BATCH_SIZE = 200
 const MAX_RETRY_MS = 30_000
+// A request waits for what is written at once. If another process is writing, the next attempt comes soon.
+const URGENT_PATIENCE_MS = 5
+const SOON_MS = 50
 // In the background the wait for another writer is brief, since it blocks the host's event loop and a retry is cheap. While
 // closing there is no later retry.
 const BACKGROUND_PATIENCE_MS = 25
@@ -52,18 +60,50 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   function add(next: StoreWrite): void {
     if (stopped || closing) return
+    put(next)
+    makeRoom()
+    schedule(delayMs)
+  }
+
+  function addNow(next: StoreWrite & { sessionID: string }): void {
+    if (stopped || closing) return
+    put(next)
+    // With a delete of the session that waits: after this write it would delete what was written.
+    const deletion = keyOf({ kind: "delete", sessionID: next.sessionID })
+    const batch = [deletion, keyOf(next)].flatMap((key): Waiting[] => {
+      const waiting = queue.get(key)
+      return waiting ? [[key, waiting]] : []
+    })
+    try {
+      write(
+        batch.map(([, one]) => one),
+        { patienceMs: URGENT_PATIENCE_MS, urgent: true },
+      )
+      remove(batch)
+    } catch {
+      // The background meets the same trouble and recovers from it.
+      makeRoom()
+      clearTimeout(timer)
+      timer = undefined
+      schedule(Math.min(delayMs, SOON_MS))
+    }
+  }
+
+  function put(next: StoreWrite): void {
     if (next.kind === "delete") forget(next.sessionID)
     const key = keyOf(next)
     const waiting = queue.get(key)
     // Deleted first, so that it moves to the end: a write must follow an earlier delete of its session.
     queue.delete(key)
     queue.set(key, waiting ? merge(waiting, next) : next)
+  }
+
+  function makeRoom(): void {
     const [oldest] = queue.keys()
     if (queue.size > maxWrites && oldest !== undefined) {
       queue.delete(oldest)
       lose(1, `more than ${maxWrites} writes are waiting`)
     }
-    schedule(delayMs)
   }
 
   function forget(sessionID: string): void {
@@ -98,11 +138,11 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     return true
   }
 
-  function writeBatch(batch: readonly (readonly [string, StoreWrite])[], patienceMs: number): boolean {
+  function writeBatch(batch: readonly Waiting[], patienceMs: number): boolean {
     try {
       write(
         batch.map(([, one]) => one),
-        patienceMs,
+        { patienceMs, urgent: false },
       )
       remove(batch)
       return true
@@ -133,7 +173,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     }
   }
 
-  function remove(batch: readonly (readonly [string, StoreWrite])[]): void {
+  function remove(batch: readonly Waiting[]): void {
     for (const [key, one] of batch) if (queue.get(key) === one) queue.delete(key)
   }
 
@@ -165,6 +205,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       return lost
     },
     add,
+    addNow,
     flush,
     close,
   }
@@ -176,6 +217,8 @@ function keyOf(write: StoreWrite): string {
       return `turn ${write.turn.turn} ${write.sessionID}`
     case "digest":
       return `digest ${write.key} ${write.writer}`
+    case "misses":
+      return `misses ${write.model}`
     case "prune":
       return "prune"
     default:
@@ -183,10 +226,13 @@ function keyOf(write: StoreWrite): string {
   }
 }
 
-/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts. */
+/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts; counts are added. */
 function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
-  if (waiting.kind !== "folds" || next.kind !== "folds") return next
-  return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
+  if (waiting.kind === "folds" && next.kind === "folds")
+    return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
+  if (waiting.kind === "misses" && next.kind === "misses")
+    return { ...next, misses: addMisses(waiting.misses, next.misses) }
+  return next
 }
 
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))

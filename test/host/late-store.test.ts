@@ -47,6 +47,48 @@ test("a request that stopped waiting for the store takes nothing from the next r
   }
 })
 
+test("a session that begins while the store opens gets no folds until they can be kept, and waits for nothing", async () => {
+  using folder = temporaryFolder()
+  const data = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = folder.path
+  try {
+    const path = join(folder.path, "hud.db")
+    const lock = new Database(path, { create: true })
+    lock.exec("BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+    const logged: string[] = []
+    const app = { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) }
+    const options = { store: { path }, deadlineMs: 5000, fold: { price: { read: 1, write: 1 } } }
+    const hooks = await host({ options, client: { app, session: {}, tui: {} } })
+    await hooks.event("session.created", {})
+    const session = new SessionBuilder().user("make the login test pass on node 22, please")
+    for (let n = 0; n < 20; n++) session.assistant([bash(`ls -l src/dir${n}`, listing(n)), read(`file${n}.ts`)])
+    const size = async () => JSON.stringify((await hooks.request(session.messages)).messages).length
+    const whole = JSON.stringify(session.messages).length
+    expect(await size()).toBeGreaterThanOrEqual(whole)
+    lock.exec("ROLLBACK")
+    lock.close()
+    await until(async () => (await size()) < whole / 2)
+    expect(countFolds(path)).toBeGreaterThan(0)
+    await hooks.dispose()
+    expect(logged).toEqual([])
+  } finally {
+    if (data === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = data
+  }
+})
+
+const listing = (of: number) =>
+  Array.from({ length: 100 }, (_, i) => `-rw-r--r-- 1 dev ${1000 + i} src/dir${of}/part-${i}.ts`).join("\n")
+
+function countFolds(path: string): number {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM fold").get()?.n ?? 0
+  } finally {
+    db.close()
+  }
+}
+
 /** The schema is in place, and the first statements after it were run. */
 async function isOpen(path: string): Promise<boolean> {
   const db = new Database(path, { readonly: true })

@@ -251,7 +251,7 @@ describe("not ours to write", () => {
   test.skipIf(process.platform === "win32")("a disk that fills up means memory, with one warning", async () => {
     using folder = temporaryFolder()
     const script = join(fixtures, "fill-disk.ts")
-    const limited = `trap '' XFSZ; ulimit -f 128; exec "$0" "$@"`
+    const limited = `trap '' XFSZ; ulimit -f 256; exec "$0" "$@"`
     using child = spawnChild(["sh", "-c", limited, process.execPath, script, join(folder.path, "hud.db")])
     const { code, stdout, stderr } = await child.finish()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })

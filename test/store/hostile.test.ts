@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { escapedLine as printed } from "../../src/cli/terminal.ts"
-import { isFoldText } from "../../src/fold/words.ts"
+import { isFoldText } from "../../src/fold/record.ts"
 import { compactionFacts } from "../../src/hud/prompts.ts"
 import { isHud, renderHud } from "../../src/hud/render.ts"
 import { sectionsOf } from "../../src/hud/sections.ts"
@@ -70,10 +70,10 @@ for (const { id, tries, text } of CORPUS) {
   test(`${id}: a row of the store is valid or ignored when it tries to ${tries}`, () => {
     for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by hudfold, call 1\n${text}\n</hud>`])
       if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
-    for (const one of [text, `folded r1 · ${text}`])
-      if (isFoldText({ id: "r1", side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
-    if (isFoldText({ id: "r1", side: "input", text })) expect(JSON.parse(text)).toBeObject()
-    expect(isFoldText({ id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
+    const fold = { id: "r4k2x9da", step: 1 } as const
+    for (const one of [text, `folded ${fold.id} · ${text}`])
+      if (isFoldText({ ...fold, side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
+    expect(isFoldText({ ...fold, id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
     for (const json of [text, JSON.stringify({ kind: text, gist: text, facts: [{ type: "path", text }] })]) {
       const digest = readDigest(json)
       if (digest) expect(digest.gist.length).toBeLessThanOrEqual(400)

@@ -42,13 +42,18 @@ export function turnOf(over: Partial<Turn> = {}): Turn {
   }
 }
 
+/** The recall id of `foldOf(number)`. */
+export const recallIDOf = (number: number) => `r${String(number).padStart(7, "0")}`
+
+/** Folds of a higher number were folded later. */
 export function foldOf(number: number, over: Partial<Fold> = {}): Fold {
   return {
-    id: `r${number}`,
+    id: recallIDOf(number),
     partID: `prt_${number}`,
     messageID: `msg_${number}`,
     hash: "0f1e2d3c",
     side: "output",
+    step: number,
     text: `read src/db.ts, ${number} lines`,
     what: "read src/db.ts",
     reason: "pays",

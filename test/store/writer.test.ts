@@ -66,6 +66,46 @@ test("waiting folds of one session are written together, each part as last saved
   expect(first).toEqual(folds(foldOf(1), foldOf(2)))
 })
 
+const foldsWrite = (...folds: Fold[]) =>
+  ({ kind: "folds", sessionID: "a", rows: storedFolds(folds), at: 1 }) satisfies StoreWrite
+
+test("an urgent write is written in the caller's tick, after a delete of its session and with its kind, the rest later", async () => {
+  const { writer, batches } = diskOf([], { delayMs: 60_000 })
+  const deletion: StoreWrite = { kind: "delete", sessionID: "a" }
+  for (const write of [deletion, carried("a"), carried("b"), foldsWrite(foldOf(1))]) writer.add(write)
+  writer.addNow(foldsWrite(foldOf(2)))
+  expect(batches).toEqual([[deletion, foldsWrite(foldOf(1), foldOf(2))]])
+  await writer.flush()
+  expect(batches.slice(1)).toEqual([[carried("a"), carried("b")]])
+})
+
+test("an urgent write that fails is tried once, never throws, and is written soon", async () => {
+  const { writer, batches, attempts } = diskOf(["retry"], { delayMs: 60_000 })
+  writer.addNow(foldsWrite(foldOf(1)))
+  expect([attempts(), writer.pending]).toEqual([1, 1])
+  await until(() => batches.length === 1)
+  expect(batches).toEqual([[foldsWrite(foldOf(1))]])
+  expect([attempts(), writer.pending, writer.lost]).toEqual([2, 0, 0])
+})
+
+test("an urgent write costs no waiting write its place unless it has to wait itself", async () => {
+  const { writer, batches, lost } = diskOf([undefined, "retry"], { maxWrites: 1, delayMs: 60_000 })
+  writer.add(carried("b"))
+  writer.addNow(foldsWrite(foldOf(1)))
+  expect([writer.pending, lost]).toEqual([1, []])
+  writer.addNow(foldsWrite(foldOf(2)))
+  expect([writer.pending, lost]).toEqual([1, ["more than 1 writes are waiting"]])
+  await writer.flush()
+  expect(batches).toEqual([[foldsWrite(foldOf(1))], [foldsWrite(foldOf(2))]])
+})
+
+test("after closing nothing is written at once either", async () => {
+  const { writer, batches } = diskOf()
+  await writer.close()
+  writer.addNow(foldsWrite(foldOf(1)))
+  expect([writer.pending, batches]).toEqual([0, []])
+})
+
 test("deleting a session drops its waiting writes", async () => {
   const { writer, batches } = diskOf()
   writer.add(carried("a"))

@@ -3,10 +3,11 @@
 import type { Hooks } from "@opencode-ai/plugin"
 import { type Fold, type Folds, foldedKey } from "../../fold/fold.ts"
 import { withMiss } from "../../fold/folding.ts"
-import { RECALL_TOOL, type Shows } from "../../output/shows.ts"
+import { kindsOf } from "../../fold/misses.ts"
+import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
-import type { HookContext } from "../context.ts"
+import { type HookContext, recordRecall } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
@@ -50,7 +51,8 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
 const NO_FOLDS: Folds = new Map()
 
 /** The tool handles its own errors, so it needs no guard. */
-function recallSources({ sessions, models, env, message, messages }: HookContext, report: Report): RecallSources {
+function recallSources(context: HookContext, report: Report): RecallSources {
+  const { sessions, models, env, message, messages } = context
   // several folds may be of one message; the messages exist only for one recall
   const entries = new WeakMap<Message, Entry>()
   const entryOf = (one: Message) => {
@@ -79,15 +81,11 @@ function recallSources({ sessions, models, env, message, messages }: HookContext
       if (!session) return
       session.turn.recalls++
       const { entries, facts } = session.ledger
-      session.folding = withMiss(session.folding, folds, facts.calls, (fold) => shownBy(fold, entries))
+      recordRecall(context, session, folds)
+      const entryOfFold = ({ messageID }: Fold) => entries.find(({ id }) => id === messageID)
+      session.folding = withMiss(session.folding, folds, facts.calls, (fold) => kindsOf(fold, entryOfFold(fold)))
     },
   }
-}
-
-/** What the folded outputs show; nothing when a compaction has removed them. */
-function shownBy({ side, messageID, partID }: Fold, entries: readonly Entry[]): Shows[] {
-  const events = entries.find(({ id }) => id === messageID)?.events ?? []
-  return events.filter((event) => side === "step" || event.partID === partID).map(({ shows }) => shows)
 }
 
 type Body = (...args: unknown[]) => Commit | undefined | Promise<Commit | undefined>

@@ -1,13 +1,14 @@
 // experimental.chat.messages.transform: reads the conversation and prepares the request, with old outputs folded and the
 // HUD in its place. The body only reads; the commit it returns writes.
 
+import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
 import { modelKey } from "../../session/conversation.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
-import { type HookContext, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, loadMisses, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -66,10 +67,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
   }
-  // nothing new is folded before the folds of earlier processes are known, or for an agent that cannot recall
-  const isKnown = session.restored || context.store.opening() === undefined
+  // nothing new is folded before the folds of earlier processes are known and new ones can be kept at once, or for an agent
+  // that cannot recall
+  const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const canRecall = (agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages)
   const { requestOptions } = context
+  loadMisses(context, session, model)
   const options = isKnown && canRecall ? requestOptions : { ...requestOptions, fold: { enabled: false } }
   const prepared = prepareRequest({
     messages: conversation,
@@ -85,6 +88,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { stopped } = session.folding.account
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
+    const { folded } = prepared
+    // first of all, since the request must not go out with folds that a killed process would lose
+    context.store.use((store) => {
+      store.saveFolds(session.id, folded)
+      if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
+    })
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
@@ -99,7 +108,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.publisher.publish(session)
     const now = session.hud.anchors
     context.store.use((store) => {
-      if (prepared.folded.length) store.saveFolds(session.id, prepared.folded)
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }

@@ -1,0 +1,90 @@
+// What recalls teach: a kind of output that was wanted again after it had been folded stays longer. A session counts its own
+// misses; across sessions they are counted by model, since models differ in what they look up again.
+
+import * as z from "zod/mini"
+import type { Shows } from "../output/shows.ts"
+import type { Entry } from "../session/entry.ts"
+import { WANTED_STEPS } from "../session/steps.ts"
+import type { Fold } from "./fold.ts"
+
+const count = z.int().check(z.minimum(0))
+
+/** How often outputs of a kind were folded, and how often they were recalled. Also the shape in which the store keeps it. */
+export const missCountSchema = z.object({
+  shows: z.enum(Object.keys(WANTED_STEPS) as Shows[]),
+  recalls: count,
+  folded: count,
+})
+export type MissCount = z.output<typeof missCountSchema>
+
+/** A model's counts over all sessions, by kind. */
+export type ModelMisses = ReadonlyMap<Shows, MissCount>
+
+/** A session's misses that count, and how much longer each makes outputs of its kind stay. */
+const MAX_MISSED = 4
+const PATIENCE_PER_MISS = 0.5
+/** At this share of recalls a model's factor is at its maximum. */
+const FULL_RATE = 0.02
+const MAX_FACTOR = 1
+/** With fewer folds than this, the share is taken of this many: a first recall says little. */
+const MIN_FOLDED = 100
+/** Beyond this many folds of a kind both counts are halved, so that newer sessions weigh more. */
+const MAX_FOLDED = 2000
+
+/**
+ * How much longer outputs of a kind stay: 1 normally, 0.5 more for each miss in this session (at most 4 count), and up to 1
+ * more for the model's share of recalls, linear up to 2 %. Between 1 and 4.
+ */
+export function patienceOf(missed: ReadonlyMap<Shows, number>, misses: ModelMisses, shows: Shows): number {
+  return 1 + PATIENCE_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0) + factorOf(misses.get(shows))
+}
+
+function factorOf(counted: MissCount | undefined): number {
+  if (!counted) return 0
+  const rate = counted.recalls / Math.max(MIN_FOLDED, counted.folded)
+  return MAX_FACTOR * Math.min(1, rate / FULL_RATE)
+}
+
+/** For people: the counts of each kind, and what they add to its patience (0 to 1), the highest first. */
+export function missRates(misses: ModelMisses): (MissCount & { factor: number })[] {
+  const rates = Array.from(misses.values(), (counted) => ({ ...counted, factor: factorOf(counted) }))
+  return rates.sort((a, b) => b.factor - a.factor || b.folded - a.folded)
+}
+
+/** The sum of both. A kind that was folded more than 2,000 times has its counts halved. */
+export function addMisses(known: ModelMisses, added: ModelMisses): ModelMisses {
+  const sum = new Map(known)
+  for (const [shows, { recalls, folded }] of added) {
+    const before = known.get(shows)
+    const both = { recalls: recalls + (before?.recalls ?? 0), folded: folded + (before?.folded ?? 0) }
+    sum.set(shows, { shows, ...(both.folded > MAX_FOLDED ? halved(both) : both) })
+  }
+  return sum
+}
+
+function halved({ recalls, folded }: Omit<MissCount, "shows">): Omit<MissCount, "shows"> {
+  return { recalls: Math.floor(recalls / 2), folded: Math.floor(folded / 2) }
+}
+
+/** One for each kind that each of the folds holds: a step may hold several. `entries` contain what was folded. */
+export function countKinds(
+  folds: readonly Fold[],
+  entries: readonly Entry[],
+  as: "recalls" | "folded",
+): Map<Shows, MissCount> {
+  const byID = new Map(entries.map((entry) => [entry.id, entry]))
+  const counts = new Map<Shows, MissCount>()
+  for (const fold of folds) {
+    for (const shows of kindsOf(fold, byID.get(fold.messageID))) {
+      const counted = counts.get(shows) ?? { shows, recalls: 0, folded: 0 }
+      counts.set(shows, { ...counted, [as]: counted[as] + 1 })
+    }
+  }
+  return counts
+}
+
+/** The kinds of output that a fold stands for; none when its message is gone. */
+export function kindsOf({ side, partID }: Fold, entry: Entry | undefined): ReadonlySet<Shows> {
+  const events = entry?.events.filter((event) => side === "step" || event.partID === partID) ?? []
+  return new Set(events.map(({ shows }) => shows))
+}
