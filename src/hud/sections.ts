@@ -40,6 +40,8 @@ export type HudContext = {
   contextLimit?: number
   /** outputs that this request sends folded, and the tokens that saves */
   folded?: { outputs: number; savedTokens: number }
+  /** estimated tokens of the messages as they are sent; absent when nothing is known of the request */
+  sentTokens?: number
   /** set when no HUD is to be sent: the reason */
   held?: string
 }

@@ -138,6 +138,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: applied,
+          ...(plan ? { sentTokens: plan.sentTokens } : {}),
           ...(held === undefined ? {} : { held }),
         },
         options: options.hud,
