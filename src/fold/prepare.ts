@@ -123,10 +123,12 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
 const MAX_MISSED = 4
 const PATIENCE_PER_MISS = 0.5
 
-function patienceOf({ missed }: Folding, shows: Shows): number {
+/** How much longer outputs of a kind are kept, because they were missed; 1 normally. */
+export function patienceOf({ missed }: Folding, shows: Shows): number {
   return 1 + PATIENCE_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0)
 }
 
-function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
+/** The output or its step was recalled not long ago, and is not folded again yet. */
+export function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
   return Math.max(pinned.get(partID) ?? 0, pinned.get(messageID) ?? 0) > calls
 }

@@ -2,7 +2,7 @@
 
 import "./locale.ts"
 import { type ReportData, type SessionReport, sumToolCosts } from "../report.ts"
-import { headline } from "../words.ts"
+import { foldedCounts, headline } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { daysChart, daysOf } from "./days.ts"
@@ -115,7 +115,7 @@ function drawSession(session: SessionReport): void {
       section(
         "folds",
         "Folds",
-        folded(`${session.folds.length} outputs, and why each was folded`, () =>
+        folded(`${foldedCounts(replay)}, and why each was folded`, () =>
           renderFoldTable(session, (number) => {
             choose(number)
             document.getElementById("call")?.focus()
