@@ -78,7 +78,10 @@ describe("with folding", () => {
     })
     const sizes = calls.map((call) => call.with.tokens - call.without.tokens)
     expect(sizes.slice(0, -1).every((more) => more === sizes[0])).toBe(true)
-    expect(sizes.at(-1)).toBe((sizes[0] ?? 0) - folds.savedTokens)
+    // the head of the record comes on top
+    const head = (sizes.at(-1) ?? 0) - (sizes[0] ?? 0) + folds.savedTokens
+    expect(head).toBeGreaterThanOrEqual(0)
+    expect(head).toBeLessThan(50)
     expect(recalls).toMatchObject({ lostLines: 0, calls: 0, cost: 0 })
   })
 
