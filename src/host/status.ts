@@ -22,6 +22,7 @@ import {
   MAX_STATUS_FAILURES,
   MAX_STATUS_FOLDS,
   MAX_STATUS_RECORD,
+  MAX_STATUS_RECORDS,
   MAX_STATUS_STALE,
   MAX_STATUS_STEPS,
   STATUS_VERSION,
@@ -158,18 +159,21 @@ function newestOutputs(folds: Folds): FoldStatus[] {
 
 function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
+  let leftChars = MAX_STATUS_RECORDS
   return episodesOf(entries, folds)
     .slice(-MAX_STATUS_EPISODES)
     .reverse()
     .map((steps) => {
       const listed = left > 0 ? steps.slice(-left) : []
       left -= listed.length
+      const record = recordOf(steps).slice(0, Math.min(MAX_STATUS_RECORD, leftChars))
+      leftChars -= record.length
       return {
         from: steps[0]?.step ?? 0,
         to: steps.at(-1)?.step ?? 0,
         count: steps.length,
         savedTokens: steps.reduce((sum, step) => sum + savedTokens(step), 0),
-        record: recordOf(steps).slice(0, MAX_STATUS_RECORD),
+        record,
         steps: listed.map(shownFold),
       }
     })

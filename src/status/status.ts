@@ -36,7 +36,7 @@ const episodeSchema = z.object({
   count: z.number(),
   /** tokens it leaves out of each request */
   savedTokens: tokens,
-  /** the record that is sent instead, cut if it is long */
+  /** the record that is sent instead; cut if it is long, empty for the oldest episodes of a long session */
   record: z.string(),
   /** its steps, oldest first; of a long session's oldest episodes none */
   steps: z.array(shownFoldSchema),
@@ -168,8 +168,9 @@ export const MAX_STATUS_FOLDS = 200
 export const MAX_STATUS_EPISODES = 50
 /** Of all episodes together. */
 export const MAX_STATUS_STEPS = 300
-/** Of one record, in characters. */
+/** Of one record, and of all together, in characters. */
 export const MAX_STATUS_RECORD = 20_000
+export const MAX_STATUS_RECORDS = 100_000
 export const MAX_STATUS_FAILURES = 20
 export const MAX_STATUS_STALE = 20
 /** Calls covered by the trend. */
