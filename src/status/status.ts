@@ -29,8 +29,9 @@ const shownFoldSchema = z.pick(foldSchema, {
 export type FoldStatus = z.output<typeof shownFoldSchema>
 
 const episodeSchema = z.object({
-  /** numbers of its first and its last step */
+  /** number of its first step */
   from: z.number(),
+  /** number of its last step */
   to: z.number(),
   /** how many steps it has */
   count: z.number(),
