@@ -166,7 +166,7 @@ describe("the tool calls of a call", () => {
   })
 })
 
-test("it contains no secrets and no outputs", () => {
+test("it contains no secrets, and of outputs only what digest lines and records say", () => {
   const secret = `sk-ant-${"a1b2c3d4".repeat(4)}`
   const session = new SessionBuilder().user(`use ${secret} please`)
   for (let i = 0; i < 40; i++) {
