@@ -42,16 +42,20 @@ const price = z.strictObject({
 })
 
 const fold = z.strictObject({
-  enabled: on("Send old tool outputs as digests when that is cheaper, and offer `hud_recall`."),
+  enabled: on("Send settled steps as a record and old tool outputs as digests when that pays, and offer `hud_recall`."),
+  maxContextTokens: optional(
+    int(8000, 100_000_000),
+    "The size in tokens that no request should exceed; older steps are folded harder to stay below it.",
+  ),
   protectedTools: withDefault(
     z.array(z.string()),
     [],
-    "Tools whose outputs are never folded, by name; `*` stands for any letters.",
+    "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
   ),
   protectedFiles: withDefault(
     z.array(z.string()),
     [],
-    "Files whose contents are never folded, as globs such as `docs/**/*.md`.",
+    "Files whose contents are never folded, nor the steps that used them, as globs such as `docs/**/*.md`.",
   ),
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
@@ -115,7 +119,7 @@ export const optionsSchema = z.strictObject({
     "Agents whose requests stay unchanged (no HUD, no folds), by name, such as `plan`.",
   ),
   hud: group(hud, "The status message."),
-  fold: group(fold, "Old tool outputs, folded into digests."),
+  fold: group(fold, "Old tool outputs and settled steps, folded into digests and records."),
   store: group(store, "The plugin's own state."),
   digest: group(digest, "Who writes the digests of tool outputs, and how."),
   deadlineMs: withDefault(

@@ -24,6 +24,7 @@ const server: PluginModule["server"] = async (input, given) => {
   const digests = shareDigests(options, log)
   const env = createEnv(directory, digests)
   const models = createModels(options)
+  const requestOptions = requestOptionsOf(options)
   const publisher = createPublisher(
     options,
     async (session) => {
@@ -31,7 +32,9 @@ const server: PluginModule["server"] = async (input, given) => {
       const nowMs = Date.now()
       const around = models.circumstances(modelOf(session), nowMs)
       const switches = publisher.switches(session.id)
-      return statusOf(session, { options, directory, around, switches, writer: digests.writer(), nowMs })
+      const { isProtected } = requestOptions
+      const writer = digests.writer()
+      return statusOf(session, { options, isProtected, directory, around, switches, writer, nowMs })
     },
     (cause) =>
       log.say(
@@ -46,7 +49,7 @@ const server: PluginModule["server"] = async (input, given) => {
     env,
     sessions: createSessions(env),
     models,
-    requestOptions: requestOptionsOf(options),
+    requestOptions,
     digests,
     store,
     publisher,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
-import { optionsSchema, readOptions } from "../src/options.ts"
+import { optionsSchema, readOptions, requestOptionsOf } from "../src/options.ts"
 
 const DEFAULTS = optionsSchema.parse({})
 const root = new URL("../", import.meta.url)
@@ -18,6 +18,8 @@ describe("options", () => {
       /option hud\.budgetTokens: expected number, got "big"; using 250/,
     ],
     [{ hud: { budgetTokens: 5 } }, "hud.budgetTokens", /option hud\.budgetTokens: .*60.*, got 5; using 250/],
+    [{ fold: { maxContextTokens: 500 } }, "fold.maxContextTokens", /at least 8000, got 500; using the default/],
+    [{ fold: { maxContextTokens: 9000.5 } }, "fold.maxContextTokens", /got 9000\.5; using the default/],
     [{ hud: { slot: "top" } }, "hud.slot", /expected one of "auto", "tail", "tool", "sticky", got "top"; using "auto"/],
     [{ hud: { sections: ["files", "weather"] } }, "hud.sections", /option hud\.sections: .*got \["files","weather"\]/],
     [{ hud: 3 }, "hud", /option hud: expected object, got 3/],
@@ -41,6 +43,12 @@ describe("options", () => {
     })
     expect(options).toMatchObject({ deadlineMs: 80, hud: { slot: "auto", budgetTokens: 100 } })
     expect(problems.map((problem) => problem.option).sort()).toEqual(["hud.colour", "hud.slot", "nope"])
+  })
+
+  test("the largest size of a request reaches the preparation of requests", () => {
+    const { options } = readOptions({ fold: { maxContextTokens: 8000 } })
+    expect(requestOptionsOf(options).fold.maxContextTokens).toBe(8000)
+    expect(requestOptionsOf(DEFAULTS).fold.maxContextTokens).toBeUndefined()
   })
 
   test("any input yields valid options", () => {

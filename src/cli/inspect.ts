@@ -1,17 +1,22 @@
-// `hudfold inspect`: the HUD of a recorded session as the model would see it at one of its calls.
+// `hudfold inspect`: the HUD of a recorded session, or a whole request with records and folds, as the model would see it at
+// one of its calls.
 import { defineCommand } from "citty"
 import { createEnv } from "../digest/digests.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import type { Options } from "../options.ts"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
+import { amount, stepsAndOutputs } from "../text/format.ts"
 import { quoteArgument } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import { isSessionFile, OPTIONS_ARGUMENT, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
 import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 
 export const inspect = defineCommand({
-  meta: { name: "inspect", description: "Print the HUD as the model would see it at a call of a recorded session" },
+  meta: {
+    name: "inspect",
+    description: "Print the HUD, or the whole request, as the model would see it at a call of a recorded session",
+  },
   args: {
     session: { type: "positional", required: true, description: SESSION },
     call: {
@@ -19,6 +24,7 @@ export const inspect = defineCommand({
       valueHint: "N",
       description: "Number of the call, from 1; by default the call that would come next",
     },
+    request: { type: "boolean", description: "Print the request as it is sent, with records, folds and the HUD" },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
@@ -28,7 +34,11 @@ export const inspect = defineCommand({
     if (!isSessionFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
     const recording = await readSession(args.session)
     const inspected = at(recording, call, options)
-    print(args.json ? JSON.stringify(asJson(recording, inspected), null, 2) : forPeople(recording, inspected))
+    const wanted = args.request === true
+    const text = args.json
+      ? JSON.stringify(asJson(recording, inspected, wanted), null, 2)
+      : forPeople(recording, inspected, wanted)
+    print(text)
     return 0
   },
 })
@@ -40,19 +50,31 @@ function at(recording: Recording, call: number | undefined, options: Options): I
   throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
 }
 
-function forPeople({ info, skipped }: Recording, { call, calls, hud, reason, tokens, slot }: Inspection): string {
+function forPeople({ info, skipped }: Recording, inspected: Inspection, wantsRequest: boolean): string {
+  const { call, calls, hud, reason, tokens, slot, folded, request } = inspected
   const title = escapedLine(info.title) || info.id
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
   const size = hud === undefined ? "" : `, ${tokens} tokens`
   const header = `${title}: ${which}, slot ${slot}${size}${unread}`
-  return hud === undefined
-    ? `${header}\nno HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`
-    : `${header}\n\n${escapeControls(hud)}`
+  const counts = stepsAndOutputs(folded)
+  const more = wantsRequest ? "" : "; --request prints the request with them"
+  const shown = [
+    header,
+    ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
+    ...(counts === "" ? [] : [`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`]),
+  ].join("\n")
+  if (wantsRequest) return [shown, ...request.map(pieceText)].join("\n\n")
+  return hud === undefined ? shown : `${shown}\n\n${escapeControls(hud)}`
 }
 
-function asJson({ info, skipped }: Recording, { hud, ...rest }: Inspection) {
-  return { session: info.id, title: info.title, ...rest, hud: hud ?? null, skipped }
+function pieceText({ label, body }: Inspection["request"][number]): string {
+  return `[${escapedLine(label)}]\n${escapeControls(body)}`
+}
+
+function asJson({ info, skipped }: Recording, { hud, request, ...rest }: Inspection, wantsRequest: boolean) {
+  const sent = wantsRequest ? { request } : {}
+  return { session: info.id, title: info.title, ...rest, hud: hud ?? null, ...sent, skipped }
 }
 
 function readCall(text: string): number {

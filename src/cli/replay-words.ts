@@ -4,7 +4,8 @@ import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedCost, savedUsd } from "../replay/saved.ts"
-import { amount, dollars, finePercent, percent, plural } from "../text/format.ts"
+import { REASON_WORDS } from "../status/words.ts"
+import { amount, dollars, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { escapedLine } from "./terminal.ts"
 
 export type Replayed = {
@@ -22,11 +23,7 @@ const LABEL_COLUMNS = 15
 const MAX_TOOLS = 6
 const MAX_EXAMPLES = 3
 
-const REASONS = [
-  ["free", "at no cost"],
-  ["pays", "to save"],
-  ["must", "to make room"],
-] as const
+const REASONS = ["free", "pays", "must"] as const
 
 export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
@@ -99,7 +96,7 @@ function wholeBill(sum: Replay): string {
 function losses({ recalls, compactions, calls }: Replay): Row[] {
   const { copiedLines, lostLines } = recalls
   const per = ((100 * recalls.calls) / calls).toFixed(1)
-  const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded outputs`
+  const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
   const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
   const rows: Row[] = [
     recalls.calls === 0
@@ -115,20 +112,31 @@ function losses({ recalls, compactions, calls }: Replay): Row[] {
   return rows
 }
 
-function folds({ count: folded, tokens, byReason, byTool, largest }: FoldCount): Row[] {
-  if (folded === 0) return [["folds", "none"]]
-  const reasons = REASONS.flatMap(([reason, words]) => {
+function folds(count: FoldCount): Row[] {
+  const { steps, outputs, byReason, byTool, cuts, largestCuts, largest } = count
+  if (steps.count + outputs.count === 0) return [["folds", "none"]]
+  const sizes = [
+    ...(steps.count > 0 ? [`${plural(steps.count, "step")} of ${amount(steps.tokens)} tokens`] : []),
+    ...(outputs.count > 0 ? [`${plural(outputs.count, "output")} of ${amount(outputs.tokens)}`] : []),
+  ]
+  const reasons = REASONS.flatMap((reason) => {
     const one = byReason[reason]
-    return one.count > 0 ? [`${one.count} ${words} (${amount(one.tokens)})`] : []
+    return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
   })
   const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
   const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
   const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
+  const examples = REASONS.flatMap((reason) => largestCuts[reason] ?? [])
   return [
-    ["folds", `${plural(folded, "output")} of ${amount(tokens)} tokens: ${reasons.join(", ")}`],
+    ["folds", `${sizes.join(", ")}, in ${plural(cuts, "cut")}: ${reasons.join(", ")}`],
     ["of", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
+    ...examples.map((cut, i): Row => {
+      const saved = `${stepsAndOutputs(cut)} at call ${cut.call}, ${amount(cut.savedTokens)} less from then on`
+      return [i === 0 ? "largest cuts" : "", `${REASON_WORDS[cut.reason]}: ${saved}: ${cut.because}`]
+    }),
     ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
-      const what = `${fold.what} (${amount(fold.tokens)}) at call ${fold.call}`
+      const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
+      const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
       return [i === 0 ? "such as" : "", `${what}: ${fold.because}`]
     }),
   ]

@@ -19,7 +19,7 @@ export const BUNDLE_CONTENTS = [
   "the results of the doctor, line by line",
   "versions, the system and the machine",
   "the options in effect, without keys; file patterns are only counted",
-  "figures of the newest sessions: calls, context, savings, counts of folds, failures and stale files",
+  "figures of the newest sessions: calls, context, savings, counts of folded steps and outputs, failures and stale files",
   "the plugin's own lines in OpenCode's logs, at most the last 200",
   "the number of rows in each table of the store",
 ] as const
@@ -82,17 +82,18 @@ function shownOptions({ fold, ...rest }: Options): object {
 
 /** Only figures and texts the plugin wrote itself. */
 function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Status): object {
-  const { newest, ...folds } = folding
+  const { newest, episodes, kept, ...folds } = folding
+  const shown = [...newest, ...episodes.flatMap(({ steps }) => steps)]
   const reasons = Object.fromEntries(
     (["free", "pays", "must"] as const).map((reason) => [
       reason,
-      newest.filter((fold) => fold.reason === reason).length,
+      shown.filter((fold) => fold.reason === reason).length,
     ]),
   )
   return {
     ...rest,
     hud: { activity: hud.activity, tokens: hud.tokens },
-    folding: { ...folds, reasons },
+    folding: { ...folds, reasons, episodes: episodes.length, kept: { open: kept.open, settled: kept.settled } },
     failures: failures.length,
     stale: stale.length,
   }

@@ -61,6 +61,8 @@ export function outputFold(folds: Folds, messageID: string, { partID, cleared }:
 /** How many folds apply to these entries, and the tokens they save. */
 export type AppliedFolds = { outputs: number; steps: number; savedTokens: number }
 
+export const NOTHING_FOLDED: AppliedFolds = { outputs: 0, steps: 0, savedTokens: 0 }
+
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
   const applied = { outputs: 0, steps: 0, savedTokens: 0 }
   if (folds.size === 0) return applied
@@ -82,7 +84,7 @@ export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFo
 }
 
 /** Tokens that a fold saves on each request. */
-export function savedTokens(fold: Fold): number {
+export function savedTokens(fold: Pick<Fold, "tokens" | "textTokens">): number {
   return fold.tokens - fold.textTokens
 }
 

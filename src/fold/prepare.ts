@@ -122,6 +122,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   }
 }
 
-function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
+/** The output or its step was recalled not long ago, and is not folded again yet. */
+export function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
   return Math.max(pinned.get(partID) ?? 0, pinned.get(messageID) ?? 0) > calls
 }

@@ -1,6 +1,7 @@
 // Everything the hooks remember: one record per session, created when the session is first seen. Their number and total size
 // are bounded.
 
+import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
 import { newSessionState, type SessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
@@ -23,8 +24,10 @@ export type Session = SessionState & {
   compacting: boolean
   /** the account of the current turn */
   turn: TurnAccount
-  /** number of outputs that the last request sent folded, and the tokens that saved */
-  shown: { outputs: number; savedTokens: number }
+  /** steps and outputs that the last request sent folded, and the tokens that saved */
+  shown: AppliedFolds
+  /** names of files, without folders, that the newest messages of that request mention */
+  mentioned: ReadonlySet<string>
   /** what the plugin saved in the session */
   account: SessionAccount
 }
@@ -56,7 +59,8 @@ export function createSessions(env: Env): Sessions {
     requests: 0,
     compacting: false,
     turn: newTurnAccount(),
-    shown: { outputs: 0, savedTokens: 0 },
+    shown: NOTHING_FOLDED,
+    mentioned: new Set(),
     account: newSessionAccount(),
   })
   function makeRoom(spared: string): void {

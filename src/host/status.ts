@@ -1,7 +1,10 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import type { Fold } from "../fold/fold.ts"
+import { episodesOf } from "../fold/episodes.ts"
+import { type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
+import { openness } from "../fold/open.ts"
+import { recordOf } from "../fold/record.ts"
 import { addSaving, savedShare } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
@@ -9,13 +12,19 @@ import type { Options } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
+import type { ToolEvent } from "../session/event.ts"
 import { contextNow, contextTokens, type Facts, heatRank, isChangedOutside, isStale } from "../session/facts.ts"
 import {
   type Activity,
+  type EpisodeStatus,
   type FoldStatus,
+  MAX_STATUS_EPISODES,
   MAX_STATUS_FAILURES,
   MAX_STATUS_FOLDS,
+  MAX_STATUS_RECORD,
+  MAX_STATUS_RECORDS,
   MAX_STATUS_STALE,
+  MAX_STATUS_STEPS,
   STATUS_VERSION,
   type Status,
   type Switches,
@@ -29,6 +38,8 @@ import type { Session } from "./sessions.ts"
 
 export type StatusContext = {
   options: Options
+  /** whether the options keep an output from being folded */
+  isProtected(event: ToolEvent): boolean
   directory: string
   around: Circumstances
   switches: Switches
@@ -37,7 +48,7 @@ export type StatusContext = {
 }
 
 export function statusOf(session: Session, context: StatusContext): Status {
-  const { options, directory, around, switches, writer, nowMs } = context
+  const { options, isProtected, directory, around, switches, writer, nowMs } = context
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
@@ -77,7 +88,10 @@ export function statusOf(session: Session, context: StatusContext): Status {
       ...(session.folding.account.stopped === undefined ? {} : { stopped: session.folding.account.stopped }),
       ...session.shown,
       recalls: session.account.earlierRecalls + session.turn.recalls,
-      newest: newest(session.folding.folds),
+      newest: newestOutputs(session.folding.folds),
+      episodes: newestEpisodes(entries, session.folding.folds),
+      kept: openness({ ...session, entries, facts, isProtected }),
+      missed: [...session.folding.missed].map(([shows, times]) => ({ shows, times })),
     },
     failures: openFailures(facts)
       .slice(0, MAX_STATUS_FAILURES)
@@ -133,11 +147,40 @@ function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {
   return isEnabled ? switched : "off"
 }
 
-function newest(folds: ReadonlyMap<string, Fold>): FoldStatus[] {
+/** Outputs of folded steps are part of the steps' records. */
+function newestOutputs(folds: Folds): FoldStatus[] {
   return [...folds.values()]
-    .sort((a, b) => Number(b.id.slice(1)) - Number(a.id.slice(1)))
+    .filter(({ side, messageID }) => side === "output" && !stepFold(folds, messageID))
+    .reverse()
+    .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)
-    .map(({ hash: _, text: __, ...shown }) => shown)
+    .map(shownFold)
+}
+
+function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
+  let left = MAX_STATUS_STEPS
+  let leftChars = MAX_STATUS_RECORDS
+  return episodesOf(entries, folds)
+    .slice(-MAX_STATUS_EPISODES)
+    .reverse()
+    .map((steps) => {
+      const listed = left > 0 ? steps.slice(-left) : []
+      left -= listed.length
+      const record = recordOf(steps).slice(0, Math.min(MAX_STATUS_RECORD, leftChars))
+      leftChars -= record.length
+      return {
+        from: steps[0]?.step ?? 0,
+        to: steps.at(-1)?.step ?? 0,
+        count: steps.length,
+        savedTokens: steps.reduce((sum, step) => sum + savedTokens(step), 0),
+        record,
+        steps: listed.map(shownFold),
+      }
+    })
+}
+
+function shownFold({ hash: _, text: __, ...shown }: Fold): FoldStatus {
+  return shown
 }
 
 /** Stale files, those likely to be used next first. */

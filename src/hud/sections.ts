@@ -14,7 +14,7 @@ import {
   type Signals,
   todosNow,
 } from "../session/facts.ts"
-import { amount, plural } from "../text/format.ts"
+import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, cutMiddle, line } from "../text/sanitize.ts"
@@ -38,8 +38,8 @@ export type Item = { text: string; key: string; state: string }
 export type HudContext = {
   /** in tokens; absent when the model is unknown */
   contextLimit?: number
-  /** outputs that this request sends folded, and the tokens that saves */
-  folded?: { outputs: number; savedTokens: number }
+  /** steps and outputs that this request sends folded, and the tokens that saves */
+  folded?: { steps: number; outputs: number; savedTokens: number }
   /** estimated tokens of the messages as they are sent; absent when nothing is known of the request */
   sentTokens?: number
   /** set when no HUD is to be sent: the reason */
@@ -223,11 +223,11 @@ function repeatsSection(facts: Facts): Section {
 /** Text without the separator of items. */
 const item = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 
-/** Only the number and the tokens: the ids are in the folds themselves. */
+/** Only the numbers and the tokens: the ids are in the digest lines, the steps' numbers in the records. */
 function foldedSection({ folded }: HudContext): Section | undefined {
-  if (!folded?.outputs) return
-  const outputs = plural(folded.outputs, "output")
-  const text = `${outputs}, ${amount(folded.savedTokens)} tokens, see hud_recall`
+  const counts = folded ? stepsAndOutputs(folded) : ""
+  if (!folded || counts === "") return
+  const text = `${counts}, ${amount(folded.savedTokens)} tokens, see hud_recall`
   return section("folded", "folded", [{ text, key: "", state: "" }])
 }
 

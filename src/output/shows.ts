@@ -1,5 +1,5 @@
 // What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
-// as a search does. fold/need.ts derives from it how long an output stays useful.
+// as a search does. session/steps.ts derives from it how long an output stays useful.
 
 import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"

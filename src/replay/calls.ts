@@ -1,6 +1,7 @@
 // Prepares the calls of a stored session again, one after the other, as the live hooks would have: with the recorded
 // times, the pricing of the model that was called, and the folds and HUDs that follow from the calls before.
 
+import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
 import type { PricingOverride } from "../fold/pricing.ts"
 import { type Slot, slotFor } from "../hud/slots.ts"
 import {
@@ -16,6 +17,7 @@ import { contextNow } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
 import { type NamedPrice, type Price, type Prices, pricesOf } from "./prices.ts"
+import { messagesOf } from "./request.ts"
 
 export type ReplayOptions = RequestOptions & {
   /** agents for which the plugin is disabled */
@@ -112,8 +114,10 @@ export type Inspection = {
   slot: Slot
   /** tokens in the context at that call as recorded, reported or estimated, folds not subtracted */
   contextTokens?: number
-  /** outputs sent folded with that call, and the tokens that saves */
-  folded: { outputs: number; savedTokens: number }
+  /** steps and outputs sent folded with that call, and the tokens that saves */
+  folded: AppliedFolds
+  /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
+  request: { label: string; body: string }[]
 }
 
 /**
@@ -134,9 +138,10 @@ export function hudAtCall(
     calls,
     tokens: 0,
     slot: slotFor(options.hud.slot, undefined),
-    folded: { outputs: 0, savedTokens: 0 },
+    folded: NOTHING_FOLDED,
+    request: [],
   }
-  for (const { number, send, price, state } of replayCalls(messages, options, env)) {
+  for (const { number, send, price, state, messages: before } of replayCalls(messages, options, env)) {
     const sent = send()
     if (number !== wanted) continue
     const contextTokens = contextNow(state.ledger.facts)?.tokens
@@ -145,7 +150,10 @@ export function hudAtCall(
       ...result,
       slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
       tokens: sent?.hud?.tokens ?? 0,
-      folded: { outputs: sent?.outputs ?? 0, savedTokens: sent?.savedTokens ?? 0 },
+      folded: sent ? { steps: sent.steps, outputs: sent.outputs, savedTokens: sent.savedTokens } : NOTHING_FOLDED,
+      request: messagesOf(before, sent?.change)
+        .flat()
+        .map(({ label, body }) => ({ label, body })),
       ...(sent?.hud ? { hud: sent.hud.text } : {}),
       ...(reason === undefined ? {} : { reason }),
       ...(contextTokens === undefined ? {} : { contextTokens }),

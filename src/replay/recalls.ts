@@ -1,5 +1,5 @@
-// What the agent would have missed: lines it copied into a tool call that by then only a folded output contained. It
-// would have had to recall each such output, which costs a call.
+// What the agent would have missed: lines it copied into a tool call that by then only a folded step or output contained.
+// It would have had to recall each of them, which costs a call.
 
 import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -31,7 +31,7 @@ export type Asker = {
 }
 
 export type Missed = {
-  /** lines that were copied from the context, and those of them that only a folded output contained */
+  /** lines that were copied from the context, and those of them that only a folded step or output contained */
   copied: number
   lost: number
   /** tokens of each original to be recalled; empty when nothing was missed */

@@ -40,7 +40,7 @@ export type Replay = {
 
 /** What the agent would have recalled. */
 export type Recalled = {
-  /** lines the agent copied from its context, and those of them that only a folded output contained by then */
+  /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
   copiedLines: number
   lostLines: number
   /** calls that would have needed a recall */
@@ -63,6 +63,8 @@ export type CallReplayed = {
   with: Charge
   /** the pieces of the request; `with` excludes the notice that introduces the plugin */
   pieces: { without: readonly Piece[]; with: readonly Piece[] }
+  /** the messages that the request is made from */
+  messages: readonly Message[]
   /** undefined when the plugin is disabled for the agent */
   call: Prepared | undefined
   /** what recalls would have cost at this call, in fresh input tokens; not in `with` */
@@ -120,7 +122,7 @@ export function replaySession(
     }
     const compaction = watch.call(replayed.index, chargeWithout.tokens, chargeWithout.tokens - chargeWith.tokens)
     onCall?.({
-      ...{ number, calls, nowMs, wrote, price, call, compaction },
+      ...{ number, calls, nowMs, wrote, price, messages: sent, call, compaction },
       without: chargeWithout,
       with: chargeWith,
       pieces: { without: messagesWithout.flat(), with: messagesWith.flat() },

@@ -1,7 +1,8 @@
 // A request as the provider sees it: its messages as a list of pieces, in OpenCode's order and wording. System prompt
 // and tool definitions are missing, because a recorded session does not contain them.
 
-import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
+import { withEpisodes } from "../fold/episodes.ts"
+import type { Fold, Folds } from "../fold/fold.ts"
 import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
 import type { Message, Part, ToolPart } from "../session/conversation.ts"
@@ -20,13 +21,15 @@ export type Piece = {
 const CLEARED = "[Old tool result content cleared]"
 const INTERRUPTED = "[Tool execution was interrupted]"
 
+const NO_FOLDS: Folds = new Map()
+
 /** A part is sent with every later call, so its pieces are computed once, folded or not. */
 const known = new WeakMap<Part | Fold, readonly Piece[]>()
 
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
-  const wire = episodesOf(messages, change?.folds).flatMap((item, at, items): Piece[][] => {
+  const wire = withEpisodes(messages, change?.folds ?? NO_FOLDS).flatMap((item, at, items): Piece[][] => {
     if (Array.isArray(item)) return [[piece("user", recordOf(item))]]
     const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, change))
     if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
@@ -35,19 +38,6 @@ export function messagesOf(messages: readonly Message[], change?: Change): Piece
   })
   const tail = change?.hud.slot === "tail" ? change.hud.text : undefined
   return tail === undefined ? wire : [...wire, [piece("user", tail)]]
-}
-
-/** The messages in order, adjacent folded steps as one list of folds. */
-function episodesOf(messages: readonly Message[], folds: Folds | undefined): (Message | Fold[])[] {
-  const items: (Message | Fold[])[] = []
-  for (const message of messages) {
-    const fold = folds && stepFold(folds, message.id)
-    const last = items.at(-1)
-    if (!fold) items.push(message)
-    else if (Array.isArray(last)) last.push(fold)
-    else items.push([fold])
-  }
-  return items
 }
 
 export function piecesOf(messages: readonly Message[]): Piece[] {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { plural } from "../text/format.ts"
+import { packReport } from "./packed.ts"
 import type { ReportData } from "./report.ts"
 import { headline } from "./words.ts"
 
@@ -43,7 +44,7 @@ ${withoutScript(report)}
 
 /** Without `<`, so that no text of a session can close the script element around it. */
 function dataOf(report: ReportData): string {
-  return JSON.stringify(report).replace(/</g, "\\u003c")
+  return JSON.stringify(packReport(report)).replace(/</g, "\\u003c")
 }
 
 function titleOf({ sessions }: ReportData): string {

@@ -36,6 +36,10 @@ export type SessionReport = {
   /** HUD of each call, delta encoded */
   huds: TextDelta[]
   folds: ReportedFold[]
+  /** what the requests consist of, whenever that changes, by ascending call */
+  outlines: Outline[]
+  /** numbers of the calls that came first after a message of the user */
+  asked: number[]
   /** each with the number of the call before it */
   compactions: [call: number, kind: CompactionKind][]
   tools: ToolCost[]
@@ -62,7 +66,14 @@ export type CallColumns = {
   reportedCached: (number | null)[]
 }
 
-export type ReportedFold = Pick<Fold, "id" | "call" | "what" | "because" | "reason" | "tokens" | "textTokens">
+/** `text` is what is sent instead: an output's digest line, or a step's lines of the record. */
+export type ReportedFold = Pick<
+  Fold,
+  "id" | "side" | "step" | "call" | "what" | "because" | "reason" | "text" | "tokens" | "textTokens"
+>
+
+/** The requests from one call on: the first step in them, and the runs of steps that are sent as records. */
+export type Outline = { call: number; first: number; records: [from: number, to: number][] }
 
 /**
  * What the calls of a tool and their outputs cost: in tokens when they were new, and over all requests that carried them, as

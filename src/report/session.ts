@@ -1,9 +1,10 @@
 // Replays a recorded session and collects what the report shows of it.
 
+import { episodesOf } from "../fold/episodes.ts"
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { messageAt } from "../replay/context.ts"
+import { callsOf, messageAt } from "../replay/context.ts"
 import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
 import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
@@ -12,12 +13,22 @@ import { type Env, normalize } from "../session/normalize.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { deltasOf } from "./deltas.ts"
-import { byCost, type CallColumns, noCost, type ReportedFold, type SessionReport, type ToolCost } from "./report.ts"
+import {
+  byCost,
+  type CallColumns,
+  noCost,
+  type Outline,
+  type ReportedFold,
+  type SessionReport,
+  type ToolCost,
+} from "./report.ts"
 
 export type ReplayedRecording = { id: string; title: string; skipped: number; messages: readonly Message[] }
 
 const MAX_TITLE_CHARS = 200
 const MAX_NAME_CHARS = 110
+/** Of one line of a record; few are longer than a third of this. */
+const MAX_LINE_CHARS = 1000
 /** Shown for one call of the model. */
 const MAX_TOOL_CALLS = 40
 
@@ -37,6 +48,9 @@ export function reportSession(
   const folds: ReportedFold[] = []
   const compactions: SessionReport["compactions"] = []
   const used: number[][] = []
+  const outlines: Outline[] = []
+  const asked: number[] = []
+  const numbers = new Map(callsOf(messages).map((at, i) => [messages[at]?.id, i + 1]))
   const names = new Map<string, number>()
   const models = new Set<string>()
   const tools = newToolCount()
@@ -66,6 +80,9 @@ export function reportSession(
     huds.push(call?.hud && cleanLines(call.hud.text))
     folds.push(...(call?.folded ?? []).map(reportedFold))
     if (compaction) compactions.push([number, compaction])
+    if (done.messages.at(-1)?.kind === "user") asked.push(number)
+    const outline = outlineOf(done, numbers)
+    if (!isSameOutline(outline, outlines.at(-1))) outlines.push(outline)
     tools.sent("withoutTokens", pieces.without)
     tools.sent("withTokens", pieces.with)
     const then = messageAt(wrote, nowMs)
@@ -79,7 +96,7 @@ export function reportSession(
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
     models: [...models],
     replay: withoutNames(replay),
-    ...{ skipped, startMs, folds, compactions, used },
+    ...{ skipped, startMs, folds, outlines, asked, compactions, used },
     calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
     huds: deltasOf(huds),
     tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) })),
@@ -95,12 +112,40 @@ function isTime(ms: unknown): ms is number {
 /** Without the names of tools and outputs, which the report has elsewhere. */
 export function withoutNames(replay: Replay): Replay {
   const subagents = replay.subagents.map((id) => clean(id, MAX_NAME_CHARS))
-  return { ...replay, subagents, folds: { ...replay.folds, byTool: {}, largest: [] } }
+  return { ...replay, subagents, folds: { ...replay.folds, byTool: {}, largestCuts: {}, largest: [] } }
 }
 
-function reportedFold({ id, call, what, because, reason, tokens, textTokens }: Fold): ReportedFold {
-  const sizes = { tokens: Math.round(tokens), textTokens: Math.round(textTokens) }
-  return { id, call, what: clean(what, MAX_NAME_CHARS), because: clean(because, 2 * MAX_NAME_CHARS), reason, ...sizes }
+function reportedFold({ id, side, step, call, what, because, reason, text, tokens, textTokens }: Fold): ReportedFold {
+  return {
+    ...{ id, side, step, call, reason },
+    what: clean(what, MAX_NAME_CHARS),
+    because: clean(because, 2 * MAX_NAME_CHARS),
+    text: text
+      .split("\n")
+      .map((one) => clean(one, MAX_LINE_CHARS))
+      .join("\n"),
+    tokens: Math.round(tokens),
+    textTokens: Math.round(textTokens),
+  }
+}
+
+/** `numbers`: of the calls, by message id. */
+function outlineOf(
+  { number, messages, call }: CallReplayed,
+  numbers: ReadonlyMap<string | undefined, number>,
+): Outline {
+  const first = messages.find(({ kind }) => kind === "step")
+  const episodes = call ? episodesOf(messages, call.change.folds) : []
+  return {
+    call: number,
+    first: numbers.get(first?.id) ?? number,
+    records: episodes.map((steps) => [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 0]),
+  }
+}
+
+function isSameOutline(one: Outline, other: Outline | undefined): boolean {
+  // before there was a step, the first one is the call itself
+  return other?.first === one.first && `${other.records}` === `${one.records}`
 }
 
 /** The tool calls in a message as indices into `names`, to which new names are added. */

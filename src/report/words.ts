@@ -2,7 +2,7 @@
 
 import type { Replay } from "../replay/replay.ts"
 import { savedCost, savedUsd } from "../replay/saved.ts"
-import { amount, dollars, finePercent, plural } from "../text/format.ts"
+import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
 /** Two lines: what is saved, and how. A single line if there are no calls. */
 export function headline(replay: Replay): [string, ...string[]] {
@@ -10,7 +10,7 @@ export function headline(replay: Replay): [string, ...string[]] {
   const parts = [
     `cache share ${finePercent(replay.with.cachedTokens / replay.with.tokens)}`,
     compactionWords(replay),
-    `${plural(replay.folds.count, "output")} folded`,
+    `${foldedCounts(replay) || "nothing"} folded`,
     `about ${per100(replay)} recalls per 100 calls`,
   ]
   return [`${savedWords(replay)} over ${plural(replay.calls, "call")}`, parts.join("; ")]
@@ -39,6 +39,11 @@ export function savedPercent(replay: Replay): string {
 /** Undefined if the recording has no costs. */
 export function usdSaved(replay: Replay): number | undefined {
   return replay.recorded.usd === 0 ? undefined : savedUsd(replay)
+}
+
+/** Such as "39 steps, 12 outputs"; empty when nothing was folded. */
+export function foldedCounts({ folds: { steps, outputs } }: Replay): string {
+  return stepsAndOutputs({ steps: steps.count, outputs: outputs.count })
 }
 
 function compactionWords({ compactions: { automatic, asked, avoided } }: Replay): string {

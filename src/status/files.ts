@@ -104,11 +104,14 @@ export async function prune(folder: string, nowMs: number, ours: ReadonlySet<str
   }
 }
 
-/** A JSON reviver. All texts are one line except the HUD's. */
+/** Fields of several lines: the HUD's text and an episode's record. */
+const SEVERAL_LINES: ReadonlySet<string> = new Set(["text", "record"])
+
+/** A JSON reviver. */
 function withoutActive(name: string, value: unknown): unknown {
   if (typeof value !== "string") return value
   const shown = value.replace(ACTIVE, "")
-  return name === "text" ? shown : shown.replaceAll("\n", " ")
+  return SEVERAL_LINES.has(name) ? shown : shown.replaceAll("\n", " ")
 }
 
 /** The session id is foreign input and becomes part of a path. */

@@ -5,7 +5,7 @@ import * as z from "zod/mini"
 import { foldSchema } from "../fold/fold.ts"
 
 /** Raised when a reader of the old shape would misread the new one. */
-export const STATUS_VERSION = 1
+export const STATUS_VERSION = 2
 
 const tokens = z.number()
 
@@ -24,8 +24,26 @@ const shownFoldSchema = z.pick(foldSchema, {
   messageID: true,
   partID: true,
   side: true,
+  step: true,
 })
 export type FoldStatus = z.output<typeof shownFoldSchema>
+
+const episodeSchema = z.object({
+  /** number of its first step */
+  from: z.number(),
+  /** number of its last step */
+  to: z.number(),
+  /** how many steps it has */
+  count: z.number(),
+  /** tokens it leaves out of each request */
+  savedTokens: tokens,
+  /** the record that is sent instead; cut if it is long, empty for the oldest episodes of a long session */
+  record: z.string(),
+  /** its steps, oldest first; of a long session's oldest episodes none */
+  steps: z.array(shownFoldSchema),
+})
+/** A run of settled steps that is sent as one record. */
+export type EpisodeStatus = z.output<typeof episodeSchema>
 
 const writerSchema = z.object({
   /** `extract` needs no model; `llama` is the sidecar, `openai` a local server */
@@ -112,14 +130,31 @@ export const statusSchema = z.object({
     activity: activitySchema,
     /** why folding to save money has stopped, although nobody switched it off */
     stopped: z.optional(z.string()),
-    /** number of outputs that are sent folded */
+    /** number of outputs that are sent as their digest line */
     outputs: z.number(),
+    /** number of steps that are sent as part of a record */
+    steps: z.number(),
     /** tokens this leaves out of each request */
     savedTokens: tokens,
     /** how often the agent has asked for an original */
     recalls: z.number(),
-    /** newest first, at most 200 */
+    /** the folded outputs, newest first, at most 200 */
     newest: z.array(shownFoldSchema),
+    /** the folded steps by record, newest first, at most 50 */
+    episodes: z.array(episodeSchema),
+    /** the steps that are sent as they are */
+    kept: z.object({
+      /** steps that are still open */
+      open: z.number(),
+      /** steps that are settled and wait until folding them pays */
+      settled: z.number(),
+      /** why steps are open, and how many for each reason, most first */
+      reasons: z.array(z.object({ why: z.string(), steps: z.number() })),
+      /** the newest open ones, newest first: number, first call, why it is open */
+      newest: z.array(z.object({ step: z.number(), what: z.string(), why: z.string() })),
+    }),
+    /** kinds of outputs that are kept longer because they were wanted again after they were folded, and how often */
+    missed: z.array(z.object({ shows: z.string(), times: z.number() })),
   }),
   /** commands whose last run failed: what failed, how, since which call, how often */
   failures: z.array(z.object({ what: z.string(), detail: z.string(), since: z.number(), times: z.number() })),
@@ -131,6 +166,12 @@ export const statusSchema = z.object({
 export type Status = z.output<typeof statusSchema>
 
 export const MAX_STATUS_FOLDS = 200
+export const MAX_STATUS_EPISODES = 50
+/** Of all episodes together. */
+export const MAX_STATUS_STEPS = 300
+/** Of one record, and of all together, in characters. */
+export const MAX_STATUS_RECORD = 20_000
+export const MAX_STATUS_RECORDS = 100_000
 export const MAX_STATUS_FAILURES = 20
 export const MAX_STATUS_STALE = 20
 /** Calls covered by the trend. */

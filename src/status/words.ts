@@ -1,14 +1,14 @@
 // A status in words: the rows that the panel draws and `hudfold status` prints. A row with nothing to report is left out; the
 // tone says which rows need attention.
 
-import { amount, dollars, percent, plural } from "../text/format.ts"
+import { amount, dollars, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
-import type { Status, WriterStatus } from "./status.ts"
+import type { EpisodeStatus, FoldStatus, Status, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
 
 export type StatusRow = {
-  name: "context" | "cached" | "saved" | "failing" | "stale" | "folds" | "hud" | "digests"
+  name: "context" | "cached" | "saved" | "failing" | "stale" | "folds" | "open" | "hud" | "digests"
   /** short enough for a sidebar of 38 columns */
   text: string
   tone: Tone
@@ -22,6 +22,7 @@ export function statusRows(status: Status): StatusRow[] {
     cachedRow(status),
     savedRow(status),
     foldsRow(status),
+    openRow(status),
     failingRow(status),
     staleRow(status),
     hudRow(status),
@@ -81,22 +82,80 @@ export function savesMoney({ billing = "tokens" }: Status["saved"]): boolean {
   return billing === "tokens"
 }
 
-function foldsRow({ folding }: Status): StatusRow | undefined {
-  const { activity, outputs, savedTokens, recalls, newest, stopped } = folding
+function foldsRow(status: Status): StatusRow | undefined {
+  const { activity, outputs, steps, savedTokens, recalls, stopped } = status.folding
   if (activity === "off") return
   const state = activity === "paused" ? " (paused)" : stopped === undefined ? "" : " (stopped)"
-  if (outputs === 0 && !state) return
-  const [last] = newest
+  const counts = stepsAndOutputs({ steps, outputs })
+  if (counts === "" && !state) return
+  // in a sidebar there is no room for more when both are folded
+  const saved = `${amount(savedTokens)} less${steps > 0 && outputs > 0 ? "" : " a call"}`
+  const newest = newestFold(status)
   return {
     name: "folds",
-    text: `${outputs} folded, ${amount(savedTokens)} less a call${state}`,
+    text: `${counts === "" ? "nothing" : counts} folded${counts === "" ? "" : `, ${saved}`}${state}`,
     tone: state ? "warn" : "plain",
     details: [
       ...(stopped === undefined ? [] : [stopped]),
-      ...(last ? [`newest ${last.id} ${last.what}`] : []),
+      ...(newest === undefined ? [] : [`newest ${newest}`]),
       ...(recalls ? [plural(recalls, "recall")] : []),
     ],
   }
+}
+
+function newestFold({ folding: { newest, episodes } }: Status): string | undefined {
+  const [output] = newest
+  const [episode] = episodes
+  const lastCut = episode?.steps.at(-1)?.call ?? 0
+  if (episode && lastCut >= (output?.call ?? 0)) return episodeName(episode)
+  return output && `${output.id} ${output.what}`
+}
+
+/** `steps 3-41`, or `step 3`. */
+export function episodeName({ from, to }: Pick<EpisodeStatus, "from" | "to">): string {
+  return from === to ? `step ${from}` : `steps ${from}-${to}`
+}
+
+export const REASON_WORDS: Record<FoldStatus["reason"], string> = {
+  free: "at no cost",
+  pays: "to save",
+  must: "to make room",
+}
+
+const MAX_REASONS = 5
+const MAX_OPEN = 3
+
+/** What is not folded yet, and why. */
+function openRow({ folding }: Status): StatusRow | undefined {
+  const { open, settled, reasons, newest } = folding.kept
+  if (folding.activity === "off" || open + settled === 0) return
+  const waiting = settled > 0 ? `, ${settled} settled until folding pays` : ""
+  const missed = folding.missed.map(({ shows, times }) => `${SHOWN[shows] ?? shows}${times > 1 ? ` ${times}x` : ""}`)
+  return {
+    name: "open",
+    text: `${plural(open, "step")} open${waiting}`,
+    tone: "muted",
+    details: [
+      ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
+      ...newest.slice(0, MAX_OPEN).map(({ step, what, why }) => `step ${step} ${what}: ${why}`),
+      ...(missed.length > 0 ? [`kept longer after misses: ${missed.join(", ")}`] : []),
+    ],
+  }
+}
+
+/** Kinds of outputs, by what they show. */
+const SHOWN: Readonly<Record<string, string>> = {
+  file: "files",
+  excerpt: "parts of files",
+  document: "documents",
+  matches: "searches",
+  listing: "listings",
+  run: "commands",
+  page: "web pages",
+  recalled: "recalls",
+  answer: "answers",
+  change: "edits",
+  other: "other tools",
 }
 
 function failingRow({ failures }: Status): StatusRow | undefined {

@@ -5,6 +5,13 @@ export function plural(count: number, noun: string, isLowerBound = false): strin
   return `${count}${isLowerBound ? "+" : ""} ${count === 1 && !isLowerBound ? noun : pluralOf(noun)}`
 }
 
+/** `12 steps, 3 outputs`: what was folded; empty when nothing was. */
+export function stepsAndOutputs({ steps, outputs }: { steps: number; outputs: number }): string {
+  return [steps > 0 ? plural(steps, "step") : "", outputs > 0 ? plural(outputs, "output") : ""]
+    .filter((words) => words !== "")
+    .join(", ")
+}
+
 function pluralOf(noun: string): string {
   if (/(?:ch|sh|s|x)$/.test(noun)) return `${noun}es`
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`

@@ -54,10 +54,11 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     },
     {
       name: "opencode-hudfold.folds",
-      title: "HUD: list folds, recall one",
+      title: "HUD: list folded steps and outputs, show the originals",
       slash: "hud-folds",
       act: (_, { status }) => {
-        if (status?.folding.newest.length) showFolds(api, reporter, status)
+        if (status && status.folding.newest.length + status.folding.episodes.length > 0)
+          showFolds(api, reporter, status)
         else showText(api, { title: "Folds", note: "Nothing is folded in this session." })
       },
     },

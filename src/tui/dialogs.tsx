@@ -1,15 +1,24 @@
-// The dialogs that show something: a text of any length that scrolls, and the list of a session's folds.
+// The dialogs that show something: a text of any length that scrolls, and the lists of a session's
+// folds.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import type { ScrollBoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
-import type { FoldStatus, Status } from "../status/status.ts"
-import { amount } from "../text/format.ts"
+import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
+import { episodeName } from "../status/words.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
-import { fit, visible, widthOf } from "./text.ts"
-import type { DialogText } from "./view.ts"
+import { fit } from "./text.ts"
+import {
+  type DialogText,
+  episodeRows,
+  type FoldedThing,
+  foldRows,
+  foldsTitle,
+  originalDialog,
+  recordDialog,
+} from "./view.ts"
 
 /** Width of OpenCode's large dialog on a terminal that has room for it. */
 const DIALOG_COLUMNS = 88
@@ -26,36 +35,48 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
   api.ui.dialog.setSize("large")
 }
 
-/** The folds of a session, newest first; choosing one shows its original. */
+/** What is folded in a session, the newest first: an output opens to its original, an episode to its record and steps. */
 export function showFolds(api: TuiPluginApi, reporter: Reporter, { sessionID, folding }: Status): void {
-  const room = dialogWidth(api.renderer.width) - LIST_MARGINS
-  const options = folding.newest.map((fold) => {
-    const title = `${fold.id} ${fold.what}`
-    const footer = `${amount(fold.tokens - fold.textTokens)} less`
-    return { title, description: fit(fold.because, room - widthOf(title) - widthOf(footer)), footer, value: fold }
-  })
-  const more = folding.outputs - options.length
+  const rows = foldRows(folding, listWidth(api))
   api.ui.dialog.replace(() => (
-    <api.ui.DialogSelect<FoldStatus>
-      title={more > 0 ? `Folds, the newest ${options.length} of ${folding.outputs}` : "Folds"}
-      placeholder="Search; enter shows the original"
-      options={options}
-      onSelect={({ value }) => reporter.run(`recall of ${value.id}`, () => recall(api, sessionID, value))}
+    <api.ui.DialogSelect<FoldedThing>
+      title={foldsTitle(folding)}
+      placeholder="Search; enter shows the original, or an episode's record and steps"
+      options={rows}
+      onSelect={({ value }) => {
+        if (value.kind === "episode") showEpisode(api, reporter, sessionID, value.episode)
+        else recall(api, reporter, sessionID, value.fold)
+      }}
     />
   ))
   api.ui.dialog.setSize("large")
 }
 
-async function recall(api: TuiPluginApi, sessionID: string, fold: FoldStatus): Promise<void> {
-  const original = await fetchOriginal(api.client, sessionID, fold)
-  const title = `${fold.id} ${fold.what}`
-  if (original === undefined) {
-    showText(api, { title, note: "The original no longer exists: its message was reverted or removed." })
-    return
-  }
-  const note = `${fold.side} folded since call ${fold.call}: ${fold.because}`
-  if (original === "") showText(api, { title, note: `${note}; it is empty` })
-  else showText(api, { title, note, text: visible(original) })
+function showEpisode(api: TuiPluginApi, reporter: Reporter, sessionID: string, episode: EpisodeStatus): void {
+  const rows = episodeRows(episode, listWidth(api))
+  api.ui.dialog.replace(() => (
+    <api.ui.DialogSelect<FoldStatus | "record">
+      title={`Episode: ${episodeName(episode)}`}
+      placeholder="Search; enter shows the record, or a step's original"
+      options={rows}
+      onSelect={({ value }) => {
+        if (value === "record") showText(api, recordDialog(episode))
+        else recall(api, reporter, sessionID, value)
+      }}
+    />
+  ))
+  api.ui.dialog.setSize("large")
+}
+
+function recall(api: TuiPluginApi, reporter: Reporter, sessionID: string, fold: FoldStatus): void {
+  reporter.run(`recall of ${fold.id}`, async () => {
+    showText(api, originalDialog(fold, await fetchOriginal(api.client, sessionID, fold)))
+  })
+}
+
+/** Columns that a list's row has for its texts. */
+function listWidth(api: TuiPluginApi): number {
+  return dialogWidth(api.renderer.width) - LIST_MARGINS
 }
 
 /** Width of a large dialog on a terminal this wide. */

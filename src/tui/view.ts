@@ -1,9 +1,20 @@
 // What the panel, the prompt's line and the dialogs say about a session: the wording, the width and the tone. Pure; the
 // components only draw it.
 
-import type { Activity, Status } from "../status/status.ts"
-import { isNearlyFull, type StatusRow, savesMoney, statusRows, type Tone } from "../status/words.ts"
-import { amount, percent, plural } from "../text/format.ts"
+import { cutReason } from "../fold/episodes.ts"
+import { savedTokens } from "../fold/fold.ts"
+import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
+import {
+  episodeName,
+  isNearlyFull,
+  REASON_WORDS,
+  type StatusRow,
+  savesMoney,
+  statusRows,
+  type Tone,
+} from "../status/words.ts"
+import { amount, percent, plural, stepsAndOutputs } from "../text/format.ts"
+import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
@@ -49,11 +60,14 @@ const MAX_TREND_COLUMNS = 24
 /** How many lines of details the panel has room for below a row. */
 const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = { failing: 2, stale: 1, folds: 1, digests: 2 }
 
+/** Drawn as a meter, said in the title, or too long. */
+const NOT_IN_PANEL: ReadonlySet<StatusRow["name"]> = new Set(["context", "hud", "open"])
+
 /** The panel's lines below its title, each at most `width` columns wide. */
 export function panelLines(state: SessionSnapshot, width: number): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
-  const rows = statusRows(status).filter(({ name }) => name !== "context" && name !== "hud")
+  const rows = statusRows(status).filter(({ name }) => !NOT_IN_PANEL.has(name))
   return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
 }
 
@@ -113,10 +127,11 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   if (!status || terminalWidth < MIN_COLUMNS) return []
   const { context, saved, folding, hud, failures, stale } = status
   const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
+  const folded = stepsAndOutputs(folding)
   const candidates: (Span | false)[] = [
     isReported(status) && share >= 0.01 && { text: percent(share), ink: isNearlyFull(status) ? "warn" : "muted" },
     savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
-    folding.outputs > 0 && { text: plural(folding.outputs, "fold"), ink: "muted" },
+    folded !== "" && { text: `${folded} folded`, ink: "muted" },
     stale.length > 0 && { text: `${stale.length} stale`, ink: "warn" },
     failures.length > 0 && { text: `${failures.length} failing`, ink: "bad" },
     hud.activity === "paused" && { text: "HUD paused", ink: "warn" },
@@ -157,4 +172,69 @@ export function statusText(state: SessionSnapshot): DialogText {
   const model = status.model === undefined ? "" : ` on ${status.model}`
   const calls = plural(status.calls, "call")
   return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
+}
+
+/** What a row of the list of folds stands for. */
+export type FoldedThing = { kind: "output"; fold: FoldStatus } | { kind: "episode"; episode: EpisodeStatus }
+
+export type FoldRow<T> = { title: string; description: string; footer: string; value: T }
+
+/** One row for each folded output and each episode, those folded last first. `room` is in columns. */
+export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
+  const outputs = newest.map((fold) => ({
+    call: fold.call,
+    row: rowOf(`${fold.id} ${fold.what}`, fold.because, savedTokens(fold), room, { kind: "output", fold } as const),
+  }))
+  const records = episodes.map((episode) => {
+    const { count, steps } = episode
+    const last = steps.toSorted((a, b) => b.call - a.call)[0]
+    const title = `${episodeName(episode)} · ${plural(count, "step")}`
+    const why = last ? `${REASON_WORDS[last.reason]}: ${cutReason(last)}` : ""
+    const value = { kind: "episode", episode } as const
+    return { call: last?.call ?? 0, row: rowOf(title, why, episode.savedTokens, room, value) }
+  })
+  return [...records, ...outputs].sort((a, b) => b.call - a.call).map(({ row }) => row)
+}
+
+/** The rows of one episode: its record, then its steps. */
+export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record">[] {
+  const { record, steps, count } = episode
+  const left = count - steps.length
+  const more = left > 0 ? `; the first ${left} are not listed here` : ""
+  return [
+    {
+      title: "The record",
+      description: fit(`what is sent instead${more}`, room - 20),
+      footer: `${amount(tokensOfLength(record.length))} tokens`,
+      value: "record",
+    },
+    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, savedTokens(fold), room, fold)),
+  ]
+}
+
+function rowOf<T>(title: string, why: string, saved: number, room: number, value: T): FoldRow<T> {
+  const footer = `${amount(saved)} less`
+  return { title, description: fit(why, room - widthOf(title) - widthOf(footer)), footer, value }
+}
+
+/** The title of the list of folds. */
+export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {
+  const listed = newest.length + episodes.reduce((sum, { count }) => sum + count, 0)
+  const all = stepsAndOutputs({ steps, outputs })
+  return all === "" ? "Folds" : `Folded: ${all}${steps + outputs > listed ? " (the newest)" : ""}`
+}
+
+/** An original, as a dialog shows it; undefined when it no longer exists. */
+export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
+  const { side, step, id, what, call, because } = fold
+  const title = side === "step" ? `step ${step} ${what}` : `${id} ${what}`
+  if (original === undefined)
+    return { title, note: "The original no longer exists: its message was reverted or removed." }
+  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}: ${because}`
+  return original === "" ? { title, note: `${note}; it is empty` } : { title, note, text: visible(original) }
+}
+
+export function recordDialog(episode: EpisodeStatus): DialogText {
+  const note = `sent instead of ${plural(episode.count, "step")}; saves ${amount(episode.savedTokens)} tokens a call`
+  return { title: `Record of ${episodeName(episode)}`, note, text: visible(episode.record) }
 }

@@ -14,7 +14,7 @@ import { join } from "node:path"
 import { withoutPrivate } from "../../src/doctor/bundle.ts"
 import { list, newPatient, type Patient, trace } from "../doctor/patient.ts"
 import { openAt, turnOf } from "../store/support.ts"
-import { fold } from "../support/status.ts"
+import { episode, fold } from "../support/status.ts"
 
 let patient: Patient
 let file: string
@@ -66,7 +66,11 @@ test("contains the checks, versions, options, figures, log lines and the store's
     calls: 7,
     context: { tokens: 87_400 },
     hud: { activity: "on", tokens: 132 },
-    folding: { outputs: 12, reasons: { free: 1, pays: 1, must: 0 } },
+    folding: {
+      ...{ outputs: 12, steps: 39, episodes: 1, kept: { open: 8, settled: 2 } },
+      // of the two outputs and the two steps that are listed
+      reasons: { free: 1, pays: 3, must: 0 },
+    },
     failures: 1,
     stale: 1,
   })
@@ -96,9 +100,17 @@ test("contains no secret of the options, the log or a status, and nothing the us
       activity: "on",
       stopped: `Authorization: Bearer ${PLAIN}`,
       outputs: 1,
+      steps: 2,
       savedTokens: 1,
       recalls: 0,
       newest: [fold({ what: `read ${words}` })],
+      episodes: [episode({ record: words, steps: [fold({ side: "step", what: words, because: words })] })],
+      kept: {
+        ...{ open: 1, settled: 0 },
+        reasons: [{ why: words, steps: 1 }],
+        newest: [{ step: 3, what: words, why: words }],
+      },
+      missed: [{ shows: "matches", times: 1 }],
     },
   })
   patient.write(

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { spawnChild, temporaryFolder } from "../store/support.ts"
-import { cli, exportOf, type Recorded, recordSession, source } from "./support.ts"
+import { bash, read, SessionBuilder } from "../support/session.ts"
+import { cli, exportOf, type Recorded, recordSession, source, writeExport } from "./support.ts"
 
 let recorded: Recorded
 beforeAll(async () => {
@@ -74,6 +75,34 @@ describe("prints", () => {
     const files = await json([recorded.session, "--options", '{"hud":{"sections":["files"]}}'])
     expect(files.hud).not.toContain("sh test.sh")
   })
+
+  test("the whole request with its records, folds and HUD, when asked to", async () => {
+    using folder = temporaryFolder()
+    const session = new SessionBuilder().user("change the file")
+    session.assistant([read("src/large.ts", "export const a = 1\n".repeat(2000))])
+    for (let i = 0; i < 40; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
+    const late = session.timeOf(session.messages.length) + 3_600_000
+    session.assistant([bash("make last", "done\u001b[31m")], { time: { created: late, completed: late } })
+    const path = writeExport(folder.path, "folded", session)
+    const short = (await cli(["inspect", path])).stdout
+    expect(short).toMatch(/^folded: 1 step, \S+ tokens less; --request prints the request with them$/m)
+    expect(short).not.toContain("[user]")
+    const { code, stdout } = await cli(["inspect", path, "--request"])
+    expect(code).toBe(0)
+    const pieces = stdout.split(/\n\n(?=\[)/)
+    expect(pieces[1]).toBe("[user]\nchange the file")
+    expect(pieces[2]).toMatch(
+      /^\[user\]\nStep 1 of this session, kept by hudfold as a record [\s\S]+\n1 read .*large\.ts/,
+    )
+    expect(pieces[3]).toMatch(/^\[call \S+ bash\]\n\{"command":"make step-0"/)
+    expect(pieces.at(-2)).toMatch(/^\[result \S+\]\ndone\\x1b\[31m$/)
+    expect(pieces.at(-1)).toStartWith("[user]\n<hud>")
+    const asked = JSON.parse((await cli(["inspect", path, "--request", "--json"])).stdout)
+    expect(asked.folded).toMatchObject({ steps: 1, outputs: 0 })
+    expect(asked.request[0]).toEqual({ label: "user", body: "change the file" })
+    expect(asked.request).toHaveLength(pieces.length - 1)
+    expect(JSON.parse((await cli(["inspect", path, "--json"])).stdout).request).toBeUndefined()
+  }, 20_000)
 
   test("terminal escapes in a title as codes", async () => {
     using folder = temporaryFolder()

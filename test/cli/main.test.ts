@@ -36,7 +36,10 @@ describe("a mistake is one line on stderr and exit code 2", () => {
     { args: ["--\u001b[2J"], says: "unknown option --\\x1b[2J" },
     { args: ["inspect"], says: "missing SESSION: a session id" },
     { args: ["inspect", "a", "b"], says: 'unexpected argument "b"' },
-    { args: ["inspect", "a", "--cal", "3"], says: "unknown option --cal; expected --call, --json, --options, --help" },
+    {
+      args: ["inspect", "a", "--cal", "3"],
+      says: "unknown option --cal; expected --call, --request, --json, --options, --help",
+    },
     { args: ["inspect", "a", "--json=yes"], says: '--json takes no value, got "yes"' },
     { args: ["inspect", "a", "--no-json"], says: "unknown option --no-json" },
     { args: ["inspect", "a", "-j"], says: "unknown option -j" },

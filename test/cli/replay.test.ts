@@ -47,8 +47,11 @@ describe("for people", () => {
       /^The long, 61 calls: with the plugin the conversation would have cost \d+% less, at the prices of Anthropic$/,
     )
     expect(second).toBe("")
-    expect(stdout).toMatch(/^ {2}folds +1 output of \d+k tokens: /m)
-    expect(stdout).toMatch(/^ {2}such as +read src\/large.ts \(\d+k\) at call \d+: ./m)
+    expect(stdout).toMatch(/^ {2}folds +(?:\d+ steps? of \d+k tokens(?:, )?)?(?:\d+ outputs? of \S+)?, in \d+ cuts?: /m)
+    expect(stdout).toMatch(
+      /^ {2}largest cuts +(?:at no cost|to save|to make room): [^:]+ at call \d+, \S+ less from then on: ./m,
+    )
+    expect(stdout).toMatch(/^ {2}such as +(?:step 1 )?read src\/large.ts \(\d+k\) at call \d+: ./m)
     expect(stdout).toMatch(/^ {2}missed +nothing: all \d+ lines the agent copied were still in the context$/m)
   })
 
@@ -66,7 +69,7 @@ describe("for people", () => {
     const { stdout } = await cli(["replay", path, "--price", "anthropic"])
     expect(stdout).toMatch(/^ {2}cost +[^\n]+, [\d.]+k of it for recalls$/m)
     expect(stdout).toContain(
-      "1 of 1 lines the agent copied were only in folded outputs: it would have had to recall once",
+      "1 of 1 lines the agent copied were only in folded steps and outputs: it would have had to recall once",
     )
   })
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
 import { writeReport } from "../../src/cli/written-file.ts"
+import { unpackReport } from "../../src/report/packed.ts"
 import { REPORT_PREFIX } from "../../src/report/page.ts"
 import type { ReportData } from "../../src/report/report.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
@@ -26,7 +27,7 @@ const out = (name: string) => join(folder.path, `${name}.html`)
 
 function written(path: string): ReportData {
   const [, json] = /<script type="application\/json" id="data">(.*)<\/script>/.exec(readFileSync(path, "utf8")) ?? []
-  return JSON.parse(json ?? "")
+  return unpackReport(JSON.parse(json ?? ""))
 }
 
 const long = madeUpSession({ calls: 120 })

@@ -75,7 +75,7 @@ describe("switches", () => {
     expect(messages).toHaveLength(session.messages.length)
     expect(JSON.stringify(messages)).toContain("folded r1 · bash · ")
     const said = (await system("You are OpenCode.", "ses_test")).at(-1)
-    expect(said).toStartWith('second\n\nA tool output that reads "folded r12')
+    expect(said).toStartWith('second\n\nA line "folded r4k2x9d1')
     expect(said).not.toContain("<hud>")
   })
 

@@ -22,7 +22,7 @@ setDefaultTimeout(120_000)
 /** A line of the facts for a compaction. */
 const FACT =
   /^- (?:the user asked: "[^"]*"$|todo list: |failing since call \d+: `|result of |files (?:edited|read|deleted): |changed on disk since )/
-const AROUND = { contextLimit: 20_000, folded: { outputs: 3, savedTokens: 4_000 } }
+const AROUND = { contextLimit: 20_000, folded: { steps: 12, outputs: 3, savedTokens: 4_000 } }
 
 for (const { id, tries, text } of CORPUS)
   test(`${id}: the HUD and a compaction's facts keep their form when it tries to ${tries}`, () => {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { placeHud, removeHud } from "../../src/host/v1/apply.ts"
+import { isRecallID } from "../../src/fold/fold.ts"
+import { recordHead } from "../../src/fold/record.ts"
+import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { putBack } from "../../src/host/v1/copies.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
 import { type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
-import { compactionFacts } from "../../src/hud/prompts.ts"
+import { compactionFacts, paragraph } from "../../src/hud/prompts.ts"
 import { type HudContext, SECTIONS } from "../../src/hud/sections.ts"
-import type { Slot } from "../../src/hud/slots.ts"
+import type { Placement, Slot } from "../../src/hud/slots.ts"
 import { type Facts, noSignals, type Signals } from "../../src/session/facts.ts"
 import { findingsOf } from "../../src/session/findings.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -40,6 +41,10 @@ function hudOf(
   const ledger = createLedger(env)
   take(ledger, messages)
   return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { signals, around, options })).hud
+}
+
+function placeHud(messages: HostMessage[], hud: Placement): void {
+  applyChange(messages, { folds: new Map(), hud, records: "message" })
 }
 
 /** Plays a session call by call in one slot, with new objects for every call. Returns what was sent. */
@@ -83,7 +88,7 @@ const TODO = {
   ],
 }
 
-const AROUND = { contextLimit: 50_000, folded: { outputs: 2, savedTokens: 3_210 } }
+const AROUND = { contextLimit: 50_000, folded: { steps: 12, outputs: 2, savedTokens: 3_210 } }
 
 describe("what the HUD says", () => {
   test("nothing before a tool was used", () => {
@@ -111,7 +116,7 @@ describe("what the HUD says", () => {
         "todo 1 of 3 done, now: mend the login",
         'task "make the login test pass on node 22, please"',
         "context 45k of 150k (30%), 97% cached",
-        "folded 2 outputs, 3.2k tokens, see hud_recall",
+        "folded 12 steps, 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
     )
@@ -150,12 +155,14 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages, { around: {} })?.text).toContain("context 10k, 90% cached")
   })
 
-  test("folded outputs only when there are any", () => {
+  test("folded steps and outputs only when there are any, and only those there are", () => {
     expect(hudOf(typical().messages)?.text).not.toContain("folded")
-    const folded = { outputs: 1, savedTokens: 800 }
-    expect(hudOf(typical().messages, { around: { folded } })?.text).toContain(
-      "folded 1 output, 800 tokens, see hud_recall",
-    )
+    const said = (steps: number, outputs: number) =>
+      hudOf(typical().messages, { around: { folded: { steps, outputs, savedTokens: 800 } } })?.text
+    expect(said(0, 1)).toContain("\nfolded 1 output, 800 tokens, see hud_recall\n")
+    expect(said(12, 0)).toContain("\nfolded 12 steps, 800 tokens, see hud_recall\n")
+    expect(said(12, 3)).toContain("\nfolded 12 steps, 3 outputs, 800 tokens, see hud_recall\n")
+    expect(said(0, 0)).not.toContain("folded")
   })
 
   test("a recent request is not repeated, an older one is", () => {
@@ -347,8 +354,7 @@ describe("slots", () => {
     const call = nextHud(conversationOf(messages), "tool", sourceOf(ledger.facts))
     placeHud(messages, call.placement)
     expect(JSON.stringify(messages)).not.toBe(before)
-    putBack(messages)
-    removeHud(messages)
+    placeHud(messages, { slot: "tool", text: undefined })
     expect(JSON.stringify(messages)).toBe(before)
   })
 
@@ -417,5 +423,24 @@ describe("the facts for the compactor", () => {
   test("are absent for a session with nothing to report", () => {
     const ledger = createLedger(env)
     expect(compactionFacts(ledger.facts, noSignals(), [])).toBeUndefined()
+  })
+})
+
+describe("the paragraph about folds", () => {
+  test("covers outputs and records, and says what they are and how to get the originals", () => {
+    const said = paragraph({ hud: false, folds: true })
+    expect(said).toContain('"folded r4k2x9d1 · …"')
+    // the beginning of a record's head
+    expect(recordHead(3, 41)).toStartWith("Steps 3-41 of this session")
+    expect(said).toContain('"Steps 3-41 of this session …"')
+    expect(said).toContain("no message from the user")
+    expect(said).toContain("hud_recall with the id or the steps returns them verbatim")
+    expect(paragraph({ hud: true, folds: false })).not.toContain("folded")
+    expect(paragraph({ hud: false, folds: false })).toBeUndefined()
+  })
+
+  test("names an id of the form that folds have", () => {
+    const [id] = /\br[0-9a-z]{7}\b/.exec(paragraph({ hud: false, folds: true }) ?? "") ?? []
+    expect(isRecallID(id ?? "")).toBe(true)
   })
 })

@@ -54,7 +54,7 @@ function live(calls: number, pricing = MARKED): number {
   return savedShare(sum)
 }
 
-test.each([30, 120, 300])("the live account of a session of %d calls is that of its replay", (calls) => {
+test.each([45, 120, 300])("the live account of a session of %d calls is that of its replay", (calls) => {
   const { without, with: sent } = replaySession(
     conversationOf(madeUpSession({ calls }).messages),
     optionsOf(),

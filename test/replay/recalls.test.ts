@@ -1,20 +1,31 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Fold } from "../../src/fold/fold.ts"
-import { NEEDS } from "../../src/fold/need.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newRecalls, newSources, recallCost } from "../../src/replay/recalls.ts"
 import type { Message, Part } from "../../src/session/conversation.ts"
+import { WANTED_STEPS } from "../../src/session/steps.ts"
 import { SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
 const LINE = 'export const answer = compute("the question")'
 const FILE = `first line of the file, long enough\n  ${LINE}\nlast line of the file, long enough`
 
-function fold(part: Part | undefined, over: Partial<Fold> = {}): [string, Fold] {
+const ID = "r4k2x9d1"
+const FOLD: Omit<Fold, "partID" | "messageID" | "side"> = {
+  ...{ id: ID, hash: "", step: 1, text: `folded ${ID}`, what: "read a.ts", because: "", call: 1 },
+  ...{ reason: "free", tokens: 30, textTokens: 3 },
+}
+
+/** The fold of the output of a message's call. */
+function fold({ id: messageID }: Message, part: Part | undefined, over: Partial<Fold> = {}): [string, Fold] {
   const partID = part?.type === "tool" ? part.id : ""
-  const base = { id: "r1", messageID: "", hash: "", text: "folded r1", what: "read a.ts", because: "", call: 1 }
-  return [partID, { ...base, partID, side: "output", reason: "free", tokens: 30, textTokens: 3, ...over }]
+  return [partID, { ...FOLD, partID, messageID, side: "output", ...over }]
+}
+
+/** The fold of a whole step. */
+function stepOf({ id }: Message, text = "1 read a.ts"): [string, Fold] {
+  return [id, { ...FOLD, partID: id, messageID: id, side: "step", text }]
 }
 
 /** A file is read, and a later call edits a line of it. */
@@ -30,6 +41,8 @@ function session() {
   return {
     context,
     part,
+    read,
+    edit,
     asker: { number: 2, nowMs: 0, wrote: edit, context, folds: new Map<string, Fold>(), hud: "" },
   }
 }
@@ -40,25 +53,39 @@ describe("a line the agent copies", () => {
   })
 
   test("is missed when its output is folded, which is then recalled in full", () => {
-    const { asker, part } = session()
-    const missed = newRecalls().missed({ ...asker, folds: new Map([fold(part)]) })
+    const { asker, part, read } = session()
+    const missed = newRecalls().missed({ ...asker, folds: new Map([fold(read, part)]) })
     expect(missed).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
   })
 
   test.each([
-    ["the digest has it", { text: `folded r1: ${LINE}` }, ""],
+    ["the digest has it", { text: `folded ${ID} · ${LINE}` }, ""],
     ["the HUD has it", {}, `<hud>${LINE}</hud>`],
-    ["the arguments are folded and not the output", { side: "input" as const }, ""],
+    ["another message's part of the same id is folded", { messageID: "msg_other" }, ""],
   ])("is not missed when %s", (_, over, hud) => {
-    const { asker, part } = session()
-    expect(newRecalls().missed({ ...asker, folds: new Map([fold(part, over)]), hud }).lost).toBe(0)
+    const { asker, part, read } = session()
+    expect(newRecalls().missed({ ...asker, folds: new Map([fold(read, part, over)]), hud }).lost).toBe(0)
+  })
+
+  test("is missed when the step is folded that holds it, unless the record has it", () => {
+    const { asker, read } = session()
+    const missed = (text?: string) => newRecalls().missed({ ...asker, folds: new Map([stepOf(read, text)]) })
+    expect(missed()).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
+    expect(missed(`1 read a.ts: ${LINE}`)).toEqual({ copied: 1, lost: 0, back: [] })
+  })
+
+  test("is missed when only the arguments of a folded step hold it", () => {
+    const { asker, edit, context } = session()
+    const again = { ...asker, number: 3, context: [...context.slice(0, 1), edit] }
+    expect(newRecalls().missed(again).lost).toBe(0)
+    expect(newRecalls().missed({ ...again, folds: new Map([stepOf(edit)]) }).lost).toBeGreaterThan(0)
   })
 
   test("is not missed when another text in the context contains it", () => {
-    const { asker, part, context } = session()
+    const { asker, part, read, context } = session()
     const other = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }])
     const said = conversationOf(other.messages)
-    const missed = newRecalls().missed({ ...asker, context: [...context, ...said], folds: new Map([fold(part)]) })
+    const missed = newRecalls().missed({ ...asker, context: [...context, ...said], folds: new Map([fold(read, part)]) })
     expect(missed).toMatchObject({ copied: 1, lost: 0 })
   })
 
@@ -73,11 +100,11 @@ describe("a line the agent copies", () => {
   })
 
   test("is not missed again while the recalled output is in the context", () => {
-    const { asker, part } = session()
-    const folds = new Map([fold(part)])
+    const { asker, part, read } = session()
+    const folds = new Map([fold(read, part)])
     const recalls = newRecalls()
     const lost = (number: number) => recalls.missed({ ...asker, number, folds }).lost
-    expect([lost(2), lost(3), lost(1 + NEEDS.recalled.hold), lost(2 + NEEDS.recalled.hold)]).toEqual([1, 0, 0, 1])
+    expect([lost(2), lost(3), lost(1 + WANTED_STEPS.recalled), lost(2 + WANTED_STEPS.recalled)]).toEqual([1, 0, 0, 1])
   })
 })
 

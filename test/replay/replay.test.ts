@@ -58,14 +58,30 @@ describe("without the plugin's doing", () => {
 })
 
 describe("with folding", () => {
-  test("an old output is folded, and the requests after it are smaller", () => {
-    const { folds, without, with: sent, recalls } = replay(afterRest(), { hud: { enabled: false } })
-    expect(folds).toMatchObject({ count: 1, byTool: { read: { count: 1 } } })
-    expect(folds.largest).toMatchObject([{ what: "read src/a.ts", tokens: folds.tokens }])
-    const [fold] = folds.largest
-    expect(fold?.because).not.toBe("")
-    expect(folds.byReason[fold?.reason ?? "must"]).toEqual({ count: 1, tokens: folds.tokens })
-    expect(sent.tokens).toBeLessThan(without.tokens)
+  test("an old step is folded, and the requests after it are smaller", () => {
+    const calls: CallReplayed[] = []
+    const { folds, recalls } = replay(afterRest(), { hud: { enabled: false } }, MARKED, (done) => calls.push(done))
+    const { steps, outputs, cuts, largestCuts, byReason, byTool, largest } = folds
+    expect([steps.count, outputs.count, cuts]).toEqual([1, 0, 1])
+    expect(byTool).toMatchObject({ read: steps })
+    expect(largest).toMatchObject([{ side: "step", step: 1, what: "read src/a.ts", tokens: steps.tokens }])
+    const [fold] = largest
+    // the cache is cold after an hour
+    expect(fold?.reason).toBe("free")
+    expect(byReason.free).toEqual(steps)
+    expect(fold?.because).toBe("a file not used for a while; nothing after it was cached")
+    expect(largestCuts).toEqual({
+      free: {
+        ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 1, outputs: 0 },
+        savedTokens: folds.savedTokens,
+      },
+    })
+    const sizes = calls.map((call) => call.with.tokens - call.without.tokens)
+    expect(sizes.slice(0, -1).every((more) => more === sizes[0])).toBe(true)
+    // the head of the record comes on top
+    const head = (sizes.at(-1) ?? 0) - (sizes[0] ?? 0) + folds.savedTokens
+    expect(head).toBeGreaterThanOrEqual(0)
+    expect(head).toBeLessThan(50)
     expect(recalls).toMatchObject({ lostLines: 0, calls: 0, cost: 0 })
   })
 
@@ -89,14 +105,14 @@ describe("with folding", () => {
     const late = session.timeOf(session.messages.length) + HOUR
     session.assistant([], { time: { created: late, completed: late } })
     const { folds } = replay(session, { hud: { enabled: false } })
-    expect(folds.count).toBe(1)
+    expect(folds.steps.count).toBe(1)
     const { byTool } = sumOf([replay(session)]).folds
-    expect(Object.entries(byTool)).toEqual([["constructor", { count: 1, tokens: folds.tokens }]])
+    expect(Object.entries(byTool)).toEqual([["constructor", folds.steps]])
   })
 
   test("nothing is folded for a disabled agent, and it gets no HUD", () => {
     const { folds, hud } = replay(afterRest(), { disabledAgents: ["build"] })
-    expect([folds.count, hud.calls]).toEqual([0, 0])
+    expect([folds.steps.count, folds.outputs.count, hud.calls]).toEqual([0, 0, 0])
   })
 
   test("the session replayed is not changed", () => {
@@ -111,7 +127,7 @@ test("a short session costs more with the plugin, by what the plugin adds", () =
   const session = new SessionBuilder().user("fix it")
   for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
   const { without, with: sent, hud, recalls, folds } = replay(session)
-  expect(folds.count).toBe(0)
+  expect([folds.steps.count, folds.outputs.count]).toEqual([0, 0])
   expect(hud.calls).toBeGreaterThan(0)
   expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
   const added = hud.tokens + hud.noticeTokens
@@ -122,6 +138,16 @@ test("a short session costs more with the plugin, by what the plugin adds", () =
 test("a subagent's session is named", () => {
   const task = tool("task", { prompt: "look" }, "found", { sessionId: "ses_child" })
   expect(replay(new SessionBuilder().user("go").assistant([task, task])).subagents).toEqual(["ses_child"])
+})
+
+test("a size that no request should exceed makes room sooner", () => {
+  const session = new SessionBuilder().user("go")
+  for (let i = 0; i < 40; i++) session.assistant([read(`src/${i}.ts`, file())])
+  const peak = (given: unknown) => replay(session, given).with.peakTokens
+  expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(20_000)
+  expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(0.8 * peak({}))
+  const { folds } = replay(session, { fold: { maxContextTokens: 20_000 } })
+  expect(folds.largestCuts.must?.because).toBe("the request nears 20000 tokens, its maximum")
 })
 
 test("a session without calls gives zeros", () => {
@@ -204,10 +230,10 @@ test("a sum adds up the figures, and takes the largest peak and folds", () => {
   const one = replay(afterRest())
   const other = replay(new SessionBuilder().user("x".repeat(40_000)).assistant([]))
   const sum = sumOf([one, other])
-  expect(sum).toMatchObject({ calls: one.calls + 1, folds: { count: 1 }, hud: { calls: one.hud.calls } })
+  expect(sum).toMatchObject({ calls: one.calls + 1, folds: one.folds, hud: { calls: one.hud.calls } })
   expect(sum.without.cost).toBeCloseTo(one.without.cost + other.without.cost)
   expect(sum.without.peakTokens).toBe(Math.max(one.without.peakTokens, other.without.peakTokens))
-  expect(one.folds.count).toBe(1)
+  expect(one.folds.steps.count).toBe(1)
 })
 
 test("each call is reported, and together they add up to the result", () => {
@@ -220,5 +246,7 @@ test("each call is reported, and together they add up to the result", () => {
     for (const name of ["tokens", "cachedTokens", "cost"] as const)
       expect(total((call) => call[side][name])).toBeCloseTo(whole[side][name])
   expect(total(({ recallCost }) => recallCost)).toBeCloseTo(whole.recalls.cost)
-  expect(calls.flatMap(({ call }) => call?.folded ?? [])).toHaveLength(whole.folds.count)
+  expect(calls.flatMap(({ call }) => call?.folded ?? [])).toHaveLength(
+    whole.folds.steps.count + whole.folds.outputs.count,
+  )
 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import type { Price } from "../../src/replay/prices.ts"
-import { piece, piecesOf } from "../../src/replay/request.ts"
+import { messagesOf, piece, piecesOf } from "../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
@@ -53,6 +54,45 @@ describe("what a provider sees of a message", () => {
       { type: "tool", name: "read", status: "completed", input: { path: "a" }, output: "old" },
     ])
     expect(bodies(session)).toEqual(['{"path":"a"}', "old"])
+  })
+})
+
+describe("folded steps", () => {
+  const session = new SessionBuilder()
+    .user("go")
+    .assistant([tool("read", { filePath: "a" }, "one")])
+    .assistant([tool("read", { filePath: "b" }, "two")])
+    .user("and on")
+    .assistant([tool("read", { filePath: "c" }, "three")])
+    .assistant([tool("read", { filePath: "d" }, "four")])
+  const messages = conversationOf(session.messages)
+  const foldOf = (at: number, step: number): [string, Fold] => {
+    const id = messages[at]?.id ?? ""
+    const texts = { text: `${step} read`, what: "read", because: "old; it pays" }
+    const sizes = { call: 9, tokens: 100, textTokens: 5 }
+    return [
+      id,
+      { id: "r0000001", partID: id, messageID: id, hash: "", side: "step", step, reason: "pays", ...texts, ...sizes },
+    ]
+  }
+  const sent = (...folds: [string, Fold][]) =>
+    messagesOf(messages, { folds: new Map(folds), hud: { slot: "tail", text: undefined }, records: "message" })
+
+  test("are a record in the user's role, in their place, one for each run", () => {
+    const pieces = sent(foldOf(1, 1), foldOf(2, 2), foldOf(4, 3)).flat()
+    expect(pieces.map(({ label, body }) => [label.split(" ")[0], body.split("\n").slice(-2).join("|")])).toEqual([
+      ["user", "go"],
+      ["user", "1 read|2 read"],
+      ["user", "and on"],
+      ["user", expect.stringMatching(/^Step 3 of this session, .*\|3 read$/)],
+      ["call", '{"filePath":"d"}'],
+      ["result", "four"],
+    ])
+    expect(pieces[1]?.body).toStartWith("Steps 1-2 of this session, kept by hudfold as a record")
+  })
+
+  test("of another run stay as they are", () => {
+    expect(sent(foldOf(4, 3)).slice(0, 6)).toEqual(messagesOf(messages).slice(0, 6))
   })
 })
 

@@ -31,7 +31,7 @@ function hostile(): ReportData {
   for (const session of report.sessions) {
     Object.assign(session, { id: EVIL, title: EVIL, models: [EVIL], names: session.names.map(() => EVIL) })
     session.huds = session.huds.map(() => [EVIL])
-    for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL })
+    for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, text: EVIL })
     for (const cost of session.tools) cost.tool = EVIL
   }
   for (const pricing of report.pricings) pricing.row = EVIL
@@ -135,13 +135,35 @@ describe("a session", () => {
       expect(await place(page)).toBe("call 1 of 500")
       expect(await hudShown(page)).toBe("No HUD is sent with this call.")
       expect(await page.locator("#call").getAttribute("aria-valuetext")).toMatch(
-        /^call 1 of 500, .+ tokens, \d folds?$/,
+        /^call 1 of 500, .+ tokens, nothing folded$/,
       )
       const [fold] = report.sessions[0]?.folds ?? []
       await page.getByRole("button", { name: "Next fold" }).click()
       expect(await place(page)).toBe(`call ${fold?.call} of 500`)
       expect(await page.locator("#folded").textContent()).toContain(fold?.what ?? "")
       expect(await page.locator("#folded").textContent()).toContain(fold?.because ?? "")
+    }))
+
+  test("a call shows the records where they stand, and each opens to its text", () =>
+    opened("long", {}, async (page, { report }) => {
+      const [session] = report.sessions
+      const items = page.locator("#sent li")
+      await page.locator("#call").focus()
+      await page.keyboard.press("Home")
+      expect(await items.allInnerTexts()).toEqual(["the user's message"])
+      await page.getByRole("button", { name: "Next fold" }).click()
+      const outline = session?.outlines.find(({ records }) => records.length > 0)
+      expect(await place(page)).toBe(`call ${outline?.call} of 500`)
+      const [from, to] = outline?.records[0] ?? []
+      const [asked, first] = await items.allInnerTexts()
+      expect(asked).toBe("the user's message")
+      expect(first).toMatch(new RegExp(`^steps ${from}-${to} as a record, \\S+ → \\S+ tokens$`))
+      expect(await items.filter({ hasText: "as a record" }).count()).toBe(outline?.records.length ?? 0)
+      expect(await items.last().textContent()).toMatch(new RegExp(`${(outline?.call ?? 0) - 1}(?: as they are|, .+)$`))
+      await page.locator("#sent summary").first().click()
+      const texts = session?.folds.filter(({ side, step }) => side === "step" && step <= (to ?? 0)) ?? []
+      const shown = texts.filter(({ call }) => call === outline?.call).flatMap(({ text }) => text || [])
+      expect(await page.locator("#sent pre").first().textContent()).toBe(shown.join("\n"))
     }))
 
   test("a click on a chart selects the call at that place", () =>
@@ -167,14 +189,14 @@ describe("a session", () => {
       const tables = page.getByText("These figures as a table")
       await tables.first().click()
       await tables.last().click()
-      await page.getByText(/outputs, and why each was folded/).click()
+      await page.getByText(/, and why each was folded/).click()
       const rowsIn = async (box: string) => {
         await page.locator(`${box} .wide`).waitFor()
         return page.locator(`${box} .wide tbody tr`).count()
       }
       expect(await rowsIn("#context ~ figure")).toBe(500)
       expect(await rowsIn("#days ~ figure")).toBe(3)
-      expect(await rowsIn("#folds ~ details")).toBe(report.sum.folds.count)
+      expect(await rowsIn("#folds ~ details")).toBe(report.sessions[0]?.folds.length ?? 0)
       await page.locator("#folds ~ details tbody button").first().click()
       expect(await place(page)).toBe(`call ${report.sessions[0]?.folds[0]?.call} of 500`)
     }))
@@ -213,7 +235,9 @@ describe("foreign text", () => {
         await page.locator("#call").press(key)
         expect(await hudShown(page)).toBe(EVIL)
       }
-      await page.getByText(/outputs, and why each was folded/).click()
+      for (const record of await page.locator("#sent summary").all()) await record.click()
+      expect(await page.locator("#sent pre").first().textContent()).toContain(EVIL)
+      await page.getByText(/, and why each was folded/).click()
       await page.locator("#folds ~ details .wide").waitFor()
       for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .wide th[scope=row]"])
         expect(await page.locator(place).first().textContent()).toBe(EVIL)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { savedCost } from "../../src/replay/saved.ts"
 import { textsOf } from "../../src/report/deltas.ts"
+import { packReport, unpackReport } from "../../src/report/packed.ts"
 import { sumToolCosts } from "../../src/report/report.ts"
 import { headline } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
@@ -56,12 +57,58 @@ test("impossible times and costs are not in the figures", () => {
 })
 
 test("folds and compactions have the numbers of their calls", () => {
-  expect(long.folds).toHaveLength(long.replay.folds.count)
-  expect(sum(long.folds.map(({ tokens }) => tokens))).toBe(Math.round(long.replay.folds.tokens))
+  const { steps, outputs } = long.replay.folds
+  expect(steps.count).toBeGreaterThan(0)
+  expect(outputs.count).toBeGreaterThan(0)
+  for (const [side, amount] of [
+    ["step", steps],
+    ["output", outputs],
+  ] as const) {
+    const folds = long.folds.filter((fold) => fold.side === side)
+    expect(folds).toHaveLength(amount.count)
+    expect(sum(folds.map(({ tokens }) => tokens))).toBe(Math.round(amount.tokens))
+  }
   expect(new Set(long.compactions.map(([, kind]) => kind))).toEqual(new Set(["avoided"]))
   expect(long.compactions).toHaveLength(long.replay.compactions.automatic)
   const [[call] = [0]] = long.compactions
   expect(long.calls.without[call]).toBeLessThan((long.calls.without[call - 1] ?? 0) / 2)
+})
+
+describe("the outline of a request", () => {
+  test("changes only where something is folded or compacted", () => {
+    const cuts = new Set(long.folds.map(({ call }) => call))
+    const compacted = new Set(long.compactions.map(([call]) => call + 1))
+    expect(long.outlines[0]).toEqual({ call: 1, first: 1, records: [] })
+    for (const { call } of long.outlines.slice(1)) expect(cuts.has(call) || compacted.has(call)).toBe(true)
+    expect(long.outlines.length).toBeLessThan(30)
+  })
+
+  test("has records of steps that are folded by then, in order", () => {
+    const folded = new Map(long.folds.flatMap(({ side, step, call }) => (side === "step" ? [[step, call]] : [])))
+    for (const { call, first, records } of long.outlines) {
+      const steps = records.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
+      expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+      for (const step of steps) expect(folded.get(step)).toBeLessThanOrEqual(call)
+      if (steps[0] !== undefined) expect(steps[0]).toBeGreaterThanOrEqual(first)
+    }
+  })
+
+  test("begins with the first step that a compaction kept", () => {
+    const [[call] = [0]] = long.compactions
+    const after = long.outlines.find((outline) => outline.call === call + 1)
+    expect(after?.first).toBeGreaterThan(1)
+    expect(after?.first).toBeLessThanOrEqual(call)
+  })
+
+  test("knows which calls a message of the user came before", () => {
+    expect(long.asked.slice(0, 3)).toEqual([1, 61, 121])
+  })
+})
+
+test("a report comes out of its page as it was put in", () => {
+  const report = reportOf([{ messages: madeUpSession({ calls: 150 }).messages }])
+  expect(unpackReport(JSON.parse(JSON.stringify(packReport(report))))).toEqual(report)
+  expect(JSON.stringify(packReport(report)).length).toBeLessThan(0.7 * JSON.stringify(report).length)
 })
 
 test("the HUD of a call is the one that is sent with it", () => {
@@ -119,7 +166,7 @@ describe("the tool calls of a call", () => {
   })
 })
 
-test("it contains no secrets and no outputs", () => {
+test("it contains no secrets, and of outputs only what digest lines and records say", () => {
   const secret = `sk-ant-${"a1b2c3d4".repeat(4)}`
   const session = new SessionBuilder().user(`use ${secret} please`)
   for (let i = 0; i < 40; i++) {
@@ -142,7 +189,7 @@ describe("the headline", () => {
     const [saved, takes] = headline(long.replay)
     expect(saved).toMatch(/^saved \d+% \(\d+k tokens at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/)
     expect(takes).toMatch(
-      /^cache share \d+%; \d compactions?, \d avoided; \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
+      /^cache share \d+%; \d compactions?, \d avoided; \d+ steps, \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
     )
   })
 

@@ -12,7 +12,7 @@ import {
   writeStatus,
   writeSwitches,
 } from "../../src/status/files.ts"
-import { fold, statusOf } from "../support/status.ts"
+import { episode, fold, statusOf } from "../support/status.ts"
 
 const root = mkdtempSync(join(tmpdir(), "status-files-"))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -32,7 +32,7 @@ test("a file that is not a status, or of another version, is ignored", async () 
   const folder = newFolder()
   mkdirSync(folder)
   writeFileSync(join(folder, "ses_1.status.json"), "{")
-  writeFileSync(join(folder, "ses_2.status.json"), JSON.stringify({ ...statusOf(), version: 2 }))
+  writeFileSync(join(folder, "ses_2.status.json"), JSON.stringify({ ...statusOf(), version: 1 }))
   expect(await readStatus(folder, "ses_1")).toBeUndefined()
   expect(await readStatus(folder, "ses_2")).toBeUndefined()
   expect(await readStatus(folder, "ses_3")).toBeUndefined()
@@ -45,6 +45,9 @@ test("a file that is far too large is ignored, and control characters are remove
   expect((await readStatus(folder, "ses_1"))?.failures).toEqual([
     { what: "npm[31m test", detail: "a1mb", since: 1, times: 1 },
   ])
+  const record = "Steps 3-4\n3 read a\u001b[31m\n4 said: done"
+  await writeStatus(folder, statusOf({ folding: { ...statusOf().folding, episodes: [episode({ record })] } }))
+  expect((await readStatus(folder, "ses_1"))?.folding.episodes[0]?.record).toBe("Steps 3-4\n3 read a[31m\n4 said: done")
   const newest = Array.from({ length: 40_000 }, () => fold())
   await writeStatus(folder, statusOf({ folding: { ...statusOf().folding, newest } }))
   expect(await readStatus(folder, "ses_1")).toBeUndefined()

@@ -1,12 +1,71 @@
 import { describe, expect, test } from "bun:test"
+import { WANTED_STEPS } from "../../src/session/steps.ts"
 import type { Status } from "../../src/status/status.ts"
-import { statusRows } from "../../src/status/words.ts"
-import { statusOf } from "../support/status.ts"
+import { type StatusRow, statusRows } from "../../src/status/words.ts"
+import { fold, statusOf } from "../support/status.ts"
 
 const savedRow = (changes: Partial<Status["saved"]>) =>
   statusRows(statusOf({ saved: { tokens: 310_000, share: 0.31, usd: 1.2, calls: 42, ...changes } })).find(
     ({ name }) => name === "saved",
   )?.text
+
+const rowNamed = (name: StatusRow["name"], folding: Partial<Status["folding"]>) =>
+  statusRows(statusOf({ folding: { ...statusOf().folding, ...folding } })).find((row) => row.name === name)
+
+describe("what is folded", () => {
+  const text = (folding: Partial<Status["folding"]>) => rowNamed("folds", folding)?.text
+
+  test("is a number of steps, of outputs, and the tokens that saves", () => {
+    expect(text({})).toBe("39 steps, 12 outputs folded, 31k less")
+    expect(text({ outputs: 0 })).toBe("39 steps folded, 31k less a call")
+    expect(text({ steps: 0, outputs: 1 })).toBe("1 output folded, 31k less a call")
+    expect(text({ activity: "paused" })).toBe("39 steps, 12 outputs folded, 31k less (paused)")
+  })
+
+  test("is absent when nothing is, unless folding is paused or stopped", () => {
+    const none = { steps: 0, outputs: 0, savedTokens: 0 }
+    expect(text(none)).toBeUndefined()
+    expect(text({ ...none, activity: "paused" })).toBe("nothing folded (paused)")
+    expect(text({ ...none, activity: "off" })).toBeUndefined()
+    expect(rowNamed("folds", { ...none, stopped: "it did not pay" })?.details[0]).toBe("it did not pay")
+  })
+
+  test("names what was folded last, an episode or an output", () => {
+    const newest = (folding: Partial<Status["folding"]>) => rowNamed("folds", folding)?.details[0]
+    expect(newest({})).toBe("newest steps 3-41")
+    expect(newest({ newest: [fold({ call: 41 })] })).toBe("newest r0000001 read src/db.ts")
+    expect(newest({ episodes: [] })).toBe("newest r4k2x9d1 read src/db.ts 1-400")
+  })
+})
+
+describe("what is still open", () => {
+  test("is counted by reason, with the newest steps, and with the kinds that are kept longer", () => {
+    expect(rowNamed("open", {})).toEqual({
+      name: "open",
+      text: "8 steps open, 2 settled until folding pays",
+      tone: "muted",
+      details: [
+        "5: it is among the newest steps",
+        "3: its file was edited lately",
+        "step 42 npm test: it is among the newest steps",
+        "kept longer after misses: searches 2x",
+      ],
+    })
+  })
+
+  test("is absent without steps, and when folding is off", () => {
+    expect(rowNamed("open", { kept: { open: 0, settled: 0, reasons: [], newest: [] } })).toBeUndefined()
+    expect(rowNamed("open", { activity: "off" })).toBeUndefined()
+  })
+
+  test("has a name for each kind of output", () => {
+    const missed = Object.keys(WANTED_STEPS).map((shows) => ({ shows, times: 1 }))
+    const said = rowNamed("open", { missed })?.details.at(-1)
+    expect(said).toBe(
+      "kept longer after misses: files, parts of files, documents, searches, listings, commands, web pages, other tools, edits, recalls, answers",
+    )
+  })
+})
 
 describe("the savings", () => {
   test("are a share, an amount of money if there is a price, and tokens", () => {

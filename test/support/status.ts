@@ -4,7 +4,7 @@ import type { Status } from "../../src/status/status.ts"
 
 export function statusOf(changes: Partial<Status> = {}): Status {
   return {
-    version: 1,
+    version: 2,
     plugin: "0.1.0",
     sessionID: "ses_1",
     directory: "/home/dev/shop",
@@ -26,12 +26,29 @@ export function statusOf(changes: Partial<Status> = {}): Status {
     folding: {
       activity: "on",
       outputs: 12,
+      steps: 39,
       savedTokens: 31_200,
       recalls: 1,
       newest: [
-        fold({ id: "r12", what: "read src/db.ts 1-400" }),
-        fold({ id: "r11", what: "grep sessionCookie", reason: "free", because: "the same again later" }),
+        fold({ id: "r4k2x9d1", what: "read src/db.ts 1-400" }),
+        fold({
+          id: "r0b7c1aa",
+          what: "grep sessionCookie",
+          reason: "free",
+          because: "an older search; nothing was cached",
+        }),
       ],
+      episodes: [episode()],
+      kept: {
+        open: 8,
+        settled: 2,
+        reasons: [
+          { why: "it is among the newest steps", steps: 5 },
+          { why: "its file was edited lately", steps: 3 },
+        ],
+        newest: [{ step: 42, what: "npm test", why: "it is among the newest steps" }],
+      },
+      missed: [{ shows: "matches", times: 2 }],
     },
     failures: [{ what: "npm test", detail: "login.test.ts:42 expected 200, got 401", since: 38, times: 2 }],
     stale: [{ path: "src/auth/login.ts", why: "edited since read" }],
@@ -49,18 +66,43 @@ export function statusOf(changes: Partial<Status> = {}): Status {
   }
 }
 
-export function fold(changes: Partial<Status["folding"]["newest"][number]> = {}): Status["folding"]["newest"][number] {
+type Folding = Status["folding"]
+
+export function fold(changes: Partial<Folding["newest"][number]> = {}): Folding["newest"][number] {
   return {
-    id: "r1",
+    id: "r0000001",
     what: "read src/db.ts",
     reason: "pays",
-    because: "it pays over the calls to come",
+    because: "a file not used for a while; it pays over the calls to come",
     call: 40,
     tokens: 4_100,
     textTokens: 90,
     messageID: "msg_1",
     partID: "prt_1",
     side: "output",
+    step: 20,
+    ...changes,
+  }
+}
+
+/** An episode of 39 steps, of which the last two are listed. */
+export function episode(changes: Partial<Folding["episodes"][number]> = {}): Folding["episodes"][number] {
+  const step = (number: number, what: string) =>
+    fold({
+      id: `r00000${number}`,
+      side: "step",
+      step: number,
+      what,
+      partID: `msg_${number}`,
+      messageID: `msg_${number}`,
+    })
+  return {
+    from: 3,
+    to: 41,
+    count: 39,
+    savedTokens: 21_000,
+    record: "Steps 3-41 of this session, kept by hudfold as a record:\n40 read src/db.ts\n41 npm test: 3 passed",
+    steps: [step(40, "read src/db.ts"), step(41, "npm test")],
     ...changes,
   }
 }

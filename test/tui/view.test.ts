@@ -4,15 +4,29 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { widthOf } from "../../src/tui/text.ts"
-import { panelLines, type StyledLine, summaryOf, titleOf } from "../../src/tui/view.ts"
-import { fold, statusOf } from "../support/status.ts"
+import {
+  episodeRows,
+  foldRows,
+  foldsTitle,
+  originalDialog,
+  panelLines,
+  recordDialog,
+  type StyledLine,
+  summaryOf,
+  titleOf,
+} from "../../src/tui/view.ts"
+import { episode, fold, statusOf } from "../support/status.ts"
 
+const NOTHING_IS_FOLDED: Status["folding"] = {
+  ...{ activity: "on", outputs: 0, steps: 0, savedTokens: 0, recalls: 0, newest: [], episodes: [], missed: [] },
+  kept: { open: 0, settled: 0, reasons: [], newest: [] },
+}
 const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })
 const NOTHING = { status: undefined, switches: ALL_ON }
 const QUIET: Partial<Status> = {
   failures: [],
   stale: [],
-  folding: { activity: "on", outputs: 0, savedTokens: 0, recalls: 0, newest: [] },
+  folding: { ...NOTHING_IS_FOLDED, kept: { open: 9, settled: 0, reasons: [], newest: [] } },
   writer: { backend: "extract", state: "idle", waiting: 0, working: false, written: 0 },
 }
 const textOf = (line: StyledLine) => line.map(({ text }) => text).join("")
@@ -26,8 +40,8 @@ describe("the panel", () => {
       "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
       "96% from the cache",
       "saved 31%, $1.20, 310k tokens",
-      "12 folded, 31k less a call",
-      "  newest r12 read src/db.ts 1-400",
+      "39 steps, 12 outputs folded, 31k less",
+      "  newest steps 3-41",
       "• 1 open failure",
       "  npm test 2x: login.test.ts:42",
       "  expected 200, got 401",
@@ -116,7 +130,7 @@ describe("the panel", () => {
         const status = seen({
           failures: [{ what, detail, since: 1, times: 2 }],
           stale: [{ path: detail, why: "changed on disk since read" }],
-          folding: { activity: "on", outputs: 9, savedTokens: 5, recalls: 0, newest: [fold({ what })] },
+          folding: { ...NOTHING_IS_FOLDED, outputs: 9, savedTokens: 5, newest: [fold({ what })] },
           writer: { ...statusOf().writer, state: "off", why: what, model },
         })
         for (const line of panel(status, width)) expect(widthOf(line)).toBeLessThanOrEqual(width)
@@ -143,7 +157,7 @@ describe("the panel's title", () => {
 
 describe("the prompt's line", () => {
   test("summarizes the panel", () => {
-    expect(textOf(summaryOf(seen(), 120))).toBe("44% · saved 31% · 12 folds · 1 stale · 1 failing")
+    expect(textOf(summaryOf(seen(), 120))).toBe("44% · saved 31% · 39 steps, 12 outputs folded · 1 stale · 1 failing")
   })
 
   test("on a narrow terminal, shows only what needs attention", () => {
@@ -165,5 +179,74 @@ describe("the prompt's line", () => {
   test("shows what is paused", () => {
     const line = textOf(summaryOf(seen(QUIET, { hud: "paused", folding: "paused" }), 80))
     expect(line).toBe("HUD paused · folding paused")
+  })
+})
+
+describe("the list of folds", () => {
+  const { folding } = statusOf()
+  const list = (changes: Partial<Status["folding"]>) => foldRows({ ...folding, ...changes }, 76)
+
+  test("has a row for each episode and each output, those folded last first", () => {
+    const rows = list({ newest: [fold({ call: 41 }), fold({ id: "r0000002", call: 39, because: "an older call" })] })
+    expect(rows.map(({ title }) => title)).toEqual([
+      "r0000001 read src/db.ts",
+      "steps 3-41 · 39 steps",
+      "r0000002 read src/db.ts",
+    ])
+    expect(rows.map(({ footer }) => footer)).toEqual(["4.0k less", "21k less", "4.0k less"])
+    expect(rows[1]?.description).toBe("to save: it pays over the calls to come")
+    expect(rows[2]?.description).toBe("an older call")
+  })
+
+  test("says how many there are, and whether all are listed", () => {
+    expect(foldsTitle(folding)).toBe("Folded: 39 steps, 12 outputs (the newest)")
+    expect(foldsTitle({ ...folding, outputs: 2 })).toBe("Folded: 39 steps, 2 outputs")
+    expect(foldsTitle(NOTHING_IS_FOLDED)).toBe("Folds")
+  })
+
+  test("an episode opens to its record and its steps, each with its reason", () => {
+    const rows = episodeRows(episode(), 76)
+    expect(rows.map(({ title, footer }) => [title, footer])).toEqual([
+      ["The record", "24 tokens"],
+      ["40 read src/db.ts", "4.0k less"],
+      ["41 npm test", "4.0k less"],
+    ])
+    expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
+    expect(rows[1]?.description).toStartWith("a file not used for a while; it pays")
+    expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
+      title: "Record of steps 3-41",
+      note: "sent instead of 39 steps; saves 21k tokens a call",
+      text: "Steps 3-41\n40 a␛[31m",
+    })
+  })
+
+  test("one step is an episode too", () => {
+    const one = episode({ from: 5, to: 5, count: 1 })
+    expect(list({ newest: [], episodes: [one] })[0]?.title).toBe("step 5 · 1 step")
+  })
+
+  test("an original is shown with what was folded, since when and why", () => {
+    const step = fold({ side: "step", step: 7 })
+    expect(originalDialog(step, "as it was")).toEqual({
+      title: "step 7 read src/db.ts",
+      note: `step r0000001 folded since call 40: ${step.because}`,
+      text: "as it was",
+    })
+    expect(originalDialog(fold(), "").note).toBe(`output folded since call 40: ${fold().because}; it is empty`)
+    expect(originalDialog(fold(), undefined)).toEqual({
+      title: "r0000001 read src/db.ts",
+      note: "The original no longer exists: its message was reverted or removed.",
+    })
+  })
+
+  test("has descriptions that fit, for any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
+        const rows = foldRows({ ...folding, newest: [fold({ because: words })], episodes: [episode()] }, room)
+        for (const { title, description, footer } of rows)
+          if (widthOf(title) + widthOf(footer) < room)
+            expect(widthOf(title) + widthOf(description) + widthOf(footer)).toBeLessThanOrEqual(room)
+      }),
+    )
   })
 })

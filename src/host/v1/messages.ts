@@ -1,11 +1,13 @@
-// experimental.chat.messages.transform: reads the conversation and prepares the request, with old outputs folded and the
-// HUD in its place. The body only reads; the commit it returns writes.
+// experimental.chat.messages.transform: reads the conversation and prepares the request, with folds and records in
+// place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
+import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
 import { modelKey } from "../../session/conversation.ts"
+import { focusOf } from "../../session/steps.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
 import { type HookContext, loadMisses, recordReading, restoreSession } from "../context.ts"
@@ -55,7 +57,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       recordReading(context, session, conversation, reading, [])
       beginRequest(session.account)
       session.turn.startedMs ||= Date.now()
-      session.shown = { outputs: 0, savedTokens: 0 }
+      session.shown = NOTHING_FOLDED
       context.publisher.publish(session)
     }
   }
@@ -105,6 +107,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: around.pricing,
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
+    session.mentioned = focusOf(conversation).fileNames
     context.publisher.publish(session)
     const now = session.hud.anchors
     context.store.use((store) => {
@@ -119,14 +122,14 @@ const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefin
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(
   session: Session,
-  { hud, folded, outputs, savedTokens }: Prepared,
+  { hud, folded, steps, outputs, savedTokens }: Prepared,
   sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
   const hudTokens = hud?.tokens ?? 0
   session.turn.startedMs ||= sent.nowMs
   session.turn.hudTokens += hudTokens
   session.turn.foldedTokens += savedTokens
-  session.shown = { outputs, savedTokens }
+  session.shown = { steps, outputs, savedTokens }
   beginRequest(session.account)
   session.account.sent = {
     foldedTokens: savedTokens,

@@ -1,11 +1,12 @@
-// One call of the session: a slider over the calls, the HUD that would have been sent with it, and what the agent did.
+// One call of the session: a slider over the calls, the HUD that would have been sent with it, the request with its records,
+// and what the agent did.
 
-import { amount, finePercent, plural } from "../../text/format.ts"
+import { amount, finePercent, plural, stepsAndOutputs } from "../../text/format.ts"
 import { textsOf } from "../deltas.ts"
-import type { SessionReport } from "../report.ts"
+import type { ReportedFold, SessionReport } from "../report.ts"
 import { signed } from "../words.ts"
 import { REASONS } from "./charts.ts"
-import { button, el } from "./dom.ts"
+import { button, folded as details, el } from "./dom.ts"
 
 export type CallView = { element: HTMLElement; show(call: number): void }
 
@@ -26,6 +27,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   const hud = el("pre", { id: "hud", role: "region", "aria-label": "HUD of this call" })
   const folded = el("div", { id: "folded" })
   const tools = el("div", { id: "tools" })
+  const sent = el("div", { id: "sent" })
 
   function show(call: number): void {
     now = call
@@ -36,7 +38,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     slider.value = `${call}`
     slider.setAttribute(
       "aria-valuetext",
-      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${plural(here.length, "fold")}`,
+      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${countsOf(here) || "nothing"} folded`,
     )
     place.textContent = head
     previous.disabled = call === 1
@@ -45,20 +47,25 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
     hud.replaceChildren(...(text === undefined ? ["No HUD is sent with this call."] : marked(text, texts[at - 1])))
     folded.replaceChildren(
-      el("h3", {}, here.length > 0 ? `Folded from this call on (${here.length})` : "Nothing folded at this call"),
+      el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
       el(
         "ul",
         {},
-        ...here.map(({ what, because, reason, tokens, id }) =>
+        ...here.map(({ side, step, what, because, reason, tokens, id }) =>
           el(
             "li",
             {},
+            side === "step" ? `step ${step} ` : undefined,
             el("code", {}, what),
             ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `,
             el("span", { class: "faint" }, because),
           ),
         ),
       ),
+    )
+    sent.replaceChildren(
+      el("h3", {}, "The request, as it is sent"),
+      el("ol", {}, ...requestItems(session, call).map((item) => el("li", {}, item))),
     )
     const done = used[at] ?? []
     tools.replaceChildren(
@@ -103,9 +110,59 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     facts,
     hud,
     el("p", { class: "faint" }, "Highlighted lines are new since the previous call."),
+    sent,
     el("div", { class: "columns" }, folded, tools),
   )
   return { element, show }
+}
+
+function countsOf(folds: readonly ReportedFold[]): string {
+  const steps = folds.filter(({ side }) => side === "step").length
+  return stepsAndOutputs({ steps, outputs: folds.length - steps })
+}
+
+/** A request in a few items: the user's messages, the steps that stay, and the records where they stand. */
+function requestItems({ folds, outlines, asked }: SessionReport, call: number): (Node | string)[] {
+  const { first = 1, records = [] } = outlines.findLast((outline) => outline.call <= call) ?? {}
+  const sent = folds.filter((fold) => fold.call <= call)
+  // a step that was folded again stands as it was folded last
+  const steps = new Map(sent.flatMap((fold) => (fold.side === "step" ? [[fold.step, fold] as const] : [])))
+  const users = new Set(asked)
+  const items: (Node | string)[] = []
+  for (let step = first; step < call; ) {
+    if (users.has(step)) items.push(USER)
+    const [from, to] = records.find(([from]) => from === step) ?? []
+    if (from !== undefined && to !== undefined) {
+      const run = Array.from({ length: to - from + 1 }, (_, i) => steps.get(from + i)).filter((fold) => !!fold)
+      items.push(recordItem(stepRange(from, to), run))
+      step = to + 1
+      continue
+    }
+    const start = step
+    do step++
+    while (step < call && !users.has(step) && !records.some(([from]) => from === step))
+    const outputs = sent.filter((fold) => fold.side === "output" && fold.step >= start && fold.step < step)
+    items.push(keptItem(stepRange(start, step - 1), outputs))
+  }
+  return users.has(call) ? [...items, USER] : items
+}
+
+const USER = "the user's message"
+
+function stepRange(from: number, to: number): string {
+  return from === to ? `step ${from}` : `steps ${from}-${to}`
+}
+
+function recordItem(range: string, run: readonly ReportedFold[]): HTMLElement {
+  const sum = (name: "tokens" | "textTokens") => amount(run.reduce((total, fold) => total + fold[name], 0))
+  const text = run.flatMap(({ text }) => (text === "" ? [] : [text])).join("\n")
+  return details(`${range} as a record, ${sum("tokens")} → ${sum("textTokens")} tokens`, () => el("pre", {}, text))
+}
+
+function keptItem(range: string, outputs: readonly ReportedFold[]): Node | string {
+  if (outputs.length === 0) return `${range} as they are`
+  const lines = outputs.map(({ step, what, text }) => `step ${step} ${what}\n  ${text}`).join("\n")
+  return details(`${range}, ${plural(outputs.length, "output")} as digest lines`, () => el("pre", {}, lines))
 }
 
 const COMPACTED = {

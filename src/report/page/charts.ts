@@ -3,7 +3,7 @@
 
 import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
-import { amount } from "../../text/format.ts"
+import { amount, stepsAndOutputs } from "../../text/format.ts"
 import type { SessionReport } from "../report.ts"
 import { type Colour, colour, el } from "./dom.ts"
 
@@ -206,9 +206,11 @@ function drawMark(ctx: CanvasRenderingContext2D, reason: Reason, x: number, y: n
 /** The key to the marks. */
 export function markKey({ folds, compactions }: SessionReport): HTMLElement {
   const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
-    const number = folds.filter((fold) => fold.reason === reason).length
+    const made = folds.filter((fold) => fold.reason === reason)
+    const steps = made.filter(({ side }) => side === "step").length
+    const words = stepsAndOutputs({ steps, outputs: made.length - steps })
     const sign = { free: "○", pays: "●", must: "▲" }[reason]
-    return number > 0 ? [[sign, `${number} folded ${REASONS[reason]}`, "fold"] as const] : []
+    return made.length > 0 ? [[sign, `${words} folded ${REASONS[reason]}`, "fold"] as const] : []
   })
   const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
   const items = [...counts, ...marks].map(([sign, words, name]) =>

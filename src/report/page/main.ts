@@ -1,8 +1,9 @@
 // The report's page: reads the embedded data and shows all sessions together or one of them.
 
 import "./locale.ts"
-import { type ReportData, type SessionReport, sumToolCosts } from "../report.ts"
-import { headline } from "../words.ts"
+import { type PackedReport, unpackReport } from "../packed.ts"
+import { type SessionReport, sumToolCosts } from "../report.ts"
+import { foldedCounts, headline } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { daysChart, daysOf } from "./days.ts"
@@ -10,7 +11,7 @@ import { el, folded, section, themeButton } from "./dom.ts"
 import { sourcesSection, summary } from "./summary.ts"
 import { renderCallTable, renderDayTable, renderFoldTable, renderSessionTable, renderToolTable } from "./tables.ts"
 
-const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as ReportData
+const report = unpackReport(JSON.parse(document.getElementById("data")?.textContent ?? "") as PackedReport)
 const { sessions } = report
 
 /** "all", or the index of a session */
@@ -115,7 +116,7 @@ function drawSession(session: SessionReport): void {
       section(
         "folds",
         "Folds",
-        folded(`${session.folds.length} outputs, and why each was folded`, () =>
+        folded(`${foldedCounts(replay)}, and why each was folded`, () =>
           renderFoldTable(session, (number) => {
             choose(number)
             document.getElementById("call")?.focus()

@@ -34,7 +34,8 @@ function figures(replay: Replay): Figure[] {
     ["Total sent", `${amount(without.tokens)} → ${amount(sent.tokens)}`, "tokens over all calls"],
     ["From the cache", `${share(without)} → ${share(sent)}`, "of what is sent"],
     ["Largest request", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`, "tokens"],
-    ["Folded", `${folds.count}`, `${folds.count === 1 ? "output" : "outputs"} of ${amount(folds.tokens)} tokens`],
+    ["Steps folded", `${folds.steps.count}`, `of ${amount(folds.steps.tokens)} tokens`],
+    ["Outputs folded", `${folds.outputs.count}`, `of ${amount(folds.outputs.tokens)} tokens`],
     ["Recalls", per100(replay), `per 100 calls; ${recalls.lostLines} of ${recalls.copiedLines} copied lines missed`],
     [
       "Compactions",

@@ -48,6 +48,7 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
     "What was folded, in the order of folding",
     [
       { head: "id", cell: ({ id }) => id },
+      { head: "folded", cell: ({ side, step }) => (side === "step" ? `step ${step}` : `output of step ${step}`) },
       {
         head: "call",
         isNumber: true,
@@ -55,7 +56,7 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
       },
       { head: "what", cell: ({ what }) => el("code", {}, what) },
       { head: "tokens", isNumber: true, cell: ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}` },
-      { head: "folded", cell: ({ reason }) => REASONS[reason] },
+      { head: "purpose", cell: ({ reason }) => REASONS[reason] },
       { head: "why", cell: ({ because }) => because },
     ],
     folds,
@@ -118,7 +119,8 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
         isNumber: true,
         cell: ([{ replay }]) => `${amount(replay.without.peakTokens)} → ${amount(replay.with.peakTokens)}`,
       },
-      { head: "folds", isNumber: true, cell: ([{ replay }]) => `${replay.folds.count}` },
+      { head: "steps folded", isNumber: true, cell: ([{ replay }]) => `${replay.folds.steps.count}` },
+      { head: "outputs folded", isNumber: true, cell: ([{ replay }]) => `${replay.folds.outputs.count}` },
       { head: "recalls per 100", isNumber: true, cell: ([{ replay }]) => per100(replay) },
     ],
     sessions.map((session, place) => [session, place] as const),

@@ -31,7 +31,7 @@ const LINES: readonly RegExp[] = [
   String.raw`no longer failing \x60[^\x60]*\x60(?:, \x60[^\x60]*\x60)*`,
   String.raw`files ${PATHS}(?:; ${PATHS})*(?:, \d+ more)?`,
   `same result again ${REPEAT}(?:; ${REPEAT})*`,
-  String.raw`folded \d+ outputs?, ${AMOUNT} tokens, see hud_recall`,
+  String.raw`folded (?:\d+ steps?|(?:\d+ steps?, )?\d+ outputs?), ${AMOUNT} tokens, see hud_recall`,
   `waiting (?:(?!;(?: |$)).)*(?: running|permission for .*)(?:; .*)*`,
 ].map((line) => new RegExp(`^${line}$`, "u"))
 const HEAD = /^status by hudfold, call \d+(?:, changes since call \d+)?$/
