@@ -6,11 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { openOpencode } from "../../src/store/opencode.ts"
-import { environmentFor } from "../opencode/config.ts"
-import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
+import { testLarge } from "../support/large.ts"
 import { plantSidecar, running, starts } from "../support/sidecar.ts"
 import { DAILY, sample } from "../support/size.ts"
 import {
@@ -86,14 +85,8 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
   }
 }
 
-/** Reads OpenCode's database: `opencode export` gives the same, but starts a process each time. */
 async function outlineIn({ host }: World, session: string): Promise<string[]> {
-  const database = await openOpencode({ env: environmentFor(host.root) })
-  try {
-    return outlineOf(database.readSession(session).messages as unknown as StoredMessage[], host.root)
-  } finally {
-    database.close()
-  }
+  return outlineOf(await host.stored(session), host.root)
 }
 
 function gone(path: string): [] | undefined {
@@ -119,12 +112,15 @@ describe("a session is the same as without the plugin, and no process is left, w
     ["runs out of memory", { program: "out-of-memory", says: /memory/ }],
     ["is too slow for the machine", { program: "crawls", says: /too slow/ }],
   ]
-  const daily = ["is stopped in the middle of its work", "crashes on the second request", "ignores SIGTERM"]
-  test.each(sample(faults, daily))("%s", async (_, fault) => survives(fault), 2 * PATIENCE_MS)
+  const small = ["is stopped in the middle of its work", "crashes on the second request"]
+  for (const [name, fault] of sample(faults, [...small, "ignores SIGTERM"])) {
+    const one = small.includes(name) ? test : testLarge
+    one(name, () => survives(fault), 2 * PATIENCE_MS)
+  }
 })
 
 describe("a session is the same as without the plugin, and the log says why, when the model", () => {
-  test("is missing", () => survives({ model: "none.gguf", says: /none\.gguf/, lastMs: 3000 }), 2 * PATIENCE_MS)
+  testLarge("is missing", () => survives({ model: "none.gguf", says: /none\.gguf/, lastMs: 3000 }), 2 * PATIENCE_MS)
 
   const faults: [string, NonNullable<TinyModel["fault"]>][] = [
     ["is truncated", "truncated"],

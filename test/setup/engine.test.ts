@@ -17,6 +17,7 @@ import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
 import { linkCommands } from "../cli/support.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
+import { testLarge } from "../support/large.ts"
 
 const folder = temporaryFolder()
 const home = join(folder.path, "home")
@@ -141,18 +142,23 @@ describe("a package with another checksum than the lock's is refused", () => {
   const packages = { ...shippedLock.packages, [key]: wrong }
   const pinned = pin(variants, shippedManifest, { ...shippedLock, packages })
   for (const name of ["npm", "bun", "opencode"] as const) {
-    test(`by ${name}`, async () => {
-      const target = join(folder.path, `wrong-${name}`, "node_modules")
-      // Bun verifies downloads, but not its cache
-      const options = {
-        env: { ...env(), BUN_INSTALL_CACHE_DIR: join(target, "../../no-cache") },
-        installers: only(name),
-      }
-      const error = await installPackages(pinned, target, options).catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(SetupError)
-      expect((error as SetupError).code).toBe("CHECKSUM")
-      expect(readdirSync(join(target, ".."))).toEqual([])
-    }, 120_000)
+    const one = name === "opencode" ? test : testLarge
+    one(
+      `by ${name}`,
+      async () => {
+        const target = join(folder.path, `wrong-${name}`, "node_modules")
+        // Bun verifies downloads, but not its cache
+        const options = {
+          env: { ...env(), BUN_INSTALL_CACHE_DIR: join(target, "../../no-cache") },
+          installers: only(name),
+        }
+        const error = await installPackages(pinned, target, options).catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(SetupError)
+        expect((error as SetupError).code).toBe("CHECKSUM")
+        expect(readdirSync(join(target, ".."))).toEqual([])
+      },
+      120_000,
+    )
   }
 })
 

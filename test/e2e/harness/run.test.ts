@@ -1,12 +1,16 @@
-// A program drives `opencode run --format json`: stdout, stderr and the exit code are the same with the plugin as without it.
+// A program drives `opencode run --format json`: stdout, stderr, the exit code and the stored session are the same with the
+// plugin as without it.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { environmentFor } from "../../opencode/config.ts"
 import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf } from "../../opencode/request.ts"
+import { differences, outlineOf } from "../../opencode/stored.ts"
+import { testLarge } from "../../support/large.ts"
 import { DAILY, sample } from "../../support/size.ts"
 import {
   bash,
+  edit,
   FILES,
   OPENAI,
   openWorld,
@@ -30,8 +34,8 @@ let bare: World
 let hooked: World
 
 beforeAll(async () => {
-  bare = await openWorld({ plugin: null, files: PROJECT })
-  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT })
+  bare = await openWorld({ plugin: null, files: PROJECT, snapshots: true })
+  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT, snapshots: true })
 })
 afterAll(async () => {
   await bare.close()
@@ -89,7 +93,7 @@ function accountIn({ host, provider }: World, lines: readonly RunLine[]): string
 
 const sessions = new Map<World, string>()
 
-test("text, reasoning, working, failing and unknown tools, steps, tokens, and the session's id on the first line", async () => {
+test("text, reasoning, working, failing and unknown tools, steps, tokens, the session's id on the first line, and what is stored", async () => {
   const [without, with_] = await same({
     main: [
       {
@@ -97,7 +101,7 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, and th
         text: "I look around.",
         calls: [read("README.md"), todo(["look", "in_progress"])],
       },
-      use(bash("sh check"), read("missing.txt")),
+      use(bash("sh check"), read("missing.txt"), edit("alpha.txt", "second", "other")),
       use({ name: "no_such", arguments: {} }),
       say("Done, naïve 試験 🙂 \u2028 end."),
     ],
@@ -109,10 +113,17 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, and th
   expect(with_.tools.map(({ tool, status }) => `${tool} ${status}`)).toEqual(
     without.tools.map(({ tool, status }) => `${tool} ${status}`),
   )
-  expect(with_.tools.length).toBe(5)
+  expect(with_.tools.length).toBe(6)
   expect(with_.tokens.input).toBeGreaterThan(0)
   expect(with_.lines.filter(({ type }) => type === "step_finish")).toHaveLength(4)
   expect(hooked.provider.from("main", with_.session).filter((request) => hudsOf(request).length === 1).length).toBe(3)
+  expect(JSON.stringify(with_.lines)).not.toContain("<hud>")
+  const before = outlineOf(await bare.host.stored(without.session), bare.host.root)
+  const after = outlineOf(await hooked.host.stored(with_.session), hooked.host.root)
+  expect(before.length).toBeGreaterThan(20)
+  // OpenCode names the tools there are
+  const others = after.map((line) => line.replaceAll("hud_recall, ", ""))
+  expect(differences(before, others)).toEqual([])
   sessions.set(bare, without.session).set(hooked, with_.session)
 })
 
@@ -140,7 +151,7 @@ test.skipIf(DAILY)("a session is forked with -s and --fork, and its copy goes on
   expect(with_.session).not.toBe(sessions.get(hooked) ?? "")
 })
 
-test("a prompt on stdin and a command's output may hold NUL bytes and control characters", async () => {
+testLarge("a prompt on stdin and a command's output may hold NUL bytes and control characters", async () => {
   const odd = "a\\000b\\033[31mred\\033[0m\\007\\342\\200\\256c\\377d"
   const [, with_] = await same({
     main: [use(bash(`printf '${odd}'`)), { text: "a\u0000b \u001b[31m \ud83d\ude42" }],
