@@ -60,7 +60,7 @@ type Fault = { program?: string; model?: string; options?: object; stop?: boolea
 
 async function survives({ program, model = "any.gguf", options = {}, stop = false, says, lastMs = 1500 }: Fault) {
   // a hook that waited for one of these sidecars would exceed this deadline; a busy machine alone does not
-  const plugin = [PLUGIN, { digest: { backend: "llama", ...options }, deadlineMs: 2_000 }] as const
+  const plugin = [PLUGIN, { digest: { backend: "llama", ...options }, deadlineMs: 4_000 }] as const
   const world = await openWorld({ plugin, files: PROJECT })
   const path = program && fileURLToPath(new URL(`../engine/fixtures/${program}.ts`, import.meta.url))
   const planted = plantSidecar(world.host.root, { model: join(models, model), ...(path ? { program: path } : {}) })
@@ -70,7 +70,7 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
     if (path) await eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
     if (stop) for (const { pid } of running(planted.main)) process.kill(pid, "SIGSTOP")
     const { exitCode, stderr, session } = await run
-    const left = await eventually("the sidecar to be gone", () => gone(planted.main), 20_000)
+    const left = await eventually("the sidecar to be gone", () => gone(planted.main), PATIENCE_MS)
     expect(left).toEqual([])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
     expect(differences(outline, await outlineIn(world, session))).toEqual([])
