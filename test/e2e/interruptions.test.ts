@@ -92,13 +92,20 @@ test(
     const { client, provider } = here
     const session = await client.create()
     const at = client.events.length
+    const joins = Promise.withResolvers<void>()
     provider.play(
-      [use(read("alpha.txt"), PLAN), { ...use(bash("sh check")), delayMs: 1_000 }, say("Done."), say("Done.")],
+      [
+        use(read("alpha.txt"), PLAN),
+        { ...use(bash("sh check")), after: () => joins.promise },
+        say("Done."),
+        say("Done."),
+      ],
       session,
     )
     await client.promptAsync(session, "Look at alpha")
     await provider.received((request) => request.session === session && provider.from("main", session).length === 2)
     await client.promptAsync(session, "And mind the cookies")
+    joins.resolve()
     await client.idle(session, at)
     const requests = provider.from("main", session)
     const joined = requests.find((request) => promptOf(request).includes("And mind the cookies"))

@@ -58,7 +58,7 @@ describe("no sidecar is left of `opencode run`", () => {
   test(
     "that comes to its end",
     async () => {
-      world.provider.play([use(read("routes.txt")), { ...say("Done."), delayMs: 2_000 }])
+      world.provider.play([use(read("routes.txt")), { ...say("Done."), after: started }])
       const child = run()
       await started()
       await endsWith(child)

@@ -30,12 +30,12 @@ const long = (what: string) =>
 const PROJECT = { ...FILES, "routes.txt": long("route"), "jobs.txt": long("job"), "mails.txt": long("mail") }
 
 /** The last answer comes late, so that the sidecar is in the middle of its work when the turn ends. */
-function work(lastMs: number): Reply[] {
+function work(lastMs: number, after = async (): Promise<unknown> => undefined): Reply[] {
   return [
     use(read("routes.txt")),
     { ...use(read("jobs.txt")), delayMs: 300 },
     { ...use(bash("cat mails.txt")), delayMs: 300 },
-    { ...say("Done."), delayMs: lastMs },
+    { ...say("Done."), after, delayMs: lastMs },
   ]
 }
 
@@ -65,9 +65,11 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
   const path = program && fileURLToPath(new URL(`../engine/fixtures/${program}.ts`, import.meta.url))
   const planted = plantSidecar(world.host.root, { model: join(models, model), ...(path ? { program: path } : {}) })
   try {
-    world.provider.play(work(lastMs))
+    const started = async () =>
+      path && eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
+    world.provider.play(work(lastMs, started))
     const run = world.host.run("Look at the routes")
-    if (path) await eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
+    await started()
     if (stop) for (const { pid } of running(planted.main)) process.kill(pid, "SIGSTOP")
     const { exitCode, stderr, session } = await run
     const left = await eventually("the sidecar to be gone", () => gone(planted.main), PATIENCE_MS)

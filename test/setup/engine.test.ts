@@ -172,30 +172,35 @@ describe("the user's registry is used", () => {
     ["opencode", ".npmrc"],
   ]
   for (const [name, how] of rows) {
-    test(`by ${name}, from ${how === ".npmrc" ? "the file in the home folder" : "the environment"}`, async () => {
-      using own = temporaryFolder()
-      const asked: string[] = []
-      const registry = createServer((request, response) => {
-        asked.push(request.url ?? "")
-        response.writeHead(404).end()
-      })
-      await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
-      const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
-      if (how === ".npmrc") writeFileSync(join(own.path, ".npmrc"), `registry=${url}\n`)
-      const more: Record<string, string> = how === ".npmrc" ? {} : { npm_config_registry: url }
-      try {
-        const target = join(own.path, "node_modules")
-        const installed = installPackages(pin(variants), target, {
-          env: { ...env(more), HOME: own.path },
-          installers: only(name),
+    const one = how === "environment" || name === "bun" ? test : testLarge
+    one(
+      `by ${name}, from ${how === ".npmrc" ? "the file in the home folder" : "the environment"}`,
+      async () => {
+        using own = temporaryFolder()
+        const asked: string[] = []
+        const registry = createServer((request, response) => {
+          asked.push(request.url ?? "")
+          response.writeHead(404).end()
         })
-        await expect(installed).rejects.toThrow(new RegExp(`^${name} ended with exit code 1: .*404`))
-        expect(asked.length).toBeGreaterThan(0)
-      } finally {
-        registry.closeAllConnections()
-        registry.close()
-      }
-    }, 60_000)
+        await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
+        const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
+        if (how === ".npmrc") writeFileSync(join(own.path, ".npmrc"), `registry=${url}\n`)
+        const more: Record<string, string> = how === ".npmrc" ? {} : { npm_config_registry: url }
+        try {
+          const target = join(own.path, "node_modules")
+          const installed = installPackages(pin(variants), target, {
+            env: { ...env(more), HOME: own.path },
+            installers: only(name),
+          })
+          await expect(installed).rejects.toThrow(new RegExp(`^${name} ended with exit code 1: .*404`))
+          expect(asked.length).toBeGreaterThan(0)
+        } finally {
+          registry.closeAllConnections()
+          registry.close()
+        }
+      },
+      60_000,
+    )
   }
 })
 

@@ -127,7 +127,7 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, the se
   sessions.set(bare, without.session).set(hooked, with_.session)
 })
 
-test("a session is resumed with -s", async () => {
+testLarge("a session is resumed with -s", async () => {
   const [, with_] = await same((world) => ({
     main: [use(read("alpha.txt")), say("Two lines.")],
     args: ["-s", sessions.get(world) ?? "", "Then look at alpha"],
