@@ -11,7 +11,7 @@ import type { Reply } from "../opencode/wire.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 import { testLarge } from "../support/large.ts"
 import { plantSidecar, running, starts } from "../support/sidecar.ts"
-import { DAILY, sample } from "../support/size.ts"
+import { sample } from "../support/size.ts"
 import {
   bash,
   eventually,
@@ -138,7 +138,7 @@ describe("a session is the same as without the plugin, and the log says why, whe
     2 * PATIENCE_MS,
   )
 
-  test.skipIf(DAILY)(
+  testLarge(
     "is too large for the memory it may take",
     async () => {
       await writeTinyModel(join(models, "large.gguf"), { layers: 12 })

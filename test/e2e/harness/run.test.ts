@@ -7,7 +7,7 @@ import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf } from "../../opencode/request.ts"
 import { differences, outlineOf } from "../../opencode/stored.ts"
 import { testLarge } from "../../support/large.ts"
-import { DAILY, sample } from "../../support/size.ts"
+import { sample } from "../../support/size.ts"
 import {
   bash,
   edit,
@@ -137,12 +137,12 @@ testLarge("a session is resumed with -s", async () => {
   expect(hudsOf(hooked.provider.from("main", with_.session).at(-1) ?? { body: {} })).toHaveLength(1)
 })
 
-test.skipIf(DAILY)("the newest session is resumed with -c", async () => {
+testLarge("the newest session is resumed with -c", async () => {
   const [, with_] = await same({ main: [say("Here.")], args: ["-c", "Are you there?"] })
   expect(with_.session).toBe(sessions.get(hooked) ?? "")
 })
 
-test.skipIf(DAILY)("a session is forked with -s and --fork, and its copy goes on", async () => {
+testLarge("a session is forked with -s and --fork, and its copy goes on", async () => {
   const [, with_] = await same((world) => ({
     main: [use(read("beta.txt")), say("Forked.")],
     args: ["-s", sessions.get(world) ?? "", "--fork", "Look at beta instead"],
@@ -163,7 +163,7 @@ testLarge("a prompt on stdin and a command's output may hold NUL bytes and contr
   expect(JSON.stringify(with_.lines)).toContain("a\\u0000b")
 })
 
-test.skipIf(DAILY)("a permission that nobody can give is refused", async () => {
+testLarge("a permission that nobody can give is refused", async () => {
   const [, with_] = await same({
     main: [use(bash("rm -f gone.txt")), say("Then not.")],
     args: ["--title", "Refused", "Remove it"],
@@ -187,11 +187,12 @@ const WRONG: [string, string[]][] = [
   ["a session id that is none", ["-s", "../../etc", "Hello"]],
 ]
 
-test.skipIf(DAILY).each(WRONG)("%s ends the run with the same message and exit code", async (_, args) => {
-  // the session may repeat the error if the run is still there
-  const [, with_] = await same({ main: [say("Hello.")], args }, 1)
-  expect(with_.exitCode).not.toBe(0)
-})
+for (const [wrong, args] of WRONG)
+  testLarge(`${wrong} ends the run with the same message and exit code`, async () => {
+    // the session may repeat the error if the run is still there
+    const [, with_] = await same({ main: [say("Hello.")], args }, 1)
+    expect(with_.exitCode).not.toBe(0)
+  })
 
 test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
   "%s in the middle of an answer ends the run as it does without the plugin",
@@ -208,7 +209,7 @@ test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
   },
 )
 
-test.skipIf(DAILY)("without --format json the output for people is the same", async () => {
+testLarge("without --format json the output for people is the same", async () => {
   const options = { plain: true, args: ["--title", "Plain"] }
   const [without, with_] = await Promise.all(
     [bare, hooked].map(async ({ host, provider }) => {
