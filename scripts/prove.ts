@@ -10,7 +10,7 @@ import { CLASSES, type Class } from "./classes.ts"
 import { fill } from "./fill.ts"
 
 const DOCUMENT = "docs/reliability.md"
-const FULL = { HUDFOLD_PROVE: "full", HUDFOLD_REQUIRE_MODEL: "1", HUDFOLD_REQUIRE_TMUX: "1" }
+const FULL = { HUDFOLD_PROVE: "full", HUDFOLD_LARGE: "1", HUDFOLD_REQUIRE_MODEL: "1", HUDFOLD_REQUIRE_TMUX: "1" }
 const caseSchema = z.object({ case: z.string(), passed: z.boolean(), figure: z.string() })
 type Case = z.infer<typeof caseSchema>
 

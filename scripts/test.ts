@@ -15,8 +15,8 @@ const OPENCODE = "test/e2e"
 const NO_ROOM = ["e2e", "opencode", "support"]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
-  ...["e2e/panel", "engine", "e2e/orphans", "e2e/harness/run", "e2e/sidecar-faults", "host", "setup", "cli", "doctor"],
-  ...["e2e/demo", "e2e/folds", "e2e/recall", "e2e/interruptions", "e2e/slots", "e2e/faults", "e2e/harness/connection"],
+  ...["engine", "cli", "host", "e2e/panel", "e2e/prompt-cache", "e2e/dcp", "e2e/interruptions", "e2e/sidecar-faults"],
+  ...["setup", "package", "e2e/harness/run", "e2e/harness/http", "e2e/demo", "e2e/orphans", "e2e/store-faults", "fold"],
 ]
 
 const given = process.argv.slice(2)

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { condense } from "../../src/digest/condense.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
+import { processorMs } from "../support/processor.ts"
 import * as js from "./extract/fixtures/javascript.ts"
 import * as sys from "./extract/fixtures/systems.ts"
 import * as tools from "./extract/fixtures/tools.ts"
@@ -79,9 +80,7 @@ test("secrets are redacted, even where a line is cut or a key spans several line
 test("50 MB take no longer than 128 kB", () => {
   const huge = `${log(1_000_000, {})}\n${"z".repeat(20_000_000)}\n`
   const short = condense(huge, 400)
-  const started = performance.now()
-  condense(huge, 400)
-  expect(performance.now() - started).toBeLessThan(1000)
+  expect(processorMs(() => condense(huge, 400))).toBeLessThan(1000)
   expect(short).toContain("number 0 of")
   expect(short).toContain("[…]")
 })

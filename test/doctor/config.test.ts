@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path"
 import { type Config, parseJsonc, readConfig } from "../../src/doctor/config-files.ts"
 import { checkConfig, readListing } from "../../src/doctor/listing.ts"
 import { npmNameOf } from "../../src/doctor/plugin-list.ts"
+import { skipInstall } from "../opencode/host.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 
 describe("JSON with comments", () => {
@@ -172,6 +173,7 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
       expect(file?.problem === undefined).toBe(problem === undefined)
       const own = ["config", "data", "cache", "state"].map((name) => [`XDG_${name.toUpperCase()}_HOME`, found.at(name)])
       const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("code/project"), opencode]
+      skipInstall(found.at("config/opencode"))
       const env = { ...Object.fromEntries(own), HOME: found.at("home"), OPENCODE_DISABLE_MODELS_FETCH: "1" }
       using child = spawnChild(there, env)
       const { code } = await child.finish()

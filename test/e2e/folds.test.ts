@@ -2,13 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest, messagesOf, resultsOf, systemOf, withoutHud } from "../opencode/request.ts"
-import { differences, outlineOf } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
-import { EAGER, FILES, foldsIn, look, recall, recalledIn, recallID } from "../support/folds.ts"
+import { FILES, foldsIn, look } from "../support/folds.ts"
 import { sample } from "../support/size.ts"
 import {
   converse,
-  openWorld,
   PATIENCE_MS,
   type ServedWorld,
   SMALL,
@@ -94,73 +92,3 @@ function expectSameButFolds(before: ModelRequest | undefined, now: ModelRequest)
   expect(unfolded).toEqual(sent)
   return fresh.length
 }
-
-test(
-  "a session resumed in a new process keeps its folds byte for byte, recalls them, and continues their numbers",
-  async () => {
-    const here = await openWorld({ plugin: EAGER, files: FILES })
-    try {
-      const { host, provider } = here
-      // reading a folded file again would change its digest line
-      provider.play([...work(6).slice(0, -1), use(look(1)), use(look(2)), say("Done.")])
-      const first = await host.run("Look at the logs")
-      const before = provider.from("main", first.session)
-      const folded = foldsIn(before.at(-1))
-      expect(folded.size).toBeGreaterThan(0)
-
-      const [wanted = ""] = [...folded.values()].map(recallID)
-      provider.play([use(recall(wanted)), use(look(7)), use(look(8)), use(look(9)), say("Done.")])
-      const second = await host.run("Look at the others", { session: first.session })
-      expect([first.exitCode, second.exitCode]).toEqual([0, 0])
-      const after = provider.from("main", first.session).slice(before.length)
-      expect(after).toHaveLength(5)
-      for (const request of after) {
-        const folds = foldsIn(request)
-        expect([...folded.keys()].map((call) => folds.get(call))).toEqual([...folded.values()])
-        expect(new Set([...folds.values()].map(recallID)).size).toBe(folds.size)
-      }
-      expect(foldsIn(after.at(-1)).size).toBeGreaterThan(folded.size)
-      const all = [...before, ...after]
-      const [back] = recalledIn(all)
-      expect(back?.id).toBe(wanted)
-      expect(back?.answer).toBe(back?.original as string)
-      expect(new Set(all.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
-      expect(new Set(all.map(({ body }) => systemOf(body))).size).toBe(1)
-    } finally {
-      await here.close()
-    }
-  },
-  2 * PATIENCE_MS,
-)
-
-test(
-  "the stored session is the same as without the plugin, however much was folded in requests",
-  async () => {
-    const worlds = await Promise.all([
-      openWorld({ plugin: null, files: FILES }),
-      openWorld({ plugin: EAGER, files: FILES }),
-    ])
-    try {
-      const outlines = await Promise.all(
-        worlds.map(async ({ host, provider }) => {
-          provider.play(work(10))
-          const { session } = await host.run("Look at the logs")
-          // an output is folded at nearly every call, so the provider's cache hits would show a wrong fold
-          const stops = host
-            .log()
-            .split("\n")
-            .filter((line) => line.includes("folding stops"))
-          expect(stops).toEqual([])
-          return outlineOf(await host.stored(session), host.root)
-        }),
-      )
-      const [bare = [], hooked = []] = outlines
-      expect(foldsIn(worlds[1]?.provider.from("main").at(-1)).size).toBeGreaterThan(2)
-      expect(bare.length).toBeGreaterThan(20)
-      expect(differences(bare, hooked)).toEqual([])
-    } finally {
-      await Promise.all(worlds.map((one) => one.close()))
-    }
-  },
-  2 * PATIENCE_MS,
-)

@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import manifest from "../../package.json" with { type: "json" }
-import { environmentFor } from "../opencode/config.ts"
+import { CATALOGUE, environmentFor } from "../opencode/config.ts"
 import { findOpencode } from "../opencode/host.ts"
 import { needsTmux, openTerminal } from "../support/tmux.ts"
 import { openWorld, PATIENCE_MS, read, say, use, type World } from "../support/world.ts"
@@ -35,6 +35,8 @@ beforeAll(async () => {
   registry = await startRegistry(join(folder, pack.filename), pack.integrity)
   const { port } = registry.address() as AddressInfo
   world = await openWorld({ plugin: null })
+  // as users have it, with OpenCode's own catalogue of models
+  rmSync(join(world.host.root, CATALOGUE))
   env = { ...environmentFor(world.host.root), npm_config_registry: `http://127.0.0.1:${port}/` }
 })
 afterAll(async () => {

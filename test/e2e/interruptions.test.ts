@@ -18,7 +18,7 @@ import {
 let here: ServedWorld
 
 beforeAll(async () => {
-  here = await serveWorld()
+  here = await serveWorld({ snapshots: true })
 }, PATIENCE_MS)
 afterAll(() => here.close())
 
@@ -92,13 +92,20 @@ test(
     const { client, provider } = here
     const session = await client.create()
     const at = client.events.length
+    const joins = Promise.withResolvers<void>()
     provider.play(
-      [use(read("alpha.txt"), PLAN), { ...use(bash("sh check")), delayMs: 1_000 }, say("Done."), say("Done.")],
+      [
+        use(read("alpha.txt"), PLAN),
+        { ...use(bash("sh check")), after: () => joins.promise },
+        say("Done."),
+        say("Done."),
+      ],
       session,
     )
     await client.promptAsync(session, "Look at alpha")
     await provider.received((request) => request.session === session && provider.from("main", session).length === 2)
     await client.promptAsync(session, "And mind the cookies")
+    joins.resolve()
     await client.idle(session, at)
     const requests = provider.from("main", session)
     const joined = requests.find((request) => promptOf(request).includes("And mind the cookies"))
@@ -163,11 +170,9 @@ test(
   async () => {
     const { host, provider } = here
     const earlier = [use(read("alpha.txt"), PLAN), use(bash("sh check")), say("It fails.")]
-    provider.play(earlier)
-    const first = await host.run("Make the login test pass")
-    expect(first.exitCode).toBe(0)
+    const first = await converse(here, "Make the login test pass", earlier)
 
-    provider.play([use(read("beta.txt")), say("Done.")])
+    provider.play([use(read("beta.txt")), say("Done.")], first.session)
     const second = await host.run("Continue with it", { session: first.session })
     expect(second.exitCode).toBe(0)
     expect(second.session).toBe(first.session)

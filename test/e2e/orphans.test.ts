@@ -14,8 +14,8 @@ import { eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type
 
 const ROUTES = Array.from({ length: 120 }, (_, n) => `route ${n}: handled by src/handlers/route-${n}.ts`).join("\n")
 const SIGNALS = [["SIGINT"], ["SIGTERM"], ["SIGHUP"], ["SIGKILL"]] as const
-/** A sidecar that outlived its OpenCode would stay for good; ending takes moments, or seconds on a busy machine. */
-const GONE_MS = 20_000
+/** A sidecar that outlived its OpenCode would stay for good; ending takes moments, or many seconds on a busy machine. */
+const GONE_MS = 60_000
 
 let world: World
 let planted: Planted
@@ -58,7 +58,7 @@ describe("no sidecar is left of `opencode run`", () => {
   test(
     "that comes to its end",
     async () => {
-      world.provider.play([use(read("routes.txt")), { ...say("Done."), delayMs: 2_000 }])
+      world.provider.play([use(read("routes.txt")), { ...say("Done."), after: started }])
       const child = run()
       await started()
       await endsWith(child)

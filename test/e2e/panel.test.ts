@@ -103,208 +103,7 @@ function sidebarOf(screen: string): string {
     .join("\n")
 }
 
-shown(named("the panel at 160 columns"), () => {
-  let here: Screen
-
-  beforeAll(async () => {
-    here = await openScreen(160, {
-      plugin: EAGER,
-      files: { ...FILES, check: 'echo "FAIL cart.test.ts: 3 is not 4"\nexit 1\n' },
-    })
-    here.provider.play([
-      use(read("README.md")),
-      use(bash("sh check")),
-      ...[1, 2, 3, 4, 5, 6].map((number) => use(look(number))),
-      use(edit("README.md", "# A project", "# The project")),
-      say("All was looked at."),
-    ])
-    await here.ask("Look at the logs", "All was looked at.")
-  })
-  afterAll(() => here?.close())
-
-  const lastRequest = () => here.provider.from("main").at(-1)!
-
-  test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
-    const screen = sidebarOf(await here.terminal.until(/\d+ folded/, "1 open failure", "1 stale file"))
-    expect(screen).toMatch(/▼ HUD \d+ tokens/)
-    expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
-    expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
-    expect(screen).toMatch(/^\d+% from the cache$/m)
-    expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
-    expect(screen).toMatch(/^\d+ folded, [\d.]+k less a call$/m)
-    expect(screen).toMatch(/^newest r\d+ (read|cat) logs\/\d\.log$/m)
-    expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
-    expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
-    expect(screen).toMatch(/^digests without a model$/m)
-  })
-
-  test("no line is wider than the sidebar, and the panel is between OpenCode's own sections", async () => {
-    const lines = here.terminal.text().split("\n")
-    expect(lines.filter((line) => Bun.stringWidth(line) > 160)).toEqual([])
-    expect(sidebarOf(lines.join("\n"))).toMatch(/Context[\s\S]+HUD[\s\S]+LSP/)
-  })
-
-  test("folds up at a click, and opens again", async () => {
-    const rows = here.terminal.text().split("\n")
-    const row = rows.findIndex((line) => line.includes("▼ HUD"))
-    here.terminal.click(rows[row]!.indexOf("▼"), row)
-    expect(await here.terminal.until("▶ HUD")).not.toContain("less a call")
-    here.terminal.click(rows[row]!.indexOf("▼"), row)
-    await here.terminal.until("▼ HUD", "less a call")
-  })
-
-  test("/hud shows the HUD that the next request carries", async () => {
-    await command(here, "hud", "HUD of the next request")
-    const screen = await here.terminal.until("<hud>", "</hud>")
-    await leave(here, "</hud>")
-    here.provider.play([say("It is so.")])
-    await here.ask("Go on as before", "It is so.")
-    const [hud = ""] = hudsOf(lastRequest()).slice(-1)
-    const lines = hud.split("\n").filter((line) => /^(status|failing)/.test(line))
-    expect(lines.length).toBeGreaterThan(1)
-    for (const line of lines) expect(screen).toContain(line)
-  })
-
-  test("/hud-folds lists the folds with their reasons, finds one, and shows its whole original", async () => {
-    const first = new Map(
-      here.provider
-        .from("main")
-        .toReversed()
-        .flatMap((request) => [...resultsOf(request)]),
-    )
-    const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
-    await command(here, "hud-folds", "HUD: list folds")
-    await here.terminal.until("r1 cat logs/1.log", "r2 read logs/2.log", "not touched for a while", /\dk less/)
-    await here.terminal.type("logs/1")
-    await here.terminal.without("r2 read logs/2.log")
-    here.terminal.press("Enter")
-    const top = await here.terminal.until("r1 cat logs/1.log", "output folded since call", "step-1-1 took")
-    const lines = original.trimEnd().split("\n")
-    for (const line of lines.slice(0, 10)) expect(top).toContain(line.replace("\t", "    ").trim())
-    here.terminal.press("End")
-    await here.terminal.until(lines.at(-1)!)
-    here.terminal.press("Home")
-    await here.terminal.until("step-1-1 took")
-    await leave(here, "output folded since call")
-  })
-
-  test("a paused HUD is in no request until it is resumed, and the panel says so", async () => {
-    await command(here, "hud-pause", "HUD: pause it")
-    await here.terminal.until("carries none", "▼ HUD paused")
-    here.provider.play([say("Without it.")])
-    await here.ask("Go on without", "Without it.")
-    expect(hudsOf(lastRequest())).toEqual([])
-    await command(here, "hud", "HUD of the next request")
-    await here.terminal.until("the HUD is paused in this session")
-    await leave(here, "the HUD is paused in this session")
-
-    await command(here, "hud-resume", "HUD: resume it")
-    await here.terminal.until("the next request of this session", "▼ HUD from the next request on")
-    here.provider.play([say("With it.")])
-    await here.ask("Go on with it", "With it.")
-    expect(hudsOf(lastRequest())).toHaveLength(1)
-    await here.terminal.until(/▼ HUD \d+ tokens/)
-  })
-
-  test("with folding paused nothing more is folded, and existing folds stay", async () => {
-    const folded = (text: string) => [...text.matchAll(/folded (r\d+) · /g)].map(([, id]) => id)
-    await command(here, "hud-fold-pause", "HUD: pause folding")
-    await here.terminal.until("what is folded stays folded", "less a call (paused)")
-    const before = folded(lastRequest().raw)
-    here.provider.play([...[7, 8, 9].map((number) => use(look(number))), say("Three more.")])
-    await here.ask("Look at three more", "Three more.")
-    expect(folded(lastRequest().raw)).toEqual(before)
-    await command(here, "hud-fold-resume", "HUD: resume folding")
-    await here.terminal.until("Folding is resumed")
-    await here.terminal.without("(paused)")
-  })
-
-  test("/hud-status shows the whole status", async () => {
-    await command(here, "hud-status", "HUD: status")
-    await here.terminal.until(
-      /opencode-hudfold \d+\.\d+/,
-      "compacts at 192k",
-      "sh check: FAIL cart.test.ts: 3 is not 4",
-    )
-    await leave(here, "compacts at 192k")
-  })
-
-  test("a fold whose original is gone says so", async () => {
-    const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
-    const status = (await readStatus(folder, lastRequest().session))!
-    const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
-    await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
-    await command(here, "hud-folds", "HUD: list folds")
-    await here.terminal.until("enter shows the original")
-    here.terminal.press("Enter")
-    await here.terminal.until("The original no longer exists")
-    await leave(here, "The original no longer exists")
-    await writeStatus(folder, status)
-  })
-
-  test("the palette has the commands too, and runs them", async () => {
-    here.terminal.press("C-p")
-    await here.terminal.until("Commands", "Search")
-    await here.terminal.type("HUD:")
-    await here.terminal.until(
-      "HUD: pause it for this session",
-      "HUD: pause folding for this session",
-      "HUD: set up the local",
-    )
-    expect(here.terminal.text()).not.toContain("HUD: resume it")
-    await leave(here, "HUD: pause it")
-    here.terminal.press("C-p")
-    await here.terminal.until("Commands", "Search")
-    await here.terminal.type("list folds")
-    here.terminal.press("Enter")
-    await here.terminal.until("enter shows the original")
-    await leave(here, "enter shows the original")
-  })
-
-  test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
-    expect(here.terminal.text()).not.toContain("1 failing")
-    here.terminal.resize(120, 45)
-    await here.terminal.until(/\d+% · saved \d+% · \d+ folds · 1 stale · 1 failing$/m)
-    expect(here.terminal.text()).not.toContain("▼ HUD")
-    here.terminal.resize(160, 45)
-    await here.terminal.until("▼ HUD", "1 open failure")
-    await here.terminal.without("1 failing")
-  })
-})
-
-shown(named("the panel's short form, in a session begun at 120 columns"), () => {
-  let here: Screen
-
-  beforeAll(async () => {
-    here = await openScreen(120)
-  })
-  afterAll(() => here?.close())
-
-  test("before the first prompt the commands ask for a session", async () => {
-    await command(here, "hud", "HUD of the next request")
-    await here.terminal.until("Open a session first.")
-  })
-
-  test("shows the prompt's line, and the conversation goes on as usual", async () => {
-    here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
-    await here.ask("Run the check", "It fails.")
-    await here.terminal.until(/\d+% · 1 failing$/m)
-    await here.ask("Once more", "It still does.")
-  })
-
-  test("at 80 columns shows only what needs attention", async () => {
-    here.terminal.resize(80, 45)
-    await here.terminal.until(/ {4}1 failing$/m)
-  })
-
-  test("shows the panel as soon as there is room for the sidebar", async () => {
-    here.terminal.resize(160, 45)
-    await here.terminal.until(/▼ HUD \d+ tokens/, "1 open failure")
-    await here.terminal.without("1 failing")
-  })
-})
-
-shown(named("the panel's /hud-setup"), () => {
+shown(named("the panel"), () => {
   let here: Screen
   let isThere = false
   // the package registry: it never answers, or has nothing
@@ -315,7 +114,11 @@ shown(named("the panel's /hud-setup"), () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
     const { port } = registry.address() as AddressInfo
-    here = await openScreen(160, { env: { npm_config_registry: `http://127.0.0.1:${port}/` } })
+    here = await openScreen(120, {
+      plugin: EAGER,
+      files: { ...FILES, check: 'echo "FAIL cart.test.ts: 3 is not 4"\nexit 1\n' },
+      env: { npm_config_registry: `http://127.0.0.1:${port}/` },
+    })
   })
   afterAll(async () => {
     await here?.close()
@@ -323,34 +126,224 @@ shown(named("the panel's /hud-setup"), () => {
     registry.close()
   })
 
-  const open = async () => {
-    await command(here, "hud-setup", "HUD: set up the local model")
-    await here.terminal.until("what would be done", "engine: node-llama-cpp", "model: ", "enter start")
-  }
+  describe("the short form, in a session begun at 120 columns", () => {
+    test("before the first prompt the commands ask for a session", async () => {
+      await command(here, "hud", "HUD of the next request")
+      await here.terminal.until("Open a session first.")
+    })
 
-  test("shows what would be done, and does nothing on escape", async () => {
-    await open()
-    await here.terminal.until("nothing was changed (--dry-run)")
-    await leave(here, "enter start")
-    expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
+    test("shows the prompt's line, and the conversation goes on as usual", async () => {
+      here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
+      await here.ask("Run the check", "It fails.")
+      await here.terminal.until(/\d+% · 1 failing$/m)
+      await here.ask("Once more", "It still does.")
+    })
+
+    test("at 80 columns shows only what needs attention", async () => {
+      here.terminal.resize(80, 45)
+      await here.terminal.until(/ {4}1 failing$/m)
+    })
+
+    test("shows the panel as soon as there is room for the sidebar", async () => {
+      here.terminal.resize(160, 45)
+      await here.terminal.until(/▼ HUD \d+ tokens/, "1 open failure")
+      await here.terminal.without("1 failing")
+    })
   })
 
-  test("stopped during a download, it ends cleanly and leaves nothing half done", async () => {
-    isThere = true
-    await open()
-    here.terminal.press("Enter")
-    await here.terminal.until("setting up", /engine: installing with \w+/)
-    here.terminal.press("Escape")
-    await here.terminal.until("Setup was stopped")
-    expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
+  describe("in a new session, at 160 columns", () => {
+    beforeAll(async () => {
+      await command(here, "new", "New session")
+      await here.terminal.until("Ask anything")
+      here.provider.play([
+        use(read("README.md")),
+        use(bash("sh check")),
+        ...[1, 2, 3, 4, 5, 6].map((number) => use(look(number))),
+        use(edit("README.md", "# A project", "# The project")),
+        say("All was looked at."),
+      ])
+      await here.ask("Look at the logs", "All was looked at.")
+    })
+    const lastRequest = () => here.provider.from("main").at(-1)!
+
+    test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
+      const screen = sidebarOf(await here.terminal.until(/\d+ folded/, "1 open failure", "1 stale file"))
+      expect(screen).toMatch(/▼ HUD \d+ tokens/)
+      expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
+      expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
+      expect(screen).toMatch(/^\d+% from the cache$/m)
+      expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
+      expect(screen).toMatch(/^\d+ folded, [\d.]+k less a call$/m)
+      expect(screen).toMatch(/^newest r\d+ (read|cat) logs\/\d\.log$/m)
+      expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
+      expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
+      expect(screen).toMatch(/^digests without a model$/m)
+    })
+
+    test("no line is wider than the sidebar, and the panel is between OpenCode's own sections", async () => {
+      const lines = here.terminal.text().split("\n")
+      expect(lines.filter((line) => Bun.stringWidth(line) > 160)).toEqual([])
+      expect(sidebarOf(lines.join("\n"))).toMatch(/Context[\s\S]+HUD[\s\S]+LSP/)
+    })
+
+    test("folds up at a click, and opens again", async () => {
+      const rows = here.terminal.text().split("\n")
+      const row = rows.findIndex((line) => line.includes("▼ HUD"))
+      here.terminal.click(rows[row]!.indexOf("▼"), row)
+      expect(await here.terminal.until("▶ HUD")).not.toContain("less a call")
+      here.terminal.click(rows[row]!.indexOf("▼"), row)
+      await here.terminal.until("▼ HUD", "less a call")
+    })
+
+    test("/hud shows the HUD that the next request carries", async () => {
+      await command(here, "hud", "HUD of the next request")
+      const screen = await here.terminal.until("<hud>", "</hud>")
+      await leave(here, "</hud>")
+      here.provider.play([say("It is so.")])
+      await here.ask("Go on as before", "It is so.")
+      const [hud = ""] = hudsOf(lastRequest()).slice(-1)
+      const lines = hud.split("\n").filter((line) => /^(status|failing)/.test(line))
+      expect(lines.length).toBeGreaterThan(1)
+      for (const line of lines) expect(screen).toContain(line)
+    })
+
+    test("/hud-folds lists the folds with their reasons, finds one, and shows its whole original", async () => {
+      const first = new Map(
+        here.provider
+          .from("main")
+          .toReversed()
+          .flatMap((request) => [...resultsOf(request)]),
+      )
+      const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
+      await command(here, "hud-folds", "HUD: list folds")
+      await here.terminal.until("r1 cat logs/1.log", "r2 read logs/2.log", "not touched for a while", /\dk less/)
+      await here.terminal.type("logs/1")
+      await here.terminal.without("r2 read logs/2.log")
+      here.terminal.press("Enter")
+      const top = await here.terminal.until("r1 cat logs/1.log", "output folded since call", "step-1-1 took")
+      const lines = original.trimEnd().split("\n")
+      for (const line of lines.slice(0, 10)) expect(top).toContain(line.replace("\t", "    ").trim())
+      here.terminal.press("End")
+      await here.terminal.until(lines.at(-1)!)
+      here.terminal.press("Home")
+      await here.terminal.until("step-1-1 took")
+      await leave(here, "output folded since call")
+    })
+
+    test("a paused HUD is in no request until it is resumed, and the panel says so", async () => {
+      await command(here, "hud-pause", "HUD: pause it")
+      await here.terminal.until("carries none", "▼ HUD paused")
+      here.provider.play([say("Without it.")])
+      await here.ask("Go on without", "Without it.")
+      expect(hudsOf(lastRequest())).toEqual([])
+      await command(here, "hud", "HUD of the next request")
+      await here.terminal.until("the HUD is paused in this session")
+      await leave(here, "the HUD is paused in this session")
+
+      await command(here, "hud-resume", "HUD: resume it")
+      await here.terminal.until("the next request of this session", "▼ HUD from the next request on")
+      here.provider.play([say("With it.")])
+      await here.ask("Go on with it", "With it.")
+      expect(hudsOf(lastRequest())).toHaveLength(1)
+      await here.terminal.until(/▼ HUD \d+ tokens/)
+    })
+
+    test("with folding paused nothing more is folded, and existing folds stay", async () => {
+      const folded = (text: string) => [...text.matchAll(/folded (r\d+) · /g)].map(([, id]) => id)
+      await command(here, "hud-fold-pause", "HUD: pause folding")
+      await here.terminal.until("what is folded stays folded", "less a call (paused)")
+      const before = folded(lastRequest().raw)
+      here.provider.play([...[7, 8, 9].map((number) => use(look(number))), say("Three more.")])
+      await here.ask("Look at three more", "Three more.")
+      expect(folded(lastRequest().raw)).toEqual(before)
+      await command(here, "hud-fold-resume", "HUD: resume folding")
+      await here.terminal.until("Folding is resumed")
+      await here.terminal.without("(paused)")
+    })
+
+    test("/hud-status shows the whole status", async () => {
+      await command(here, "hud-status", "HUD: status")
+      await here.terminal.until(
+        /opencode-hudfold \d+\.\d+/,
+        "compacts at 192k",
+        "sh check: FAIL cart.test.ts: 3 is not 4",
+      )
+      await leave(here, "compacts at 192k")
+    })
+
+    test("a fold whose original is gone says so", async () => {
+      const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
+      const status = (await readStatus(folder, lastRequest().session))!
+      const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
+      await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
+      await command(here, "hud-folds", "HUD: list folds")
+      await here.terminal.until("enter shows the original")
+      here.terminal.press("Enter")
+      await here.terminal.until("The original no longer exists")
+      await leave(here, "The original no longer exists")
+      await writeStatus(folder, status)
+    })
+
+    test("the palette has the commands too, and runs them", async () => {
+      here.terminal.press("C-p")
+      await here.terminal.until("Commands", "Search")
+      await here.terminal.type("HUD:")
+      await here.terminal.until(
+        "HUD: pause it for this session",
+        "HUD: pause folding for this session",
+        "HUD: set up the local",
+      )
+      expect(here.terminal.text()).not.toContain("HUD: resume it")
+      await leave(here, "HUD: pause it")
+      here.terminal.press("C-p")
+      await here.terminal.until("Commands", "Search")
+      await here.terminal.type("list folds")
+      here.terminal.press("Enter")
+      await here.terminal.until("enter shows the original")
+      await leave(here, "enter shows the original")
+    })
+
+    test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
+      expect(here.terminal.text()).not.toContain("1 failing")
+      here.terminal.resize(120, 45)
+      await here.terminal.until(/\d+% · saved \d+% · \d+ folds · 1 stale · 1 failing$/m)
+      expect(here.terminal.text()).not.toContain("▼ HUD")
+      here.terminal.resize(160, 45)
+      await here.terminal.until("▼ HUD", "1 open failure")
+      await here.terminal.without("1 failing")
+    })
   })
 
-  test("shows why it failed", async () => {
-    isThere = false
-    await open()
-    here.terminal.press("Enter")
-    await here.terminal.until("not set up", /hudfold: .*(registry|404|not found)/i)
-    await leave(here, "not set up")
+  describe("/hud-setup", () => {
+    const open = async () => {
+      await command(here, "hud-setup", "HUD: set up the local model")
+      await here.terminal.until("what would be done", "engine: node-llama-cpp", "model: ", "enter start")
+    }
+
+    test("shows what would be done, and does nothing on escape", async () => {
+      await open()
+      await here.terminal.until("nothing was changed (--dry-run)")
+      await leave(here, "enter start")
+      expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
+    })
+
+    test("stopped during a download, it ends cleanly and leaves nothing half done", async () => {
+      isThere = true
+      await open()
+      here.terminal.press("Enter")
+      await here.terminal.until("setting up", /engine: installing with \w+/)
+      here.terminal.press("Escape")
+      await here.terminal.until("Setup was stopped")
+      expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
+    })
+
+    test("shows why it failed", async () => {
+      isThere = false
+      await open()
+      here.terminal.press("Enter")
+      await here.terminal.until("not set up", /hudfold: .*(registry|404|not found)/i)
+      await leave(here, "not set up")
+    })
   })
 })
 

@@ -2,7 +2,7 @@
 // verbatim.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type ModelRequest, messagesOf, promptOf, resultsOf } from "../opencode/request.ts"
+import { type ModelRequest, messagesOf, promptOf, resultsOf, systemOf } from "../opencode/request.ts"
 import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
 import {
   EAGER,
@@ -104,6 +104,9 @@ test(
       const hooked = await client.messages(session)
       const kept = hooked.filter((message) => !isRecall(message))
       expect(hooked.length - kept.length).toBe(2)
+      // an output is folded at nearly every call, so the provider's cache hits would show a wrong fold
+      const log = host.log().split("\n")
+      expect(log.filter((line) => line.includes("folding stops"))).toEqual([])
 
       const looks = kept.filter(({ parts }) => parts.some(({ type }) => type === "tool")).length
       plain.provider.play([...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("Done.")])
@@ -123,6 +126,38 @@ test(
 function isRecall({ parts }: StoredMessage): boolean {
   return parts.some(({ tool }) => tool === "hud_recall")
 }
+
+test(
+  "a session resumed in a new process keeps its folds byte for byte, recalls them, and continues their numbers",
+  async () => {
+    const { host, provider } = here
+    // reading a folded file again would change its digest line
+    const steps = [...[1, 2, 3, 4, 5, 6, 1, 2].map((number) => use(look(number))), say("Done.")]
+    const { session, requests: before } = await converse(here, "Look at the logs", steps)
+    const folded = foldsIn(before.at(-1))
+    expect(folded.size).toBeGreaterThan(0)
+
+    const [wanted = ""] = [...folded.values()].map(recallID)
+    provider.play([use(recall(wanted)), use(look(7)), use(look(8)), use(look(9)), say("Done.")], session)
+    const second = await host.run("Look at the others", { session })
+    expect(second.exitCode).toBe(0)
+    const after = provider.from("main", session).slice(before.length)
+    expect(after).toHaveLength(5)
+    for (const request of after) {
+      const folds = foldsIn(request)
+      expect([...folded.keys()].map((call) => folds.get(call))).toEqual([...folded.values()])
+      expect(new Set([...folds.values()].map(recallID)).size).toBe(folds.size)
+    }
+    expect(foldsIn(after.at(-1)).size).toBeGreaterThan(folded.size)
+    const all = [...before, ...after]
+    const [back] = recalledIn(all)
+    expect(back?.id).toBe(wanted)
+    expect(back?.answer).toBe(back?.original as string)
+    expect(new Set(all.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
+    expect(new Set(all.map(({ body }) => systemOf(body))).size).toBe(1)
+  },
+  2 * PATIENCE_MS,
+)
 
 test.each(sample([["general"], ["explore"]], ["general"]))(
   "a subagent (%s) and its parent each fold and recall in their own session",

@@ -32,14 +32,15 @@ function said(requests: readonly ModelRequest[]): string {
 /** Both sessions ask at the same time, and every answer waits until the other has asked as well. */
 async function interleave(one: string, other: string, mine: string, theirs: string): Promise<void> {
   const { client, provider } = here
-  const steps = (path: string) => [
-    { ...use(read(path), PLAN), delayMs: 100 },
-    { ...use(bash(`cat ${path} && exit 3`)), delayMs: 100 },
-    { ...use(read(path)), delayMs: 100 },
-    say("Done."),
-  ]
-  provider.play(steps(mine), one)
-  provider.play(steps(theirs), other)
+  const asked = (session: string, times: number) =>
+    provider.received((it) => it.session === session && provider.from("main", session).length >= times)
+  const steps = (path: string, beside: string) =>
+    [use(read(path), PLAN), use(bash(`cat ${path} && exit 3`)), use(read(path)), say("Done.")].map((reply, at) => ({
+      ...reply,
+      after: () => asked(beside, at + 1),
+    }))
+  provider.play(steps(mine, other), one)
+  provider.play(steps(theirs, one), other)
   await Promise.all([client.prompt(one, `Look at ${mine}`), client.prompt(other, `Look at ${theirs}`)])
 }
 

@@ -6,13 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { openOpencode } from "../../src/store/opencode.ts"
-import { environmentFor } from "../opencode/config.ts"
-import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
+import { testLarge } from "../support/large.ts"
 import { plantSidecar, running, starts } from "../support/sidecar.ts"
-import { DAILY, sample } from "../support/size.ts"
+import { sample } from "../support/size.ts"
 import {
   bash,
   eventually,
@@ -31,12 +30,12 @@ const long = (what: string) =>
 const PROJECT = { ...FILES, "routes.txt": long("route"), "jobs.txt": long("job"), "mails.txt": long("mail") }
 
 /** The last answer comes late, so that the sidecar is in the middle of its work when the turn ends. */
-function work(lastMs: number): Reply[] {
+function work(lastMs: number, after = async (): Promise<unknown> => undefined): Reply[] {
   return [
     use(read("routes.txt")),
     { ...use(read("jobs.txt")), delayMs: 300 },
     { ...use(bash("cat mails.txt")), delayMs: 300 },
-    { ...say("Done."), delayMs: lastMs },
+    { ...say("Done."), after, delayMs: lastMs },
   ]
 }
 
@@ -61,17 +60,19 @@ type Fault = { program?: string; model?: string; options?: object; stop?: boolea
 
 async function survives({ program, model = "any.gguf", options = {}, stop = false, says, lastMs = 1500 }: Fault) {
   // a hook that waited for one of these sidecars would exceed this deadline; a busy machine alone does not
-  const plugin = [PLUGIN, { digest: { backend: "llama", ...options }, deadlineMs: 2_000 }] as const
+  const plugin = [PLUGIN, { digest: { backend: "llama", ...options }, deadlineMs: 4_000 }] as const
   const world = await openWorld({ plugin, files: PROJECT })
   const path = program && fileURLToPath(new URL(`../engine/fixtures/${program}.ts`, import.meta.url))
   const planted = plantSidecar(world.host.root, { model: join(models, model), ...(path ? { program: path } : {}) })
   try {
-    world.provider.play(work(lastMs))
+    const started = async () =>
+      path && eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
+    world.provider.play(work(lastMs, started))
     const run = world.host.run("Look at the routes")
-    if (path) await eventually("the sidecar to start", () => (starts(planted) > 0 ? true : undefined), PATIENCE_MS)
+    await started()
     if (stop) for (const { pid } of running(planted.main)) process.kill(pid, "SIGSTOP")
     const { exitCode, stderr, session } = await run
-    const left = await eventually("the sidecar to be gone", () => gone(planted.main), 20_000)
+    const left = await eventually("the sidecar to be gone", () => gone(planted.main), PATIENCE_MS)
     expect(left).toEqual([])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
     expect(differences(outline, await outlineIn(world, session))).toEqual([])
@@ -86,14 +87,8 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
   }
 }
 
-/** Reads OpenCode's database: `opencode export` gives the same, but starts a process each time. */
 async function outlineIn({ host }: World, session: string): Promise<string[]> {
-  const database = await openOpencode({ env: environmentFor(host.root) })
-  try {
-    return outlineOf(database.readSession(session).messages as unknown as StoredMessage[], host.root)
-  } finally {
-    database.close()
-  }
+  return outlineOf(await host.stored(session), host.root)
 }
 
 function gone(path: string): [] | undefined {
@@ -119,12 +114,15 @@ describe("a session is the same as without the plugin, and no process is left, w
     ["runs out of memory", { program: "out-of-memory", says: /memory/ }],
     ["is too slow for the machine", { program: "crawls", says: /too slow/ }],
   ]
-  const daily = ["is stopped in the middle of its work", "crashes on the second request", "ignores SIGTERM"]
-  test.each(sample(faults, daily))("%s", async (_, fault) => survives(fault), 2 * PATIENCE_MS)
+  const small = ["is stopped in the middle of its work", "crashes on the second request"]
+  for (const [name, fault] of sample(faults, [...small, "ignores SIGTERM"])) {
+    const one = small.includes(name) ? test : testLarge
+    one(name, () => survives(fault), 2 * PATIENCE_MS)
+  }
 })
 
 describe("a session is the same as without the plugin, and the log says why, when the model", () => {
-  test("is missing", () => survives({ model: "none.gguf", says: /none\.gguf/, lastMs: 3000 }), 2 * PATIENCE_MS)
+  testLarge("is missing", () => survives({ model: "none.gguf", says: /none\.gguf/, lastMs: 3000 }), 2 * PATIENCE_MS)
 
   const faults: [string, NonNullable<TinyModel["fault"]>][] = [
     ["is truncated", "truncated"],
@@ -140,7 +138,7 @@ describe("a session is the same as without the plugin, and the log says why, whe
     2 * PATIENCE_MS,
   )
 
-  test.skipIf(DAILY)(
+  testLarge(
     "is too large for the memory it may take",
     async () => {
       await writeTinyModel(join(models, "large.gguf"), { layers: 12 })

@@ -16,10 +16,8 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { schemaVersion } from "../../src/store/migrations.ts"
-import { openOpencode } from "../../src/store/opencode.ts"
-import { environmentFor } from "../opencode/config.ts"
 import { hudsOf } from "../opencode/request.ts"
-import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
+import { differences, outlineOf } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
 import { FILES, look } from "../support/folds.ts"
 import { sized } from "../support/size.ts"
@@ -187,12 +185,7 @@ async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Prom
 }
 
 async function outlineIn({ host }: World, session: string): Promise<string[]> {
-  const opened = await openOpencode({ env: environmentFor(host.root) })
-  try {
-    return outlineOf(opened.readSession(session).messages as unknown as StoredMessage[], host.root)
-  } finally {
-    opened.close()
-  }
+  return outlineOf(await host.stored(session), host.root)
 }
 
 describe("the session is the same as without the plugin, and the next process has its HUD, when during a turn", () => {

@@ -35,7 +35,7 @@ test(
       expect(running(planted.main).map(({ pid }) => pid)).toEqual([first.pid])
       await one.close()
       await other.close()
-      await eventually("the sidecar to be gone", () => (running(planted.main).length ? undefined : true), 20_000)
+      await eventually("the sidecar to be gone", () => (running(planted.main).length ? undefined : true), PATIENCE_MS)
     } finally {
       await close()
     }

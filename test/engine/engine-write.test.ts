@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { WriteReply } from "../../src/engine/wire/messages.ts"
+import { LARGE } from "../support/large.ts"
 import {
   cleanUp,
   documentOf,
@@ -214,7 +215,7 @@ describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emul
   const pause = (paused: boolean) => slow.connection.sendNotification("engine/pause", { paused })
 
   test("stops work, keeps what was evaluated, and does not change the answer", async () => {
-    const request = writeOf(documentOf(3000))
+    const request = writeOf(documentOf(LARGE ? 3000 : 1000))
     const whole = await slow.request("digest/write", request)
     await pause(true)
     let done = false

@@ -4,6 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { copyFile, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
+import { testLarge } from "../support/large.ts"
 import {
   cleanUp,
   documentOf,
@@ -111,8 +112,11 @@ const ends: Record<string, (sidecar: Sidecar) => void> = {
   "SIGINT comes": ({ child }) => child.kill("SIGINT"),
   "SIGHUP comes": ({ child }) => child.kill("SIGHUP"),
 }
+// a signal comes in a test below
+const common = ["stdin ends"]
 for (const [how, end] of Object.entries(ends)) {
-  test(`during work it exits at once when ${how}`, async () => {
+  const one = common.includes(how) ? test : testLarge
+  one(`during work it exits at once when ${how}`, async () => {
     const sidecar = await busySidecar()
     const start = performance.now()
     end(sidecar)

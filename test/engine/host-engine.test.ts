@@ -9,6 +9,7 @@ import { type LlamaConfig, openLlama } from "../../src/digest/backends/llama.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { opencode, root, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
+import { LARGE, largeName } from "../support/large.ts"
 import { plantSidecar, running } from "../support/sidecar.ts"
 import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
 
@@ -146,11 +147,12 @@ describe(`the backend${why}`, () => {
 
 const BUSY = "another OpenCode process has loaded the model; until it ends, this one makes digests without it"
 const HOSTS = [
-  ["bun", {}, process.execPath],
-  ["OpenCode's binary", { BUN_BE_BUN: "1" }, opencode],
+  [`OpenCode's binary${why}`, { BUN_BE_BUN: "1" }, opencode, true],
+  [largeName(`bun${why}`), {}, process.execPath, LARGE],
 ] as const
 
-describe.each(HOSTS)(`a host on %s${why}`, (_, env, command) => {
+describe.each(HOSTS)("a host on %s", (_, env, command, runs) => {
+  const real = engine && runs ? test : test.skip
   const start = (folder: string, mode = "") => startHost([command, join(fixtures, "host.ts"), folder, mode], env)
 
   real("that is killed leaves no sidecar behind", async () => {

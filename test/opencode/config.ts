@@ -22,6 +22,8 @@ export type HostOptions = {
   models?: readonly ModelSpec[]
   /** path or package of a plugin to load, with its options */
   plugin?: string | readonly [string, object]
+  /** git snapshots at every step, as by OpenCode's default; they take half of a step's time, so without them when absent */
+  snapshots?: boolean
   /** merged over the top level of opencode.json */
   config?: Readonly<Record<string, unknown>>
   /** added to the environment */
@@ -81,12 +83,16 @@ export function configFor(options: HostOptions): { model: string } & Record<stri
     model: `${first.provider}/${first.id}`,
     share: "disabled",
     autoupdate: false,
+    snapshot: options.snapshots ?? false,
     enabled_providers: Object.keys(provider),
     provider,
     ...(options.plugin === undefined ? {} : { plugin: [options.plugin] }),
     ...options.config,
   }
 }
+
+/** Of the folder that `environmentFor` is given: the catalogue of models that OpenCode reads in place of its own. */
+export const CATALOGUE = "models.json"
 
 /** The environment of every process that runs under `root`. */
 export function environmentFor(root: string): Record<string, string> {
@@ -109,6 +115,8 @@ export function environmentFor(root: string): Record<string, string> {
     TMPDIR: join(root, "tmp"),
     TEMP: join(root, "tmp"),
     TMP: join(root, "tmp"),
+    // OpenCode spends a third of its start on a catalogue of some thousand models that no test calls
+    OPENCODE_MODELS_PATH: join(root, CATALOGUE),
     GIT_CONFIG_NOSYSTEM: "1",
     TERM: "dumb",
     NO_COLOR: "1",

@@ -76,7 +76,14 @@ async function play(
 ): Promise<Outcome> {
   signal?.throwIfAborted()
   const provider = await startProvider()
-  const host = createHost({ opencode, url: provider.url, models: [MODEL], files: FILES, ...(plugin ? { plugin } : {}) })
+  const host = createHost({
+    opencode,
+    url: provider.url,
+    snapshots: true,
+    models: [MODEL],
+    files: FILES,
+    ...(plugin ? { plugin } : {}),
+  })
   try {
     return await work(provider, host, shown, asked, signal)
   } finally {

@@ -14,7 +14,8 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, dirname, join } from "node:path"
-import { configFor, environmentFor, type HostOptions } from "./config.ts"
+import { openOpencode } from "../../src/store/opencode.ts"
+import { CATALOGUE, configFor, environmentFor, type HostOptions } from "./config.ts"
 import { ownChild, ownFolder, removeFolder, stopChild } from "./owned.ts"
 import { type Client, startServer } from "./serve.ts"
 import type { StoredMessage } from "./stored.ts"
@@ -59,8 +60,10 @@ export type Host = {
   addProject(name: string, files?: Readonly<Record<string, string>>): string
   /** everything that OpenCode's processes have logged so far */
   log(): string
-  /** the stored messages of a session, by `opencode export` */
+  /** the stored messages of a session, from OpenCode's database */
   stored(session: string): Promise<StoredMessage[]>
+  /** the same by `opencode export`, which starts a process */
+  exported(session: string): Promise<StoredMessage[]>
   /** stops all processes and removes the folder */
   close(): Promise<void>
 }
@@ -73,6 +76,7 @@ export function createHost(options: HostOptions): Host {
     mkdirSync(join(root, name), { recursive: true })
   const config = join(root, "config", "opencode")
   writeFileSync(join(config, "opencode.json"), JSON.stringify(configFor(options), null, 2))
+  writeFileSync(join(root, CATALOGUE), "{}")
   skipInstall(config)
 
   const clients = new Set<Client>()
@@ -139,6 +143,14 @@ export function createHost(options: HostOptions): Host {
         .join("\n")
     },
     stored: async (session) => {
+      const database = await openOpencode({ env })
+      try {
+        return database.readSession(session).messages as unknown as StoredMessage[]
+      } finally {
+        database.close()
+      }
+    },
+    exported: async (session) => {
       const { stdout, stderr, exitCode } = await command(["export", session], project)
       if (exitCode !== 0) throw new Error(`opencode export ${session} ended with ${exitCode}: ${stderr}`)
       return (JSON.parse(stdout) as { messages: StoredMessage[] }).messages

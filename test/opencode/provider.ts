@@ -183,6 +183,7 @@ function standard(request: ModelRequest): Reply {
 }
 
 async function send(response: ServerResponse, request: ModelRequest, reply: Reply): Promise<void> {
+  await reply.after?.()
   if (reply.delayMs) await new Promise((resolve) => setTimeout(resolve, reply.delayMs))
   if (reply.status !== undefined) {
     const message = reply.message ?? `scripted failure ${reply.status}`

@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { ownChild, stopChild } from "./owned.ts"
 import type { StoredMessage } from "./stored.ts"
 
-const READY_MS = 60_000
+const READY_MS = 120_000
 const START_ATTEMPTS = 3
 
 export type Asked = {

@@ -14,6 +14,8 @@ export type Reply = {
   usage?: Partial<Usage>
   /** wait before the first byte */
   delayMs?: number
+  /** the answer waits until this resolves, before `delayMs` */
+  after?: () => Promise<unknown>
   /** answer with this HTTP status and `message` instead of a stream */
   status?: number
   message?: string

@@ -17,6 +17,7 @@ import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
 import { linkCommands } from "../cli/support.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
+import { testLarge } from "../support/large.ts"
 
 const folder = temporaryFolder()
 const home = join(folder.path, "home")
@@ -141,18 +142,23 @@ describe("a package with another checksum than the lock's is refused", () => {
   const packages = { ...shippedLock.packages, [key]: wrong }
   const pinned = pin(variants, shippedManifest, { ...shippedLock, packages })
   for (const name of ["npm", "bun", "opencode"] as const) {
-    test(`by ${name}`, async () => {
-      const target = join(folder.path, `wrong-${name}`, "node_modules")
-      // Bun verifies downloads, but not its cache
-      const options = {
-        env: { ...env(), BUN_INSTALL_CACHE_DIR: join(target, "../../no-cache") },
-        installers: only(name),
-      }
-      const error = await installPackages(pinned, target, options).catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(SetupError)
-      expect((error as SetupError).code).toBe("CHECKSUM")
-      expect(readdirSync(join(target, ".."))).toEqual([])
-    }, 120_000)
+    const one = name === "opencode" ? test : testLarge
+    one(
+      `by ${name}`,
+      async () => {
+        const target = join(folder.path, `wrong-${name}`, "node_modules")
+        // Bun verifies downloads, but not its cache
+        const options = {
+          env: { ...env(), BUN_INSTALL_CACHE_DIR: join(target, "../../no-cache") },
+          installers: only(name),
+        }
+        const error = await installPackages(pinned, target, options).catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(SetupError)
+        expect((error as SetupError).code).toBe("CHECKSUM")
+        expect(readdirSync(join(target, ".."))).toEqual([])
+      },
+      120_000,
+    )
   }
 })
 
@@ -166,30 +172,35 @@ describe("the user's registry is used", () => {
     ["opencode", ".npmrc"],
   ]
   for (const [name, how] of rows) {
-    test(`by ${name}, from ${how === ".npmrc" ? "the file in the home folder" : "the environment"}`, async () => {
-      using own = temporaryFolder()
-      const asked: string[] = []
-      const registry = createServer((request, response) => {
-        asked.push(request.url ?? "")
-        response.writeHead(404).end()
-      })
-      await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
-      const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
-      if (how === ".npmrc") writeFileSync(join(own.path, ".npmrc"), `registry=${url}\n`)
-      const more: Record<string, string> = how === ".npmrc" ? {} : { npm_config_registry: url }
-      try {
-        const target = join(own.path, "node_modules")
-        const installed = installPackages(pin(variants), target, {
-          env: { ...env(more), HOME: own.path },
-          installers: only(name),
+    const one = how === "environment" || name === "bun" ? test : testLarge
+    one(
+      `by ${name}, from ${how === ".npmrc" ? "the file in the home folder" : "the environment"}`,
+      async () => {
+        using own = temporaryFolder()
+        const asked: string[] = []
+        const registry = createServer((request, response) => {
+          asked.push(request.url ?? "")
+          response.writeHead(404).end()
         })
-        await expect(installed).rejects.toThrow(new RegExp(`^${name} ended with exit code 1: .*404`))
-        expect(asked.length).toBeGreaterThan(0)
-      } finally {
-        registry.closeAllConnections()
-        registry.close()
-      }
-    }, 60_000)
+        await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve))
+        const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
+        if (how === ".npmrc") writeFileSync(join(own.path, ".npmrc"), `registry=${url}\n`)
+        const more: Record<string, string> = how === ".npmrc" ? {} : { npm_config_registry: url }
+        try {
+          const target = join(own.path, "node_modules")
+          const installed = installPackages(pin(variants), target, {
+            env: { ...env(more), HOME: own.path },
+            installers: only(name),
+          })
+          await expect(installed).rejects.toThrow(new RegExp(`^${name} ended with exit code 1: .*404`))
+          expect(asked.length).toBeGreaterThan(0)
+        } finally {
+          registry.closeAllConnections()
+          registry.close()
+        }
+      },
+      60_000,
+    )
   }
 })
 

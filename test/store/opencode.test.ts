@@ -30,7 +30,7 @@ beforeAll(async () => {
   provider.play([{ calls: [{ name: "read", arguments: { filePath: "alpha.txt" } }] }, { text: "It says first." }])
   const turn = await host.run("What does alpha.txt say?")
   session = turn.session
-  exported = await host.stored(session)
+  exported = await host.exported(session)
 }, 120_000)
 
 afterAll(async () => {

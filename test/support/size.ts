@@ -13,6 +13,3 @@ export function sample<T extends readonly [string, ...unknown[]]>(all: readonly 
   if (unknown.length) throw new Error(`no such case: ${unknown.join(", ")}`)
   return all.filter(([name]) => FULL || daily.includes(name))
 }
-
-/** Whether a test that only `npm run prove` runs is skipped. */
-export const DAILY = !FULL

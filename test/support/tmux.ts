@@ -5,7 +5,6 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isRunning } from "../../src/system/process.ts"
 
 /** Generous: OpenCode draws within seconds, on a slow machine under load within half a minute. */
 const PATIENCE_MS = 120_000
@@ -82,7 +81,7 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
     }
     // OpenCode goes on writing for a moment, into folders that the caller is about to remove
     const deadline = Date.now() + ENDED_WITHIN_MS
-    while (program !== undefined && isRunning(program) && Date.now() < deadline) Bun.sleepSync(10)
+    while (program !== undefined && isAtWork(program) && Date.now() < deadline) Bun.sleepSync(50)
     rmSync(folder, { recursive: true, force: true })
   }
   // its server is a daemon, which a test that is stopped would leave behind
@@ -130,6 +129,16 @@ export function openTerminal({ command, env, directory, columns, rows }: Termina
     without: (...unwanted) =>
       look(`none of ${unwanted.join(", ")}`, (screen) => !unwanted.some((one) => holds(screen, one))),
     close,
+  }
+}
+
+/** A process that has ended is listed until its parent asks for it, which in a container may be never. */
+function isAtWork(pid: number): boolean {
+  try {
+    const state = execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" }).trim()
+    return state !== "" && !state.startsWith("Z")
+  } catch {
+    return false
   }
 }
 

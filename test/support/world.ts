@@ -57,13 +57,15 @@ export type WorldOptions = {
   /** null runs OpenCode without any plugin; `PLUGIN` when absent. Its option `deadlineMs` is `HOOK_PATIENCE_MS` unless given */
   plugin?: string | readonly [string, object] | null
   files?: Readonly<Record<string, string>>
+  /** where what OpenCode stores, tells or reverts is compared; see `HostOptions` */
+  snapshots?: boolean
 }
 
 export type World = { provider: Provider; host: Host; close(): Promise<void> }
 export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
-export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions = {}): Promise<World> {
+export async function openWorld({ plugin = PLUGIN, files = FILES, snapshots }: WorldOptions = {}): Promise<World> {
   // OpenCode reports nothing about a plugin that cannot be imported; importing it here shows the error.
   if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
@@ -72,6 +74,7 @@ export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions
     url: provider.url,
     models: MODELS,
     files,
+    ...(snapshots === undefined ? {} : { snapshots }),
     ...(plugin === null ? {} : { plugin: patient(plugin) }),
   })
   const close = async () => {

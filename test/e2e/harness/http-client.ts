@@ -48,7 +48,7 @@ export class HttpError extends Error {
   }
 }
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 120_000
 
 /** Resolves once the stream is open; rejects with `Refused` when the server does not let this client in. */
 export async function connect(options: ClientOptions): Promise<HttpClient> {

@@ -1,12 +1,16 @@
-// A program drives `opencode run --format json`: stdout, stderr and the exit code are the same with the plugin as without it.
+// A program drives `opencode run --format json`: stdout, stderr, the exit code and the stored session are the same with the
+// plugin as without it.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { environmentFor } from "../../opencode/config.ts"
 import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf } from "../../opencode/request.ts"
-import { DAILY, sample } from "../../support/size.ts"
+import { differences, outlineOf } from "../../opencode/stored.ts"
+import { testLarge } from "../../support/large.ts"
+import { sample } from "../../support/size.ts"
 import {
   bash,
+  edit,
   FILES,
   OPENAI,
   openWorld,
@@ -30,8 +34,8 @@ let bare: World
 let hooked: World
 
 beforeAll(async () => {
-  bare = await openWorld({ plugin: null, files: PROJECT })
-  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT })
+  bare = await openWorld({ plugin: null, files: PROJECT, snapshots: true })
+  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT, snapshots: true })
 })
 afterAll(async () => {
   await bare.close()
@@ -89,7 +93,7 @@ function accountIn({ host, provider }: World, lines: readonly RunLine[]): string
 
 const sessions = new Map<World, string>()
 
-test("text, reasoning, working, failing and unknown tools, steps, tokens, and the session's id on the first line", async () => {
+test("text, reasoning, working, failing and unknown tools, steps, tokens, the session's id on the first line, and what is stored", async () => {
   const [without, with_] = await same({
     main: [
       {
@@ -97,7 +101,7 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, and th
         text: "I look around.",
         calls: [read("README.md"), todo(["look", "in_progress"])],
       },
-      use(bash("sh check"), read("missing.txt")),
+      use(bash("sh check"), read("missing.txt"), edit("alpha.txt", "second", "other")),
       use({ name: "no_such", arguments: {} }),
       say("Done, naïve 試験 🙂 \u2028 end."),
     ],
@@ -109,14 +113,21 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, and th
   expect(with_.tools.map(({ tool, status }) => `${tool} ${status}`)).toEqual(
     without.tools.map(({ tool, status }) => `${tool} ${status}`),
   )
-  expect(with_.tools.length).toBe(5)
+  expect(with_.tools.length).toBe(6)
   expect(with_.tokens.input).toBeGreaterThan(0)
   expect(with_.lines.filter(({ type }) => type === "step_finish")).toHaveLength(4)
   expect(hooked.provider.from("main", with_.session).filter((request) => hudsOf(request).length === 1).length).toBe(3)
+  expect(JSON.stringify(with_.lines)).not.toContain("<hud>")
+  const before = outlineOf(await bare.host.stored(without.session), bare.host.root)
+  const after = outlineOf(await hooked.host.stored(with_.session), hooked.host.root)
+  expect(before.length).toBeGreaterThan(20)
+  // OpenCode names the tools there are
+  const others = after.map((line) => line.replaceAll("hud_recall, ", ""))
+  expect(differences(before, others)).toEqual([])
   sessions.set(bare, without.session).set(hooked, with_.session)
 })
 
-test("a session is resumed with -s", async () => {
+testLarge("a session is resumed with -s", async () => {
   const [, with_] = await same((world) => ({
     main: [use(read("alpha.txt")), say("Two lines.")],
     args: ["-s", sessions.get(world) ?? "", "Then look at alpha"],
@@ -126,12 +137,12 @@ test("a session is resumed with -s", async () => {
   expect(hudsOf(hooked.provider.from("main", with_.session).at(-1) ?? { body: {} })).toHaveLength(1)
 })
 
-test.skipIf(DAILY)("the newest session is resumed with -c", async () => {
+testLarge("the newest session is resumed with -c", async () => {
   const [, with_] = await same({ main: [say("Here.")], args: ["-c", "Are you there?"] })
   expect(with_.session).toBe(sessions.get(hooked) ?? "")
 })
 
-test.skipIf(DAILY)("a session is forked with -s and --fork, and its copy goes on", async () => {
+testLarge("a session is forked with -s and --fork, and its copy goes on", async () => {
   const [, with_] = await same((world) => ({
     main: [use(read("beta.txt")), say("Forked.")],
     args: ["-s", sessions.get(world) ?? "", "--fork", "Look at beta instead"],
@@ -140,7 +151,7 @@ test.skipIf(DAILY)("a session is forked with -s and --fork, and its copy goes on
   expect(with_.session).not.toBe(sessions.get(hooked) ?? "")
 })
 
-test("a prompt on stdin and a command's output may hold NUL bytes and control characters", async () => {
+testLarge("a prompt on stdin and a command's output may hold NUL bytes and control characters", async () => {
   const odd = "a\\000b\\033[31mred\\033[0m\\007\\342\\200\\256c\\377d"
   const [, with_] = await same({
     main: [use(bash(`printf '${odd}'`)), { text: "a\u0000b \u001b[31m \ud83d\ude42" }],
@@ -152,7 +163,7 @@ test("a prompt on stdin and a command's output may hold NUL bytes and control ch
   expect(JSON.stringify(with_.lines)).toContain("a\\u0000b")
 })
 
-test.skipIf(DAILY)("a permission that nobody can give is refused", async () => {
+testLarge("a permission that nobody can give is refused", async () => {
   const [, with_] = await same({
     main: [use(bash("rm -f gone.txt")), say("Then not.")],
     args: ["--title", "Refused", "Remove it"],
@@ -176,11 +187,12 @@ const WRONG: [string, string[]][] = [
   ["a session id that is none", ["-s", "../../etc", "Hello"]],
 ]
 
-test.skipIf(DAILY).each(WRONG)("%s ends the run with the same message and exit code", async (_, args) => {
-  // the session may repeat the error if the run is still there
-  const [, with_] = await same({ main: [say("Hello.")], args }, 1)
-  expect(with_.exitCode).not.toBe(0)
-})
+for (const [wrong, args] of WRONG)
+  testLarge(`${wrong} ends the run with the same message and exit code`, async () => {
+    // the session may repeat the error if the run is still there
+    const [, with_] = await same({ main: [say("Hello.")], args }, 1)
+    expect(with_.exitCode).not.toBe(0)
+  })
 
 test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
   "%s in the middle of an answer ends the run as it does without the plugin",
@@ -197,7 +209,7 @@ test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
   },
 )
 
-test.skipIf(DAILY)("without --format json the output for people is the same", async () => {
+testLarge("without --format json the output for people is the same", async () => {
   const options = { plain: true, args: ["--title", "Plain"] }
   const [without, with_] = await Promise.all(
     [bare, hooked].map(async ({ host, provider }) => {

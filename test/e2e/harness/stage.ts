@@ -7,8 +7,8 @@ import { findOpencode } from "../../opencode/host.ts"
 import type { ModelRequest } from "../../opencode/request.ts"
 import type { Reply } from "../../opencode/wire.ts"
 import { FILES as LOGS } from "../../support/folds.ts"
+import { LARGE } from "../../support/large.ts"
 import { plantSidecar } from "../../support/sidecar.ts"
-import { sized } from "../../support/size.ts"
 import { FILES, openWorld, PLUGIN, type World } from "../../support/world.ts"
 import { type Account, accountOf, type Rules } from "./account.ts"
 import { connect, type HttpClient } from "./http-client.ts"
@@ -33,11 +33,7 @@ export type Variant = keyof typeof VARIANTS
 const PROJECT: Readonly<Record<string, string>> = {
   ...FILES,
   ...LOGS,
-  "opencode.json": JSON.stringify({
-    permission: { bash: { "*": "allow", "rm *": "ask" } },
-    // two runs of git at every step, which is half of what a step costs
-    snapshot: sized(0, 1) === 1,
-  }),
+  "opencode.json": JSON.stringify({ permission: { bash: { "*": "allow", "rm *": "ask" } } }),
 }
 
 export type Stage = {
@@ -60,7 +56,7 @@ export type Replies = { main: readonly Next[]; child?: readonly Next[]; compacti
 export type Next = Reply | ((request: ModelRequest) => Reply)
 
 export async function openStage(variant: Variant): Promise<Stage> {
-  const world = await openWorld({ plugin: VARIANTS[variant], files: PROJECT })
+  const world = await openWorld({ plugin: VARIANTS[variant], files: PROJECT, snapshots: LARGE })
   const { host, provider } = world
   if (variant === "with folds and a sidecar") plantSidecar(host.root, { model: "/models/any.gguf", program: SIDECAR })
   const env = environmentFor(host.root)
