@@ -18,7 +18,7 @@ export type NameContext = {
 
 /** Tokens of names per cut: a share of what is folded, and a maximum. */
 const SHARE = 0.05
-const MAX_TOKENS = 600
+const MAX_TOKENS = 400
 const CHARS_PER_TOKEN = 4
 
 /** Worth of a name that the newest messages use, and of one that the agent has used, for each use up to the maximum. */

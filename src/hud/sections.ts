@@ -8,7 +8,6 @@ import {
   type Facts,
   type Failure,
   type FileRecord,
-  heatRank,
   isChangedOutside,
   isStale,
   type Signals,
@@ -50,9 +49,9 @@ export type HudContext = {
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 2
-const MAX_FILES = 12
+const MAX_FILES = 10
 /** Files shown with their whole path; of the others the name is enough. */
-const MAX_WHOLE_PATHS = 4
+const MAX_WHOLE_PATHS = 1
 /** Edits of a file from which their number is shown. */
 const MIN_EDITS_SHOWN = 3
 /** Calls after a request during which it is not repeated. */
@@ -65,8 +64,8 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
-    failingSection(facts),
     filesSection(facts, signals),
+    failingSection(facts),
     todoSection(facts, signals),
     taskSection(facts),
     contextSection(facts, around),
@@ -128,7 +127,7 @@ function failingSection(facts: Facts): Section | undefined {
       const since =
         failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
       return {
-        text: `${command(failure.key)}${since}: ${cut(failure.detail, 110).replaceAll("`", "'")}`,
+        text: `${command(failure.key)}${since}: ${cut(failure.detail, 60).replaceAll("`", "'")}`,
         key: failure.key,
         state: failure.detail,
       }
@@ -150,10 +149,10 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
   return section("failing", "no longer failing", items)
 }
 
-/** The files the agent is likely to use next, grouped by whether it has seen their current content. */
+/** The files the agent used last, which it is most likely to use next, grouped by whether it has seen their current content. */
 function filesSection(facts: Facts, signals: Signals): Section {
-  const hottest = highest(facts.files.values(), MAX_FILES, heatRank)
-  const items = hottest.map((file) => {
+  const newest = [...facts.files.values()].slice(-MAX_FILES).reverse()
+  const items = newest.map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
@@ -168,19 +167,6 @@ function quotedPath(path: string): string {
 }
 
 const isQuoted = (text: string) => text.startsWith('"')
-
-/** The items with the highest rank, highest first; among equals, the later. */
-function highest<T>(all: Iterable<T>, most: number, rankOf: (one: T) => number): T[] {
-  const kept: { one: T; rank: number }[] = []
-  for (const one of all) {
-    const rank = rankOf(one)
-    if (kept.length === most && rank < (kept.at(-1)?.rank ?? 0)) continue
-    const at = kept.findIndex((other) => rank >= other.rank)
-    kept.splice(at < 0 ? kept.length : at, 0, { one, rank })
-    if (kept.length > most) kept.pop()
-  }
-  return kept.map(({ one }) => one)
-}
 
 function groupOf(file: FileRecord, signals: Signals): string {
   if (file.deleted) return "deleted"
