@@ -53,7 +53,7 @@ export type CutPlan = {
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
-const PATIENCE = 1
+const PATIENCE = 1.5
 /** Counts as a cost of every cut: what cutting too soon loses in sight is worth about this many fresh input tokens. */
 const MARGIN_TOKENS = 5000
 /** Tokens that a cut must save. */

@@ -24,6 +24,8 @@ const MAX_CLOSING_CHARS = 400
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
+/** An edit whose arguments are at most this long stands in the record line by line: it is often edited again. */
+const MAX_SHORT_EDIT_TOKENS = 160
 /** Tokens of the digest in a folded output's line. */
 const GIST_TOKENS = 16
 
@@ -63,9 +65,11 @@ export function stepLines(step: number, message: Message, events: readonly ToolE
     const source = withoutSecrets(sourceOf(part))
     const event = events.find(({ partID }) => partID === part.id)
     const outcome = outcomeOf(source, event)
+    const isShort = event?.shows === "change" && event.inputTokens <= MAX_SHORT_EDIT_TOKENS
+    const said = `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`
     return [
       {
-        said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
+        said: [said, ...(isShort ? editLines(source) : [])].join("\n"),
         source: [...stringsIn(source.input), source.output].join("\n"),
       },
     ]
@@ -77,6 +81,19 @@ export function withNames({ said }: RecordLine, names: readonly string[] | undef
   if (!names?.length) return said
   const listed = escapeFolds(redact(names.join(" ")))
   return said === "" ? listed : `${said} · ${listed}`
+}
+
+/** An edit's lines, `-` before what it removed and `+` before what it wrote. `source` is redacted. */
+function editLines({ kind, input }: DigestSource): string[] {
+  const lines = (text: unknown) => (asString(text) ?? "").split("\n").filter((one) => one.trim() !== "")
+  const changed =
+    kind === "patch"
+      ? lines(input.patchText).filter((one) => /^[+-]/.test(one))
+      : [
+          ...lines(input.oldString ?? input.old_string).map((one) => `- ${one.trim()}`),
+          ...lines(input.newString ?? input.new_string ?? input.content).map((one) => `+ ${one.trim()}`),
+        ]
+  return changed.map(escapeFolds)
 }
 
 /** What a call was about. `source` is redacted. */

@@ -90,9 +90,9 @@ const SUPERSEDED_STEPS = 2
 /** The same for an edit once a check has passed. */
 const CHECKED_STEPS = 6
 /** Factor for a file in use, and for the newest run of a check that still fails. */
-const IN_USE_FACTOR = 2.5
+const IN_USE_FACTOR = 3.5
 /** Steps after its last edit for which a file is in use. */
-const EDITED_STEPS = 8
+const EDITED_STEPS = 12
 
 export type SettleOptions = {
   focus: Focus
