@@ -101,8 +101,9 @@ export function foldedKey(entry: Entry, { side, partID }: Pick<Fold, "side" | "p
   return event && outputKey(event)
 }
 
-export function stepKey({ events, blocks }: Entry): string {
-  return `${blocks} ${events.map(({ callID, inputHash, outputHash }) => `${callID} ${inputHash} ${outputHash ?? ""}`).join(" ")}`
+export function stepKey({ events, created, saidHash = "" }: Entry): string {
+  // equal words, such as "Done.", are told apart by their time
+  return `${created} ${saidHash} ${events.map(outputKey).join(" ")}`
 }
 
 export function outputKey({ callID, inputHash, outputHash }: ToolEvent): string {

@@ -132,7 +132,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     const said = lines.map((line) => withNames(line, names.get(line)))
     const text = said.filter((one) => one !== "").join("\n")
     const textTokens = tokensOfLength(text.length)
-    return textTokens < draft.tokens ? [{ ...draft, text, textTokens }] : []
+    return draft.side === "step" || textTokens < draft.tokens ? [{ ...draft, text, textTokens }] : []
   })
 }
 

@@ -74,7 +74,7 @@ const RELIEVED = 0.6
 const PRESSED_SCALES = [0.3, 0.1, 0]
 
 /** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
-const LARGE_TOKENS = 60_000
+const LARGE_TOKENS = 45_000
 const LARGE_SCALE = 0.3
 /** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
 const MIN_GROWTH = 1.25
@@ -158,7 +158,8 @@ function foldable(situation: Situation, scale: number): Decision[] {
     if (step.index < first) break
     const kept = entry.events.some(isProtected)
     if (open === undefined && !kept) {
-      if (savingOf(entry.tokens) >= MIN_GAIN_TOKENS) found.push({ kind: "step", step, because, settledFor })
+      // a small one too: left standing, it would split a record in two
+      found.push({ kind: "step", step, because, settledFor })
       continue
     }
     for (const { event, because, settledFor } of ready.toReversed())

@@ -1,7 +1,7 @@
 // Names in a text: paths and identifiers, the words by which an agent refers to things.
 
-/** A path of either platform, or a word of at least five characters. */
-const NAME = /(?:\b[A-Za-z]:)?[\w$@.~-]*(?:[\\/][\w$@.~-]+)+|[A-Za-z_$][\w$]{4,}/g
+/** A path of either platform, or a word of at least five characters; not the end of a tag. */
+const NAME = /(?<!<)(?:\b[A-Za-z]:)?[\w$@.~-]*(?:[\\/][\w$@.~-]+)+|[A-Za-z_$][\w$]{4,}/g
 /** Longer ones are data, such as a hash or a line of base64. */
 const MAX_NAME_CHARS = 160
 const MIN_PATH_CHARS = 6
