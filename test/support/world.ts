@@ -57,21 +57,27 @@ export type WorldOptions = {
   /** null runs OpenCode without any plugin; `PLUGIN` when absent. Its option `deadlineMs` is `HOOK_PATIENCE_MS` unless given */
   plugin?: string | readonly [string, object] | null
   files?: Readonly<Record<string, string>>
+  /** the first one is the default */
+  models?: readonly ModelSpec[]
+  /** merged over the top level of opencode.json */
+  config?: Readonly<Record<string, unknown>>
 }
 
 export type World = { provider: Provider; host: Host; close(): Promise<void> }
 export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
-export async function openWorld({ plugin = PLUGIN, files = FILES }: WorldOptions = {}): Promise<World> {
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { plugin = PLUGIN, files = FILES, models = MODELS, config = {} } = options
   // OpenCode reports nothing about a plugin that cannot be imported; importing it here shows the error.
   if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
   const host = createHost({
     opencode: findOpencode(),
     url: provider.url,
-    models: MODELS,
+    models,
     files,
+    config,
     ...(plugin === null ? {} : { plugin: patient(plugin) }),
   })
   const close = async () => {
