@@ -45,6 +45,32 @@ export function longWork(steps: number): WorkTurn[] {
   })
 }
 
+/**
+ * The same kinds of steps in a random order, in turns of 1 to 12 steps, with closing texts short and long. The same seed gives
+ * the same work.
+ */
+export function randomWork(steps: number, seed: number): WorkTurn[] {
+  let state = seed
+  // a linear congruential generator (Numerical Recipes)
+  const below = (limit: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+  const turns: WorkTurn[] = []
+  for (let left = steps; left > 0; ) {
+    const count = Math.min(left, 1 + below(12))
+    left -= count
+    // one step of a kind succeeds only once: its edit is made then
+    const replies = Array.from({ length: count }, (_, at) => stepOf(200 * turns.length + 8 * at + below(8)))
+    const text = below(2) === 0 ? "Done so far." : `Turn ${turns.length} is done. ${CLOSING}`
+    turns.push({
+      prompt: `Turn ${turns.length}: go on <with> the "next" of ${below(99)}`,
+      replies: [...replies, { text }],
+    })
+  }
+  return turns
+}
+
 /** The text with which the edit of this step replaces a line, as it stands in no file before. */
 export function editedBy(step: number): string {
   return `  // raised in step ${step}: was too low for the largest input, see the check of it\n  const raised_${step} = input + ${step}\n`

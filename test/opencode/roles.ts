@@ -54,7 +54,7 @@ function anthropicFaults(messages: readonly Message[]): string[] {
     const types = blocks.map(({ type }) => type)
     if (message.role !== "assistant") {
       const results = types.lastIndexOf("tool_result")
-      if (types.slice(0, results).some((type) => type !== "tool_result"))
+      if (types.slice(0, results + 1).some((type) => type !== "tool_result"))
         faults.push(`message ${at}: text before a result`)
       if (at === 0 && results >= 0) faults.push("message 0: a result without a call")
       return

@@ -33,10 +33,19 @@ const RECORD = /^Steps? (\d+)(?:-(\d+))? of this session, kept by hudfold as a r
  * begin with the same pieces, however the protocol joins them to messages.
  */
 export function piecesOf(request: ModelRequest): string[] {
+  return pieces(request, withoutHud)
+}
+
+/** The same with HUDs. */
+export function wholePiecesOf(request: ModelRequest): string[] {
+  return pieces(request, (block) => block)
+}
+
+function pieces(request: ModelRequest, shown: (block: object) => object | undefined): string[] {
   return messagesOf(request).flatMap((message) => {
     const { content, ...rest } = message
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : ((content ?? []) as object[])
-    const kept = blocks.map(withoutHud).filter((block) => block !== undefined)
+    const kept = blocks.map(shown).filter((block) => block !== undefined)
     // a result's message is its text alone
     const isWhole = message.role === "tool" || message.tool_calls !== undefined
     return isWhole
