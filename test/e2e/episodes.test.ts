@@ -98,7 +98,8 @@ function expectSameBeginning(before: ModelRequest, now: ModelRequest | undefined
   expect(now).toBeDefined()
   const sent = piecesOf(before)
   const again = piecesOf(now as ModelRequest)
-  expect(again.slice(0, sent.length)).toEqual(sent)
+  const shared = sharedPieces(sent, again)
+  expect(again.slice(shared, sent.length)[0]).toBe(sent[shared] as string)
   expect(recordedSteps(before).length).toBeGreaterThan(0)
 }
 
@@ -149,8 +150,10 @@ describe.each(["claude", "chat"] as const)("a long session on the %s wire", (wir
       const sent = piecesOf(before)
       const again = piecesOf(now)
       if (sharedPieces(sent, again) === sent.length) return []
-      // what is neither folded nor new is the same as before, in the same order
-      const kept = again.filter((piece) => !piece.includes("folded r") && !piece.includes("kept by hudfold"))
+      // calls, results and thinking that are neither folded nor new are the same as before, in the same order
+      const kept = again.filter(
+        (piece) => /"call_\d|"signature"/.test(piece) && !/":"folded r|kept by hudfold/.test(piece),
+      )
       const old = kept.slice(0, kept.findLastIndex((piece) => sent.includes(piece)) + 1)
       expect(inOrder(old, sent)).toEqual(old)
       for (const step of recordedSteps(before)) expect(recordedSteps(now)).toContain(step)
@@ -303,7 +306,7 @@ test(
       const answer = answers.get(`recall_${at}`) ?? ""
       if (!request || !reply) throw new Error(`there is no step ${step}`)
       for (const [index, call] of (reply.calls ?? []).entries()) {
-        expect(answer).toContain(JSON.stringify(call.arguments, null, 2))
+        for (const value of Object.values(call.arguments)) expect(answer).toContain(String(value))
         expect(answer).toContain(first.get(`call_${String(request.index).padStart(4, "0")}_${index}`) as string)
       }
       if (reply.text) expect(answer).toContain(reply.text)
