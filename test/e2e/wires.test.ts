@@ -66,9 +66,8 @@ describe.each(sample(WIRES, ["mistral", "gemma", "copilot"]))(
           for (const request of turn) expect(wordsOf(request)).toEqual(prompts.slice(0, at + 1))
         })
         expect(recordedSteps(requests.at(-1) as ModelRequest).length).toBeGreaterThan(STEPS / 4)
-        if (wire !== "copilot") return
-        const asked = turns.map((turn) => turn.map(({ headers }) => headers["x-initiator"]))
-        expect(asked).toEqual(turns.map((turn) => turn.map((_, at) => (at === 0 ? "user" : "agent"))))
+        // where the plugin says nothing, OpenCode goes by the role of the last message
+        for (const [first] of turns) expect(first?.headers["x-initiator"]).not.toBe("agent")
       },
       PATIENCE_MS,
     )
