@@ -4,8 +4,9 @@
 
 import type { Reply, ToolCall } from "./wire.ts"
 
+/** Long enough that its line in a record is shorter. */
 const CLOSING = "Nothing else was touched; what is left to do is written down in the notes beside the sources. ".repeat(
-  3,
+  9,
 )
 const MODULES = 20
 const FUNCTIONS = 90
@@ -60,8 +61,9 @@ export function randomWork(steps: number, seed: number): WorkTurn[] {
   for (let left = steps; left > 0; ) {
     const count = Math.min(left, 1 + below(12))
     left -= count
-    // one step of a kind succeeds only once: its edit is made then
     const replies = Array.from({ length: count }, (_, at) => stepOf(200 * turns.length + 8 * at + below(8)))
+    // many turns end with a short check, which stays where the long text after it goes
+    if (below(2) === 0) replies.push(stepOf(200 * turns.length + 3))
     const text = below(2) === 0 ? "Done so far." : `Turn ${turns.length} is done. ${CLOSING}`
     turns.push({
       prompt: `Turn ${turns.length}: go on <with> the "next" of ${below(99)}`,
