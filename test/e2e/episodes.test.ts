@@ -2,7 +2,7 @@
 // happens to the session, and nothing that went into them is lost.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { editedBy, longWork, WORK_FILES } from "../opencode/long-work.ts"
+import { longWork, WORK_FILES } from "../opencode/long-work.ts"
 import { type ModelRequest, messagesOf, promptOf, resultsOf } from "../opencode/request.ts"
 import { faultsOf } from "../opencode/roles.ts"
 import type { Client } from "../opencode/serve.ts"
@@ -291,9 +291,9 @@ test(
     const edits = recorded.filter((step) => steps[step - 1]?.[1].calls?.some(({ name }) => name === "edit"))
     const wanted = sized(1, 0) ? [...edits, ...recorded.slice(0, 12)] : recorded
     expect(edits.length).toBeGreaterThan(5)
-    // the arguments have left the request
+    // the call has left the request with its arguments
     const [edited = 0] = edits
-    expect(lastOf(chat).raw).not.toContain(JSON.stringify(editedBy(edited - 1)).slice(1, -1))
+    expect(lastOf(chat).raw).not.toContain(callID(steps[edited - 1]?.[0] as ModelRequest, 0))
     const calls = wanted.map((step, at) => ({
       name: "hud_recall",
       arguments: { steps: String(step) },
@@ -307,10 +307,15 @@ test(
       if (!request || !reply) throw new Error(`there is no step ${step}`)
       for (const [index, call] of (reply.calls ?? []).entries()) {
         for (const value of Object.values(call.arguments)) expect(answer).toContain(String(value))
-        expect(answer).toContain(first.get(`call_${String(request.index).padStart(4, "0")}_${index}`) as string)
+        expect(answer).toContain(first.get(callID(request, index)) as string)
       }
       if (reply.text) expect(answer).toContain(reply.text)
     })
   },
   PATIENCE_MS,
 )
+
+/** The id of a call in the answer to a request. */
+function callID({ index }: ModelRequest, at: number): string {
+  return `call_${String(index).padStart(4, "0")}_${at}`
+}

@@ -74,7 +74,7 @@ export function randomWork(steps: number, seed: number): WorkTurn[] {
 }
 
 /** The text with which the edit of this step replaces a line, as it stands in no file before. */
-export function editedBy(step: number): string {
+function editedBy(step: number): string {
   return `  // raised in step ${step}: was too low for the largest input, see the check of it\n  const raised_${step} = input + ${step}\n`
 }
 
