@@ -59,22 +59,28 @@ export type WorldOptions = {
   files?: Readonly<Record<string, string>>
   /** where what OpenCode stores, tells or reverts is compared; see `HostOptions` */
   snapshots?: boolean
+  /** the first one is the default */
+  models?: readonly ModelSpec[]
+  /** merged over the top level of opencode.json */
+  config?: Readonly<Record<string, unknown>>
 }
 
 export type World = { provider: Provider; host: Host; close(): Promise<void> }
 export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
-export async function openWorld({ plugin = PLUGIN, files = FILES, snapshots }: WorldOptions = {}): Promise<World> {
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { plugin = PLUGIN, files = FILES, models = MODELS, config = {}, snapshots } = options
   // OpenCode reports nothing about a plugin that cannot be imported; importing it here shows the error.
   if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
   const host = createHost({
     opencode: findOpencode(),
     url: provider.url,
-    models: MODELS,
+    models,
     files,
     ...(snapshots === undefined ? {} : { snapshots }),
+    config,
     ...(plugin === null ? {} : { plugin: patient(plugin) }),
   })
   const close = async () => {

@@ -68,8 +68,17 @@ function withRecords(messages: readonly HostMessage[], folds: Folds, place: Reco
     let run: Fold[] = []
     const flush = (next?: HostMessage): HostMessage | undefined => {
       if (run.length === 0) return next
-      const record = recordOf(run)
       const before = out.at(-1)
+      const last = steps.at(-1)
+      if (place === "result" && next?.info.role === "user" && before && last && hasCall(before) && !hasCall(last)) {
+        // no user's message may follow a result, so the answer between them stays
+        run.pop()
+        steps.pop()
+        flush()
+        out.push(last)
+        return next
+      }
+      const record = recordOf(run)
       const user = before?.info.role === "user" ? out.pop() : undefined
       const gone = steps
       run = []
@@ -96,6 +105,10 @@ function withRecords(messages: readonly HostMessage[], folds: Folds, place: Reco
     flush()
     return out
   }
+}
+
+function hasCall({ info, parts }: HostMessage): boolean {
+  return info.role === "assistant" && parts.some(({ type }) => type === "tool")
 }
 
 function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
