@@ -11,7 +11,6 @@ import { visibleMessages } from "../store/recording.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import {
-  absoluteSessions,
   eachSession,
   type FailedSession,
   needDatabase,
@@ -36,12 +35,12 @@ export const replay = defineCommand({
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run({ args, rawArgs }) {
     const options = readOptionsGiven(args.options)
     if (!options.enabled) throw new UsageError("--options: with enabled false there is nothing to replay")
     const price = args.price === undefined ? undefined : readPrice(args.price, options)
     const sessions = [...new Set(args._)]
-    if (!hasSqlite() && needDatabase(sessions)) return runOnBun(["replay", ...childArguments(sessions, args)])
+    if (!hasSqlite() && needDatabase(sessions)) return runOnBun(["replay", ...rawArgs])
     const { done: replayed, failed } = await eachSession(sessions, (session, onCall) =>
       replayOne(session, options, price, onCall),
     )
@@ -67,20 +66,6 @@ async function replayOne(
     onCall,
   )
   return { session: info.id, title: escapedLine(info.title) || info.id, skipped, replay }
-}
-
-/** The same arguments for a process in another folder. */
-function childArguments(
-  sessions: readonly string[],
-  { price, json, options }: { [name in "price" | "options"]?: string | undefined } & { json?: boolean | undefined },
-) {
-  return [
-    ...(json ? ["--json"] : []),
-    ...(price === undefined ? [] : [`--price=${price}`]),
-    ...(options === undefined ? [] : [`--options=${options}`]),
-    "--",
-    ...absoluteSessions(sessions),
-  ]
 }
 
 /** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */

@@ -13,7 +13,6 @@ import { visibleMessages } from "../store/recording.ts"
 import { quoteArgument } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import {
-  absoluteSessions,
   eachSession,
   needDatabase,
   OPTIONS_ARGUMENT,
@@ -53,7 +52,7 @@ export const report = defineCommand({
     },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run({ args, rawArgs }) {
     const options = readOptionsGiven(args.options)
     if (!options.enabled) throw new UsageError("--options: with enabled false there is nothing to report")
     const price = args.price === undefined ? undefined : readPrice(args.price, options)
@@ -61,8 +60,7 @@ export const report = defineCommand({
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readDays(args.days)
     const path = resolve(args.out ?? DEFAULT_FILE)
-    if (!hasSqlite() && (given.length === 0 || needDatabase(given)))
-      return runOnBun(["report", ...childArguments(given, path, args)])
+    if (!hasSqlite() && (given.length === 0 || needDatabase(given))) return runOnBun(["report", ...rawArgs])
     await checkReportPath(path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
@@ -115,15 +113,4 @@ function readDays(text: string): number {
 
 function kilobytes(html: string): number {
   return Math.ceil(Buffer.byteLength(html) / 1000)
-}
-
-/** The same arguments for a process in another folder. */
-function childArguments(
-  sessions: readonly string[],
-  path: string,
-  { price, days, options }: { [name in "price" | "days" | "options"]?: string | undefined },
-): string[] {
-  const values = Object.entries({ out: path, price, days, options })
-  const named = values.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]))
-  return [...named, "--", ...absoluteSessions(sessions)]
 }

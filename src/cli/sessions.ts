@@ -1,7 +1,6 @@
 // The sessions, options and prices that a command line names, and the loop over several sessions.
 
 import { existsSync } from "node:fs"
-import { resolve } from "node:path"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/prices.ts"
@@ -51,20 +50,13 @@ export function isSessionFile(argument: string): boolean {
 
 /** Whether any of the sessions is read from OpenCode's database. Invalid ones are reported when they are read. */
 export function needDatabase(sessions: readonly string[]): boolean {
-  return sessions.some((session) => kindOf(session) === "id")
-}
-
-/** The same sessions as arguments for a process that runs in another folder. */
-export function absoluteSessions(sessions: readonly string[]): string[] {
-  return sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session))
-}
-
-function kindOf(session: string): "file" | "id" | "invalid" {
-  try {
-    return isSessionFile(session) ? "file" : "id"
-  } catch {
-    return "invalid"
-  }
+  return sessions.some((session) => {
+    try {
+      return !isSessionFile(session)
+    } catch {
+      return false
+    }
+  })
 }
 
 /** The provider that `--price` names. Throws UsageError. */
