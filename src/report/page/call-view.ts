@@ -1,8 +1,7 @@
 // One call of the session: a slider over the calls, the HUD that would have been sent with it, and what the agent did.
 
 import { amount, finePercent, plural } from "../../text/format.ts"
-import { textsOf } from "../deltas.ts"
-import type { SessionReport } from "../report.ts"
+import { hudOf, type SessionReport } from "../report.ts"
 import { signed } from "../words.ts"
 import { REASONS } from "./charts.ts"
 import { button, el } from "./dom.ts"
@@ -13,7 +12,6 @@ export type CallView = { element: HTMLElement; show(call: number): void }
 export function callView(session: SessionReport, choose: (call: number) => void): CallView {
   const { calls, folds, used, names, startMs, compactions } = session
   const last = calls.with.length
-  const texts = textsOf(session.huds)
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
   slider.addEventListener("input", () => choose(slider.valueAsNumber))
@@ -30,7 +28,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   function show(call: number): void {
     now = call
     const at = call - 1
-    const text = texts[at]
+    const text = hudOf(session, at)
     const here = folds.filter((fold) => fold.call === call)
     const head = `call ${call} of ${last}`
     slider.value = `${call}`
@@ -43,7 +41,9 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     next.disabled = call === last
     toFold.disabled = nextFold() === undefined
     facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
-    hud.replaceChildren(...(text === undefined ? ["No HUD is sent with this call."] : marked(text, texts[at - 1])))
+    hud.replaceChildren(
+      ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
+    )
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${here.length})` : "Nothing folded at this call"),
       el(
