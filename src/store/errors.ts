@@ -28,10 +28,10 @@ export class StoreError extends Error {
 }
 
 /**
- * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, `other` is the fault of this
- * write or of the plugin.
+ * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, as for a file that is not
+ * ours to write, `other` is the fault of this write or of the plugin.
  */
-export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
+export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "other"
 
 const SQLITE: Readonly<Record<number, Trouble>> = {
   3: "unwritable", // PERM
@@ -52,8 +52,7 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
 /** Follows the causes, since drizzle wraps what SQLite throws. */
 export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof StoreError && cause.code === "STORE_NEWER") return "newer"
-    if (cause instanceof StoreError && cause.code === "STORE_FOREIGN") return "foreign"
+    if (cause instanceof StoreError) return "unwritable"
     const { errno, code } = cause as NodeJS.ErrnoException
     // By number, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
     // System errors have negative numbers and a code such as EACCES.

@@ -63,9 +63,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** Loads before the file counts as open: some damage shows only when the tables are read. */
   function openFile(): void {
     connection = open?.()
-    const loaded = connection?.load()
-    for (const write of loaded?.writes ?? []) memory.apply(write)
-    skipped += loaded?.skipped ?? 0
+    for (const write of connection?.load() ?? []) memory.apply(write)
     state = { kind: "sqlite", path }
   }
 
@@ -103,8 +101,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
           return "stop"
         }
       case "unwritable":
-      case "newer":
-      case "foreign":
         useMemory(innermostReason(error))
         return "stop"
       default:
@@ -124,14 +120,25 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     onLost: (_, why) => warn("lost", `the store lost a write: ${why}`),
   })
 
+  async function loadOpen(): Promise<() => Connection> {
+    const { loadSqlite } = await import("./sqlite.ts")
+    const Database = await loadSqlite()
+    const { openConnection } = await import("./connection.ts")
+    const onInode = (value: number) => {
+      inode = value
+    }
+    const onSkipped = (count: number) => {
+      skipped += count
+    }
+    return () => openConnection(Database, path, onInode, onSkipped)
+  }
+
   async function start(): Promise<void> {
     // Inside the try: a relative path cannot be resolved if the working directory was deleted.
     path = storePath(process.env, undefined, given)
     for (let attempt = 0; ; attempt++) {
       try {
-        open ??= await loadOpen(path, (value) => {
-          inode = value
-        })
+        open ??= await loadOpen()
         return openFile()
       } catch (error) {
         closeFile()
@@ -190,9 +197,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     // The caller may be in a hook.
     await new Promise((resolve) => setImmediate(resolve))
     const known = new Map<string, Digest>()
-    const loaded = await read("digests", (file) => file.digests(writer, keys))
-    skipped += loaded?.skipped ?? 0
-    for (const { key, digest, usedAt } of loaded?.found ?? []) {
+    const stored = await read("digests", (file) => file.digests(writer, keys))
+    for (const { key, digest, usedAt } of stored ?? []) {
       known.set(key, digest)
       // Once a day is often enough to keep a digest from being pruned.
       if (usedAt < Date.now() - DAY_MS) save({ kind: "digest", writer, key, digest, at: Date.now() })
@@ -211,9 +217,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
     await writer.flush()
-    const loaded = await read("folds", (file) => file.folds(id))
-    skipped += loaded?.skipped ?? 0
-    return inOrder(addRows(loaded?.rows ?? new Map(), memory.folds(id)))
+    const stored = await read("folds", (file) => file.folds(id))
+    return inOrder(addRows(stored ?? new Map(), memory.folds(id)))
   }
 
   async function lastFold(sessionID: string): Promise<number> {
@@ -258,11 +263,4 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
 function isTemporary(trouble: Trouble): boolean {
   return trouble === "locked" || trouble === "full"
-}
-
-async function loadOpen(path: string, onInode: (inode: number) => void): Promise<() => Connection> {
-  const { loadSqlite } = await import("./sqlite.ts")
-  const Database = await loadSqlite()
-  const { openConnection } = await import("./connection.ts")
-  return () => openConnection(Database, path, onInode)
 }

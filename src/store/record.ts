@@ -1,47 +1,17 @@
-// What the store keeps, and the interface the plugin sees of it. One schema per record: its type, its table and the check
-// when it is read back follow from it.
+// What the store keeps, and the interface the plugin sees of it. What is kept as JSON has a schema, from which its type and
+// the check when it is read back follow.
 
 import * as z from "zod/mini"
 import { type Fold, foldSchema } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import type { StoredFolds } from "./fold-rows.ts"
+import type { turnTable } from "./schema.ts"
 
 export type { Anchor }
 
-const text = z.string()
-const whole = z.int()
-
-/** Times are in epoch ms. Token counts are as the provider reported them unless they are called estimated. */
-export const turnSchema = z.object({
-  sessionID: text,
-  turn: whole,
-  startedAt: whole,
-  endedAt: whole,
-  calls: whole,
-  inputTokens: whole,
-  cacheReadTokens: whole,
-  cacheWriteTokens: whole,
-  outputTokens: whole,
-  /** estimated: what the HUD added, summed over the calls of the turn */
-  hudTokens: whole,
-  providerID: text,
-  modelID: text,
-  /** estimated: what folds left out of the requests, summed over the calls of the turn */
-  foldedTokens: whole,
-  /** folded outputs the agent asked for again */
-  recalls: whole,
-  /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
-  savedTokens: whole,
-  /** what the input of the turn cost, in fresh input tokens */
-  inputCost: whole,
-  /** what it would have cost without the plugin */
-  inputCostWithout: whole,
-  /** 0 if the price of the model is unknown */
-  savedUsd: z.number(),
-})
 /** The account of one turn. */
-export type Turn = z.output<typeof turnSchema>
+export type Turn = typeof turnTable.$inferSelect
 
 /** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
 export type CarriedRecord = { compactionID: string; data: string }
@@ -88,26 +58,18 @@ export function parseAs<T>(schema: z.ZodMiniType<T>, json: string): T | undefine
   }
 }
 
-/** The column type of a field of a turn. */
-export function storageOf(field: z.ZodMiniType): "text" | "integer" | "real" {
-  if (field instanceof z.ZodMiniString) return "text"
-  return field instanceof z.ZodMiniNumberFormat ? "integer" : "real"
-}
-
 /**
  * The tables are strict, so a fraction or NaN in an integer column would lose the row; estimates are fractions. Bun 1.3.14
  * binds a lone surrogate fused with the character after it, and the text would not be found again.
  */
-export function turnWrite(turn: Turn): StoreWrite {
-  const clean = (value: unknown, field: z.ZodMiniType) => {
-    const storage = storageOf(field)
-    if (storage === "text") return (value as string).toWellFormed()
-    if (!Number.isFinite(value)) return 0
-    return storage === "integer" ? Math.round(value as number) : value
+export function turnWrite(given: Turn): StoreWrite {
+  const clean = ([name, value]: [string, string | number]) => {
+    if (typeof value === "string") return [name, value.toWellFormed()]
+    if (!Number.isFinite(value)) return [name, 0]
+    return [name, name === "savedUsd" ? value : Math.round(value)]
   }
-  const fields = Object.entries(turnSchema.shape).map(([name, field]) => [name, clean(turn[name as keyof Turn], field)])
-  const record = Object.fromEntries(fields) as Turn
-  return { kind: "turn", sessionID: record.sessionID, turn: record, at: Date.now() }
+  const turn: Turn = Object.fromEntries(Object.entries(given).map(clean))
+  return { kind: "turn", sessionID: turn.sessionID, turn, at: Date.now() }
 }
 
 /** One write waiting in the queue. `at` is when it was requested, in epoch ms. */

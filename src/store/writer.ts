@@ -21,15 +21,6 @@ export type WriterOptions = {
   delayMs?: number
 }
 
-export type Writer = {
-  readonly pending: number
-  readonly lost: number
-  add(write: StoreWrite): void
-  /** Never rejects. */
-  flush(): Promise<void>
-  close(): Promise<void>
-}
-
 const BATCH_SIZE = 200
 const MAX_RETRY_MS = 30_000
 // In the background the wait for another writer is brief, since it blocks the host's event loop and a retry is cheap. While
@@ -39,7 +30,7 @@ const CLOSING_PATIENCE_MS = 200
 const CLOSING_ATTEMPTS = 6
 const CLOSING_PAUSE_MS = 50
 
-export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions): Writer {
+export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions) {
   const queue = new Map<string, StoreWrite>()
   let lost = 0
   let retries = 0
@@ -76,6 +67,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     timer.unref()
   }
 
+  /** Never rejects. */
   function flush(): Promise<void> {
     tail = tail.then(async () => {
       // Not in this tick, since the caller may be in a hook.
