@@ -139,16 +139,7 @@ function clean(text: string, maxChars: number): string {
 }
 
 /** Adds up what each tool costs while a session is replayed. */
-type ToolCount = {
-  /** Counts a request. */
-  sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void
-  /** Counts what a call wrote, as it was at that time. */
-  wrote(message: Message): void
-  /** Most expensive first. */
-  list(): ToolCost[]
-}
-
-function newToolCount(): ToolCount {
+function newToolCount() {
   const costs = new Map<string, ToolCost>()
   const of = (tool: string) => {
     const cost = costs.get(tool) ?? noCost(tool)
@@ -156,10 +147,12 @@ function newToolCount(): ToolCount {
     return cost
   }
   return {
-    sent(side, pieces) {
+    /** Counts a request. */
+    sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void {
       for (const { tool, tokens } of pieces) if (tool !== undefined) of(tool)[side] += tokens
     },
-    wrote(message) {
+    /** Counts what a call wrote, as it was at that time. */
+    wrote(message: Message): void {
       for (const piece of piecesOf([message])) {
         const { tool, tokens } = piece
         if (tool === undefined) continue
@@ -167,6 +160,7 @@ function newToolCount(): ToolCount {
         of(tool)[isResult(piece) ? "outputTokens" : "inputTokens"] += tokens
       }
     },
+    /** Most expensive first. */
     list: () => byCost(costs.values()),
   }
 }
