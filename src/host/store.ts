@@ -2,8 +2,8 @@
 // so that no request waits for it.
 
 import type { Options } from "../options.ts"
+import type { Store } from "../store/open.ts"
 import { openStore } from "../store/open.ts"
-import type { Store } from "../store/record.ts"
 import { createShared, type Share } from "../system/shared.ts"
 import type { Log } from "./log.ts"
 

@@ -9,7 +9,7 @@ import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.t
 import { setAside } from "./file.ts"
 import { addRows, droppedFolds, inOrder, lastNumber, type StoredFolds, storedFolds } from "./fold-rows.ts"
 import { createMemory } from "./memory.ts"
-import { type Anchor, type Store, type StoreState, type StoreWrite, type Turn, turnWrite } from "./record.ts"
+import { type Anchor, type CarriedRecord, type StoreWrite, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 export type StoreOptions = {
@@ -27,8 +27,21 @@ const OPEN_PAUSES_MS = [50, 100, 200, 400, 800]
 const READ_PAUSES_MS = [25, 50, 100, 200]
 const MAX_REPLACEMENTS = 2
 
-/** Never rejects. If the file cannot be used, the store is memory only and `state.reason` says why. */
-export async function openStore({ path: given, onWarning, ...queue }: StoreOptions): Promise<Store> {
+/**
+ * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
+ * once a full disk has room again.
+ */
+export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
+
+/** The plugin's own store. */
+export type Store = Awaited<ReturnType<typeof openStore>>
+
+/**
+ * Never rejects, and nothing of the store throws or rejects. Saves, and loads that return no promise, touch memory only and
+ * may be called from a hook; saves reach the disk later, in one transaction, outside the hook. The rest reads the disk and
+ * must not be called from a hook. If the file cannot be used, the store is memory only and `state.reason` says why.
+ */
+export async function openStore({ path: given, onWarning, ...queue }: StoreOptions) {
   let path = ""
   const memory = createMemory()
   const warned = new Set<string>()
@@ -182,6 +195,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     }
   }
 
+  /** The session's turns in order, including those not yet on disk. */
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = sessionID.toWellFormed()
     const known = new Map<number, Turn>()
@@ -192,6 +206,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
 
+  /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
   async function loadDigests(givenWriter: string, keys: readonly string[]): Promise<Map<string, Digest>> {
     const writer = givenWriter.toWellFormed()
     // The caller may be in a hook.
@@ -214,6 +229,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (rows.size > 0) save({ kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() })
   }
 
+  /** The session's folds in the order of folding, including those not yet on disk. */
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
     await writer.flush()
@@ -221,6 +237,10 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return inOrder(addRows(stored ?? new Map(), memory.folds(id)))
   }
 
+  /**
+   * The highest number any recall id of the session ever had (12 for `r12`), 0 before the first. Dropped folds count, so the
+   * next number is always one more.
+   */
   async function lastFold(sessionID: string): Promise<number> {
     const id = sessionID.toWellFormed()
     await writer.flush()
@@ -232,28 +252,40 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     get state() {
       return state
     },
+    /** Writes waiting for the disk; writes lost because the queue was full or the database refused them; rows that did not parse. */
     get counters() {
       return { pending: writer.pending, dropped: writer.lost, skipped }
     },
+    /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
     loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),
-    loadCarried: () => new Map(memory.carried),
-    saveAnchors: (sessionID, anchors) =>
+    /** Replaces the session's anchors; an empty list removes them. */
+    saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
       save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
-    saveCarried(sessionID, compactionID, data) {
+    /** What the 50 most recently saved sessions carried, newest last. A copy. */
+    loadCarried: () => new Map<string, CarriedRecord>(memory.carried),
+    /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
+    saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
       save({ kind: "carried", sessionID: sessionID.toWellFormed(), carried, at: Date.now() })
     },
-    saveTurn: (turn) => save(turnWrite(turn)),
+    /** Inserts the turn or replaces the one with the same session and number. */
+    saveTurn: (turn: Turn) => save(turnWrite(turn)),
     turns,
-    saveDigest: (writer, key, digest) =>
+    /** Keeps the digest that `writer` made of the content with this key. */
+    saveDigest: (writer: string, key: string, digest: Digest) =>
       save({ kind: "digest", writer: writer.toWellFormed(), key, digest, at: Date.now() }),
     loadDigests,
-    saveFolds: (sessionID, folds) => saveFoldRows(sessionID, storedFolds(folds)),
-    dropFolds: (sessionID, partIDs) => saveFoldRows(sessionID, droppedFolds(partIDs)),
+    /** Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. */
+    saveFolds: (sessionID: string, folds: readonly Fold[]) => saveFoldRows(sessionID, storedFolds(folds)),
+    /** Forgets the folds of these parts. Their numbers still count for `lastFold`. */
+    dropFolds: (sessionID: string, partIDs: readonly string[]) => saveFoldRows(sessionID, droppedFolds(partIDs)),
     loadFolds,
     lastFold,
-    deleteSession: (sessionID) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
+    /** Forgets everything about the session. Digests belong to no session and stay. */
+    deleteSession: (sessionID: string) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
+    /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
     flush: () => writer.flush(),
+    /** Flushes for at most 1.5 seconds and closes the file. Idempotent; later saves are ignored. */
     async close() {
       await writer.close()
       closeFile()
