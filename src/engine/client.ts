@@ -67,11 +67,6 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     return await connection.sendRequest(name, params, token)
   }
 
-  function settle(): void {
-    unanswered--
-    if (unanswered === 0) wake()
-  }
-
   function wake(): void {
     for (const resolve of waiting.splice(0)) resolve()
   }
@@ -91,7 +86,10 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     const canceller = new CancellationTokenSource()
     unanswered++
     try {
-      const answered = send(name, params, canceller.token).finally(settle)
+      const answered = send(name, params, canceller.token).finally(() => {
+        unanswered--
+        if (unanswered === 0) wake()
+      })
       const parsed = REQUESTS[name].result.safeParse(await orAborted(answered, stop))
       if (parsed.success) return parsed.data as Result<Name>
       throw new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`)

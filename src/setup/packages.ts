@@ -17,7 +17,7 @@ type Choice = {
 }
 
 /** Required by the prebuilt Linux libraries of 3.21.1. */
-const MIN_GLIBC = [2, 34] as const
+const MIN_GLIBC = "2.34"
 
 /** By Node's platform and arch. The package for Apple silicon contains both CPU and Metal code. */
 const BASE: Readonly<Record<string, string>> = {
@@ -56,8 +56,8 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto"): Choic
   if (!base) throw unsupported(`for ${platform} on ${arch}`, `expected one of ${Object.keys(BASE).join(", ")}`)
   if (libc?.name === "musl")
     throw unsupported("for musl (Alpine and the like)", "expected a Linux with glibc 2.34 or newer")
-  if (libc && isOlder(libc.version, MIN_GLIBC)) {
-    throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC.join(".")} or newer`)
+  if (libc && libc.version.localeCompare(MIN_GLIBC, "en", { numeric: true }) < 0) {
+    throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC} or newer`)
   }
   const { extra, why } = forGpu(machine, base, gpu)
   // If this process is emulated, OpenCode's own binary may or may not be; both packages are small.
@@ -107,11 +107,6 @@ function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string
     return { extra: [], why: `Vulkan is installed, but ${missing}` }
   }
   return { extra: [`${base}-vulkan`], why: `${name} with Vulkan (${real.join(", ")})` }
-}
-
-function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [a = 0, b = 0] = version.split(".").map(Number)
-  return a < major || (a === major && b < minor)
 }
 
 function unsupported(what: string, expected: string): SetupError {

@@ -50,17 +50,10 @@ export class LineReader extends AbstractMessageReader {
     }
     const onClose = () => this.fireClose()
     const onError = (error: Error) => this.fireError(error)
-    this.input.on("data", onData)
-    this.input.on("end", onEnd)
-    this.input.on("close", onClose)
-    this.input.on("error", onError)
+    const { input } = this
+    input.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onError)
     return {
-      dispose: () => {
-        this.input.off("data", onData)
-        this.input.off("end", onEnd)
-        this.input.off("close", onClose)
-        this.input.off("error", onError)
-      },
+      dispose: () => void input.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onError),
     }
   }
 

@@ -2,8 +2,7 @@
 
 import { amount, finePercent, plural } from "../../text/format.ts"
 import { hudOf, type SessionReport } from "../report.ts"
-import { signed } from "../words.ts"
-import { REASONS } from "./charts.ts"
+import { REASONS, signed } from "../words.ts"
 import { button, el } from "./dom.ts"
 
 export type CallView = { element: HTMLElement; show(call: number): void }
