@@ -4,8 +4,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { SetupError } from "../setup/errors.ts"
-import { StoreError } from "../store/errors.ts"
+import { CodedError } from "../system/values.ts"
 import { checkArguments, quoteArgument } from "./arguments.ts"
 import { clearBunEnvironment } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
@@ -89,7 +88,7 @@ clearBunEnvironment()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  const expected = error instanceof UsageError || error instanceof StoreError || error instanceof SetupError
+  const expected = error instanceof UsageError || error instanceof CodedError
   process.exitCode = expected ? 2 : 1
   if (expected) complain(error.message)
   else if (process.env.HUDFOLD_DEBUG) throw error

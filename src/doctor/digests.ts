@@ -171,17 +171,20 @@ export async function checkGpu(
   }
 }
 
-const FASTER = "choose a smaller model: hudfold model list shows what each needs"
-
-const rates = (prefill: number, decode: number) => `${Math.round(prefill)} tokens/s in and ${Math.round(decode)} out`
+function speedOf(speeds: Parameters<typeof rateSpeed>[0], where: string): CheckResult {
+  const { verdict, words } = rateSpeed(speeds)
+  const [prefill, decode] = [speeds.prefillTokensPerSecond, speeds.decodeTokensPerSecond].map(Math.round)
+  const found = `${prefill} tokens/s in and ${decode} out ${where}: ${words}`
+  if (verdict === "fits") return ok("speed", found)
+  return warn("speed", found, "choose a smaller model: hudfold model list shows what each needs")
+}
 
 /** From the measurement of the last session that has one. */
 export function checkSpeed(status: Status | undefined): CheckResult {
   const speed = status?.writer.speed
   if (!speed) return ok("speed", "not measured yet; run `hudfold doctor --test`")
-  const { verdict, words } = rateSpeed({ prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode })
-  const found = `${rates(speed.prefill, speed.decode)} in the last session that used it: ${words}`
-  return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+  const speeds = { prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode }
+  return speedOf(speeds, "in the last session that used it")
 }
 
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
@@ -192,11 +195,9 @@ export async function measureSpeed(
 ): Promise<CheckResult | undefined> {
   if (!model) return undefined
   try {
-    const { capabilities, verdict, words } = await tryOut(places, model, trial)
-    const on = capabilities.gpu === "off" ? "the processor" : `${capabilities.gpu} (${capabilities.devices.join(", ")})`
-    const speed = rates(capabilities.prefillTokensPerSecond, capabilities.decodeTokensPerSecond)
-    const found = `${speed} on ${on}: ${words}`
-    return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+    const { capabilities } = await tryOut(places, model, trial)
+    const { gpu, devices } = capabilities
+    return speedOf(capabilities, `on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}`)
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error

@@ -1,5 +1,7 @@
 // The store's error class, and a classification of errors from SQLite and the file system.
 
+import { CodedError } from "../system/values.ts"
+
 export type StoreErrorCode =
   // the plugin's own store
   | "STORE_NEWER"
@@ -16,15 +18,8 @@ export type StoreErrorCode =
   | "NOT_AN_EXPORT"
   | "NO_MESSAGES"
 
-/** The message is one line for people: what failed, what was expected and found, what to do. */
-export class StoreError extends Error {
+export class StoreError extends CodedError<StoreErrorCode> {
   override readonly name = "StoreError"
-  readonly code: StoreErrorCode
-
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 /**

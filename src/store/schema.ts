@@ -1,16 +1,12 @@
-// The store's tables as the newest migration leaves them, for typed queries. The migrations create them, not this file; a
-// test compares the two.
-import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+// The store's tables as the newest migration leaves them, for typed queries. The migrations create them and their indexes, not
+// this file; a test compares the two.
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
 /** Deleting a session's row deletes everything else about the session. */
-export const sessionTable = sqliteTable(
-  "session",
-  {
-    id: text("id").primaryKey(),
-    touchedAt: integer("touched_at").notNull(),
-  },
-  (table) => [index("session_touched_at").on(table.touchedAt)],
-)
+export const sessionTable = sqliteTable("session", {
+  id: text("id").primaryKey(),
+  touchedAt: integer("touched_at").notNull(),
+})
 
 /** `anchors` is JSON: SQLite does not keep NUL or lone surrogates in text, but a JSON escape survives. */
 export const anchorsTable = sqliteTable("anchors", {
@@ -66,7 +62,7 @@ export const digestTable = sqliteTable(
     digest: text("digest").notNull(),
     usedAt: integer("used_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
+  (table) => [primaryKey({ columns: [table.key, table.writer] })],
 )
 
 /** `fold` is JSON, and null once the fold was dropped: the row stays so that the number of its recall id is not reused. */

@@ -1,9 +1,8 @@
 // Runs the CLI's setup as a child process on OpenCode's own binary, which contains Bun.
 
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { shippedFile } from "../system/data-folder.ts"
 
 export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
 
@@ -40,13 +39,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   }
 }
 
-/** Beside the bundle, or in the sources. */
-function findCli(): string {
-  const places = ["./cli.js", "../cli/main.ts"].map((place) => fileURLToPath(new URL(place, import.meta.url)))
-  const path = places.find((place) => existsSync(place))
-  if (path === undefined) throw new Error(`the command-line program is missing: ${places[0]}`)
-  return path
-}
+const findCli = () => shippedFile("the command-line program", import.meta.url, ["./cli.js", "../cli/main.ts"])
 
 function readLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
   if (!stream) return
