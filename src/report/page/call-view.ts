@@ -43,32 +43,21 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     hud.replaceChildren(
       ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
     )
+    const foldItems = here.map(({ what, because, reason, tokens, id }) => {
+      const words = ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `
+      return el("li", {}, el("code", {}, what), words, el("span", { class: "faint" }, because))
+    })
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${here.length})` : "Nothing folded at this call"),
-      el(
-        "ul",
-        {},
-        ...here.map(({ what, because, reason, tokens, id }) =>
-          el(
-            "li",
-            {},
-            el("code", {}, what),
-            ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `,
-            el("span", { class: "faint" }, because),
-          ),
-        ),
-      ),
+      el("ul", {}, ...foldItems),
     )
-    const done = used[at] ?? []
+    const toolItems = (used[at] ?? []).map((place) => {
+      const name = names[place < 0 ? ~place : place] ?? ""
+      return el("li", {}, el("code", {}, name), place < 0 ? " failed" : undefined)
+    })
     tools.replaceChildren(
-      el("h3", {}, done.length > 0 ? `Tools used (${done.length})` : "No tool was used"),
-      el(
-        "ul",
-        {},
-        ...done.map((place) =>
-          el("li", {}, el("code", {}, names[place < 0 ? ~place : place] ?? ""), place < 0 ? " failed" : undefined),
-        ),
-      ),
+      el("h3", {}, toolItems.length > 0 ? `Tools used (${toolItems.length})` : "No tool was used"),
+      el("ul", {}, ...toolItems),
     )
   }
 
