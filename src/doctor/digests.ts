@@ -96,19 +96,7 @@ export async function checkModel(
   places: Places,
   watch: ModelCheckOptions,
 ): Promise<CheckResult> {
-  const choose = "choose another with: hudfold model use NAME"
-  if (options.model !== undefined && options.model !== model?.path) {
-    const remedy = "correct digest.model, or remove it"
-    const chosen = await chooseModel(options.model, model, places)
-    if ("reason" in chosen) return fail("model", chosen.reason, remedy)
-    try {
-      const bytes = await checkModelFile(chosen.path)
-      const found = `${chosen.path} (digest.model), ${byteSize(bytes)}; there is no checksum to compare it with`
-      return ok("model", found)
-    } catch (error) {
-      return fail("model", messageOf(error), remedy)
-    }
-  }
+  if (options.model !== undefined && options.model !== model?.path) return checkNamedModel(options.model, model, places)
   if (!model) {
     const found = "none is chosen"
     if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
@@ -120,17 +108,27 @@ export async function checkModel(
       const found = `${model.path} has ${bytes} bytes, but had ${model.sizeBytes} when it was chosen`
       return fail("model", found, howToRestore(model))
     }
-    const sha256 = await hashFile(model.path, {
-      signal: watch.signal,
-      onProgress: (done) => watch.onHash?.(done, model.sizeBytes),
-    })
-    if (sha256 !== model.sha256) {
-      return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
-    }
-    return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
+    const onProgress = (done: number) => watch.onHash?.(done, model.sizeBytes)
+    const sha256 = await hashFile(model.path, { signal: watch.signal, onProgress })
+    if (sha256 === model.sha256)
+      return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
+    return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
   } catch (error) {
     watch.signal.throwIfAborted()
-    return fail("model", messageOf(error), `${fetchAgain(model) ?? "restore the file"}; or ${choose}`)
+    const again = fetchAgain(model) ?? "restore the file"
+    return fail("model", messageOf(error), `${again}; or choose another with: hudfold model use NAME`)
+  }
+}
+
+async function checkNamedModel(named: string, model: ModelInUse | undefined, places: Places): Promise<CheckResult> {
+  const remedy = "correct digest.model, or remove it"
+  const chosen = await chooseModel(named, model, places)
+  if ("reason" in chosen) return fail("model", chosen.reason, remedy)
+  try {
+    const bytes = byteSize(await checkModelFile(chosen.path))
+    return ok("model", `${chosen.path} (digest.model), ${bytes}; there is no checksum to compare it with`)
+  } catch (error) {
+    return fail("model", messageOf(error), remedy)
   }
 }
 

@@ -2,7 +2,6 @@
 // sidecar/package-lock.json pins them. Pure: decides over a `Machine` that was probed elsewhere.
 
 import { createHash } from "node:crypto"
-import * as z from "zod/mini"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
 import type { GpuChoice } from "../engine/wire/messages.ts"
@@ -117,23 +116,21 @@ function unsupported(what: string, expected: string): SetupError {
 export const ENGINE = "node-llama-cpp"
 const SCOPE = "@node-llama-cpp/"
 
-const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) })
-const lockSchema = z.looseObject({ packages: z.record(z.string(), z.looseObject({})) })
-const rootSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) })
-
 /** The pinned version of node-llama-cpp. */
-export const engineVersion = versionIn(manifestSchema.parse(shippedManifest).dependencies)
+export const engineVersion = shippedManifest.dependencies[ENGINE]
+
+type Lock = { packages: Record<string, Record<string, unknown>> }
 
 /**
  * Makes the chosen variants direct dependencies, so that the others, as optional ones, can be omitted: npm and bun cannot
  * install one optional dependency without the others, and all that fit Linux x64 have 670 MB.
  * Throws if the lock does not pin one of the variants with its checksum.
  */
-export function pin(variants: readonly string[], manifest: unknown = shippedManifest, lock: unknown = shippedLock) {
-  const packages = { ...lockSchema.parse(lock).packages }
-  const { dependencies, ...rest } = manifestSchema.parse(manifest)
-  const version = versionIn(dependencies)
-  const direct = { ...dependencies }
+export function pin(variants: readonly string[], manifest = shippedManifest, lock: Lock = shippedLock) {
+  const packages = { ...lock.packages }
+  const { dependencies, ...rest } = manifest
+  const version = dependencies[ENGINE]
+  const direct: Record<string, string> = { ...dependencies }
   for (const variant of variants) {
     const key = `node_modules/${variantPackage(variant)}`
     const { optional: _, ...entry } = packages[key] ?? {}
@@ -143,8 +140,8 @@ export function pin(variants: readonly string[], manifest: unknown = shippedMani
     packages[key] = entry
     direct[variantPackage(variant)] = version
   }
-  packages[""] = { ...rootSchema.parse(packages[""]), dependencies: direct }
-  const text = JSON.stringify({ ...lockSchema.parse(lock), packages }, null, 2)
+  packages[""] = { ...packages[""], dependencies: direct }
+  const text = JSON.stringify({ ...lock, packages }, null, 2)
   return {
     /** version of node-llama-cpp and of every variant */
     version,
@@ -164,10 +161,4 @@ export type Pinned = ReturnType<typeof pin>
 
 export function variantPackage(variant: string): string {
   return `${SCOPE}${variant}`
-}
-
-function versionIn(dependencies: Readonly<Record<string, string>>): string {
-  const version = dependencies[ENGINE]
-  if (version === undefined) throw new Error(`sidecar/package.json does not depend on ${ENGINE}`)
-  return version
 }
