@@ -52,6 +52,13 @@ export function readFolder(option: string, given = "."): string {
   throw new UsageError(`${option}: ${path} is not a folder`)
 }
 
+/** A whole number from 1. Throws UsageError. */
+export function readNumber(option: string, given: string, most = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(given)
+  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number
+  throw new UsageError(`${option} must be a whole number from 1, got ${quoteArgument(given)}`)
+}
+
 export function quoteArgument(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 }

@@ -10,7 +10,7 @@ import { type Databases, databasesSchema, readDatabases } from "../doctor/store.
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { readFolder } from "./arguments.ts"
-import { type Progress, startProgress } from "./progress.ts"
+import { BYTES, lateProgress } from "./progress.ts"
 import { askOnBun, hasSqlite } from "./runtime.ts"
 import { coloured, escapedLine, print, untilInterrupted } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
@@ -51,7 +51,7 @@ type Wanted = { json: boolean; test: boolean; bundle: string | undefined; direct
 async function runChecks({ json, test, bundle, directory }: Wanted, signal: AbortSignal): Promise<number> {
   const findings: Findings = {}
   const checks: CheckResult[] = []
-  const hashing = progressOnTerminal("model: checking")
+  const hashing = lateProgress(process.stderr, "model: checking", Number.NEGATIVE_INFINITY, Date.now, BYTES)
   const examination: Examination = {
     env: process.env,
     home: homeFolder(),
@@ -116,20 +116,4 @@ function aboutBundle(path: string): string {
   const list = (texts: readonly string[]) => texts.map((text) => `  ${text}\n`).join("")
   const advice = "Read it before you send it to anyone.\n"
   return `\n${escapedLine(path)} contains\n${list(BUNDLE_CONTENTS)}and leaves out\n${list(BUNDLE_OMITS)}${advice}`
-}
-
-/** Progress that is shown on a terminal only. */
-function progressOnTerminal(label: string): Progress {
-  let progress: Progress | undefined
-  return {
-    update(done, total) {
-      if (!process.stderr.isTTY) return
-      progress ??= startProgress(process.stderr, label)
-      progress.update(done, total)
-    },
-    end() {
-      progress?.end()
-      progress = undefined
-    },
-  }
 }

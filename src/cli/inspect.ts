@@ -1,13 +1,10 @@
 // `hudfold inspect`: the HUD of a recorded session, or a whole request with records and folds, as the model would see it at
 // one of its calls.
 import { defineCommand } from "citty"
-import { createEnv } from "../digest/digests.ts"
-import { conversationOf } from "../host/v1/conversation.ts"
-import type { Options } from "../options.ts"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
-import { type Recording, visibleMessages } from "../store/recording.ts"
+import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
-import { quoteArgument } from "./arguments.ts"
+import { readNumber } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import { isSessionFile, OPTIONS_ARGUMENT, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
 import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
@@ -29,28 +26,27 @@ export const inspect = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run({ args, rawArgs }) {
-    const call = args.call === undefined ? undefined : readCall(args.call)
+    const call = args.call === undefined ? undefined : readNumber("--call", args.call)
     const options = readOptionsGiven(args.options)
     if (!isSessionFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
-    const recording = await readSession(args.session)
-    const inspected = at(recording, call, options)
+    const { messages, env, ...session } = await readSession(args.session)
+    const inspected = hudAtCall(messages, call, replayOptionsOf(options), env)
+    if (call !== undefined && call > inspected.calls + 1)
+      throw new UsageError(
+        `--call must be from 1 to ${inspected.calls + 1} (the next call) in this session, got ${call}`,
+      )
     const wanted = args.request === true
     const text = args.json
-      ? JSON.stringify(asJson(recording, inspected, wanted), null, 2)
-      : forPeople(recording, inspected, wanted)
+      ? JSON.stringify(asJson(session, inspected, wanted), null, 2)
+      : forPeople(session, inspected, wanted)
     print(text)
     return 0
   },
 })
 
-function at(recording: Recording, call: number | undefined, options: Options): Inspection {
-  const env = createEnv(recording.info.directory)
-  const found = hudAtCall(conversationOf(visibleMessages(recording)), call, replayOptionsOf(options), env)
-  if (call === undefined || call <= found.calls + 1) return found
-  throw new UsageError(`--call must be from 1 to ${found.calls + 1} (the next call) in this session, got ${call}`)
-}
+type Session = Pick<Recording, "info" | "skipped">
 
-function forPeople({ info, skipped }: Recording, inspected: Inspection, wantsRequest: boolean): string {
+function forPeople({ info, skipped }: Session, inspected: Inspection, wantsRequest: boolean): string {
   const { call, calls, hud, reason, tokens, slot, folded, request } = inspected
   const title = escapedLine(info.title) || info.id
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
@@ -72,13 +68,7 @@ function pieceText({ label, body }: Inspection["request"][number]): string {
   return `[${escapedLine(label)}]\n${escapeControls(body)}`
 }
 
-function asJson({ info, skipped }: Recording, { hud, request, ...rest }: Inspection, wantsRequest: boolean) {
+function asJson({ info, skipped }: Session, { hud, request, ...rest }: Inspection, wantsRequest: boolean) {
   const sent = wantsRequest ? { request } : {}
   return { session: info.id, title: info.title, ...rest, hud: hud ?? null, ...sent, skipped }
-}
-
-function readCall(text: string): number {
-  const call = Number(text)
-  if (/^\d+$/.test(text) && call >= 1 && Number.isSafeInteger(call)) return call
-  throw new UsageError(`--call must be a whole number from 1, got ${quoteArgument(text)}`)
 }

@@ -4,8 +4,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { SetupError } from "../setup/errors.ts"
-import { StoreError } from "../store/errors.ts"
+import { CodedError } from "../system/values.ts"
 import { checkArguments, quoteArgument } from "./arguments.ts"
 import { clearBunEnvironment } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
@@ -14,19 +13,17 @@ const name = "hudfold"
 const { version } = manifest
 
 // Loaded on demand: --help must not load the database layer.
-const commands: Record<string, () => Promise<CommandDef<ArgsDef>>> = {
-  inspect: async () => anyCommand((await import("./inspect.ts")).inspect),
-  replay: async () => anyCommand((await import("./replay.ts")).replay),
-  report: async () => anyCommand((await import("./report.ts")).report),
-  setup: async () => anyCommand((await import("./setup.ts")).setup),
-  model: async () => anyCommand((await import("./model.ts")).model),
-  doctor: async () => anyCommand((await import("./doctor.ts")).doctor),
-  status: async () => anyCommand((await import("./status.ts")).status),
-}
-
 const main = defineCommand({
   meta: { name, version, description: "A head-up display for OpenCode's agents" },
-  subCommands: commands,
+  subCommands: {
+    inspect: async () => (await import("./inspect.ts")).inspect,
+    replay: async () => (await import("./replay.ts")).replay,
+    report: async () => (await import("./report.ts")).report,
+    setup: async () => (await import("./setup.ts")).setup,
+    model: async () => (await import("./model.ts")).model,
+    doctor: async () => (await import("./doctor.ts")).doctor,
+    status: async () => (await import("./status.ts")).status,
+  },
 })
 
 async function run(args: readonly string[]): Promise<number> {
@@ -59,11 +56,6 @@ async function runCommandOf(
   return runCommandOf(await resolved(sub), rest, `${path} ${first}`, { meta: { name: path, version } })
 }
 
-/** Erases the types of a command's arguments, so that all commands fit into one record. */
-function anyCommand<T extends ArgsDef>(command: CommandDef<T>): CommandDef<ArgsDef> {
-  return command as unknown as CommandDef<ArgsDef>
-}
-
 function say(text: string): number {
   print(text)
   return 0
@@ -89,7 +81,7 @@ clearBunEnvironment()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  const expected = error instanceof UsageError || error instanceof StoreError || error instanceof SetupError
+  const expected = error instanceof UsageError || error instanceof CodedError
   process.exitCode = expected ? 2 : 1
   if (expected) complain(error.message)
   else if (process.env.HUDFOLD_DEBUG) throw error

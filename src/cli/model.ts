@@ -19,7 +19,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
+import { columns, escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
 
 const name = {
   type: "positional",
@@ -143,22 +143,15 @@ async function listModels(places: Places): Promise<Row[]> {
 const SPEEDS: Readonly<Record<string, string>> = { small: "2 cores", medium: "desktop", large: "GPU" }
 
 function table(rows: readonly Row[]): string {
-  const models = rows.map((row) => [
+  const cells = rows.map((row) => [
     row.inUse ? "*" : row.path ? "+" : " ",
-    row.name,
+    escapedLine(row.name),
     byteSize(row.sizeBytes),
     SPEEDS[row.speed ?? ""] ?? "",
     row.licence ?? "",
-    row.goodFor ?? row.path ?? "",
+    escapedLine(row.goodFor ?? row.path ?? ""),
   ])
-  const cells = [["", "model", "size", "needs", "licence", "good for"], ...models]
-  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
-  const lines = cells.map((row) =>
-    row
-      .map((cell, at) => escapedLine(cell).padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  )
+  const lines = columns([["", "model", "size", "needs", "licence", "good for"], ...cells])
   return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
 }
 

@@ -5,7 +5,7 @@ import type { DownloadOptions } from "../setup/download.ts"
 import { byteSize, percent } from "../text/format.ts"
 import { escapedLine } from "./terminal.ts"
 
-export type Progress = {
+type Progress = {
   update(done: number, total: number | undefined): void
   /** Ends the line. */
   end(): void
@@ -41,12 +41,18 @@ const SHOW_AFTER_MS = 1000
 /** How amounts and speeds are written. */
 type Unit = { amount(count: number): string; speed(perSecond: number): string }
 
-const BYTES: Unit = { amount: byteSize, speed: (perSecond) => `, ${(perSecond / 1e6).toFixed(1)} MB/s` }
+export const BYTES: Unit = { amount: byteSize, speed: (perSecond) => `, ${(perSecond / 1e6).toFixed(1)} MB/s` }
 const CALLS: Unit = { amount: (count) => `${count} calls`, speed: () => "" }
 
-/** Progress in calls: on a terminal only, and only once a second has passed since `startedMs`. */
-export function lateProgress(output: Output, label: string, startedMs: number, now: () => number = Date.now): Progress {
-  const progress = onTerminal(output, escapedLine(label), now, CALLS)
+/** Progress on a terminal only, and only once a second has passed since `startedMs`. */
+export function lateProgress(
+  output: Output,
+  label: string,
+  startedMs: number,
+  now: () => number = Date.now,
+  unit: Unit = CALLS,
+): Progress {
+  const progress = onTerminal(output, escapedLine(label), now, unit)
   let isDrawn = false
   return {
     update(done, total) {

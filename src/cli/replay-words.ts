@@ -3,10 +3,11 @@
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
 import type { Replay } from "../replay/replay.ts"
-import { allIn, savedCost, savedUsd } from "../replay/saved.ts"
+import { allIn, savedCost } from "../replay/saved.ts"
+import { billedWords, per100, savedPercent, sizeWords, usdSaved } from "../report/words.ts"
 import { REASON_WORDS } from "../status/words.ts"
 import { amount, dollars, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
-import { escapedLine } from "./terminal.ts"
+import { columns, escapedLine } from "./terminal.ts"
 
 export type Replayed = {
   session: string
@@ -44,20 +45,11 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
 type Row = readonly [title: string, said: string]
 
 function verdict(sum: Replay): string {
-  if (sum.billing === "requests") return `${billed(sum)}, so folding saves space but no money; ${sentShare(sum)}`
-  if (sum.billing === "nothing") return `${billed(sum)}; ${sentShare(sum)}`
-  const saved = savedCost(sum)
-  const share = finePercent(Math.abs(saved) / sum.without.cost)
-  const prices = `at the prices of ${sum.pricings.join(", ")}`
-  return `with the plugin the conversation would have cost ${share} ${saved < 0 ? "MORE" : "less"}, ${prices}`
-}
-
-function billed({ pricings, billing }: Replay): string {
-  return `${pricings.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
-}
-
-function sentShare({ without, with: sent }: Replay): string {
-  return `the requests would have been ${finePercent(Math.abs(1 - sent.tokens / without.tokens))} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
+  const size = `the requests would have been ${sizeWords(sum)}`
+  if (sum.billing === "requests") return `${billedWords(sum)}, so folding saves space but no money; ${size}`
+  if (sum.billing === "nothing") return `${billedWords(sum)}; ${size}`
+  const than = savedCost(sum) < 0 ? "MORE" : "less"
+  return `with the plugin the conversation would have cost ${savedPercent(sum)} ${than}, at the prices of ${sum.pricings.join(", ")}`
 }
 
 function costs(sum: Replay): Row[] {
@@ -87,21 +79,21 @@ function wholeBill(sum: Replay): string {
   const saved = savedCost(sum)
   const share = finePercent(Math.abs(saved) / sum.recorded.cost)
   const more = saved < 0 ? "more" : "less"
-  const usd = savedUsd(sum)
+  const usd = usdSaved(sum)
   const rest = "the rest is answers, system prompt and cache misses"
-  if (usd === undefined || sum.recorded.usd === 0) return `about ${share} ${more} than reported; ${rest}`
+  if (usd === undefined) return `about ${share} ${more} than reported; ${rest}`
   return `about ${dollars(Math.abs(usd))} ${more} of the ${dollars(sum.recorded.usd)} recorded (${share}); ${rest}`
 }
 
-function losses({ recalls, compactions, calls }: Replay): Row[] {
+function losses(sum: Replay): Row[] {
+  const { recalls, compactions } = sum
   const { copiedLines, lostLines } = recalls
-  const per = ((100 * recalls.calls) / calls).toFixed(1)
   const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
   const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
   const rows: Row[] = [
     recalls.calls === 0
       ? ["missed", `nothing: all ${copiedLines} lines the agent copied were still in the context`]
-      : ["missed", `${lines}: it would have had to recall ${times} (${per} per 100 calls)`],
+      : ["missed", `${lines}: it would have had to recall ${times} (${per100(sum)} per 100 calls)`],
   ]
   const { automatic, asked: byUser, avoided } = compactions
   if (automatic > 0) {
@@ -177,14 +169,7 @@ function table(replayed: readonly Replayed[]): string[] {
       `${recalls.calls}`,
     ]
   })
-  const all = [["session", "calls", "cost", "sent", "largest", "recalls"], ...rows]
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? "")].length))) ?? []
-  return all.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join("  ")
-      .trimEnd(),
-  )
+  return columns([["session", "calls", "cost", "sent", "largest", "recalls"], ...rows], (at) => at > 0)
 }
 
 function change(after: number, before: number): string {

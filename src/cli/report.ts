@@ -2,26 +2,20 @@
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { createEnv } from "../digest/digests.ts"
 import type { Pricing } from "../fold/pricing.ts"
-import { conversationOf } from "../host/v1/conversation.ts"
 import { sumOf } from "../replay/sum.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { headline } from "../report/words.ts"
-import { visibleMessages } from "../store/recording.ts"
-import { quoteArgument } from "./arguments.ts"
+import { readNumber } from "./arguments.ts"
 import { hasSqlite, runOnBun } from "./runtime.ts"
 import {
-  absoluteSessions,
   eachSession,
   needDatabase,
   OPTIONS_ARGUMENT,
   PRICE_ARGUMENT,
-  readOptionsGiven,
-  readPrice,
+  readReplayArguments,
   readSession,
-  replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
 import { escapedLine, print, UsageError } from "./terminal.ts"
@@ -53,26 +47,19 @@ export const report = defineCommand({
     },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
-    const options = readOptionsGiven(args.options)
-    if (!options.enabled) throw new UsageError("--options: with enabled false there is nothing to report")
-    const price = args.price === undefined ? undefined : readPrice(args.price, options)
-    const given = [...new Set(args._)]
+  async run({ args, rawArgs }) {
+    const { options, sessions: given } = readReplayArguments(args, "report")
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
-    const days = args.days === undefined ? DEFAULT_DAYS : readDays(args.days)
+    const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
     const path = resolve(args.out ?? DEFAULT_FILE)
-    if (!hasSqlite() && (given.length === 0 || needDatabase(given)))
-      return runOnBun(["report", ...childArguments(given, path, args)])
+    if (!hasSqlite() && (given.length === 0 || needDatabase(given))) return runOnBun(["report", ...rawArgs])
     await checkReportPath(path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
-    const replayOptions = { ...replayOptionsOf(options), ...(price ? { price } : {}) }
     const asked = given.length > 0 ? given : await newestSessions(days)
     const { done: sessions, failed } = await eachSession(asked, async (session, onCall) => {
-      const recording = await readSession(session)
-      const { id, title, directory } = recording.info
-      const stored = { id, title, skipped: recording.skipped, messages: conversationOf(visibleMessages(recording)) }
-      return reportSession(stored, replayOptions, createEnv(directory), pricings, onCall)
+      const { info, skipped, messages, env } = await readSession(session)
+      return reportSession({ id: info.id, title: info.title, skipped, messages }, options, env, pricings, onCall)
     })
     if (sessions.length === 0) return 2
     const sum = sumOf(sessions.map(({ replay }) => replay))
@@ -88,7 +75,11 @@ export const report = defineCommand({
     const code = await writeReport(path, html)
     if (code !== 0) return code
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
-    print([`${escapedLine(path)}, ${kilobytes(html)} kB: ${which}`, ...headline(sum)].join("\n  "))
+    print(
+      [`${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`, ...headline(sum)].join(
+        "\n  ",
+      ),
+    )
     return failed.length > 0 ? 2 : 0
   },
 })
@@ -105,25 +96,4 @@ async function newestSessions(days: number): Promise<string[]> {
   } finally {
     database.close()
   }
-}
-
-function readDays(text: string): number {
-  const days = Number(text)
-  if (/^\d+$/.test(text) && days >= 1 && days <= 36_500) return days
-  throw new UsageError(`--days must be a whole number from 1, got ${quoteArgument(text)}`)
-}
-
-function kilobytes(html: string): number {
-  return Math.ceil(Buffer.byteLength(html) / 1000)
-}
-
-/** The same arguments for a process in another folder. */
-function childArguments(
-  sessions: readonly string[],
-  path: string,
-  { price, days, options }: { [name in "price" | "days" | "options"]?: string | undefined },
-): string[] {
-  const values = Object.entries({ out: path, price, days, options })
-  const named = values.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]))
-  return [...named, "--", ...absoluteSessions(sessions)]
 }

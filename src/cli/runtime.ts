@@ -3,7 +3,7 @@
 import { execFile, spawn } from "node:child_process"
 import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
-import { dirname, resolve } from "node:path"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { findCommand } from "../engine/launch.ts"
@@ -13,15 +13,23 @@ import { SIGNALS } from "./terminal.ts"
 
 type BunCommand = { command: string; env: Record<string, string> }
 
-/** Set for the child process, so that a `bun` which is not Bun cannot start copies of the CLI endlessly. */
+/**
+ * Set for the child process to the folder it works in, see `onBun`. Also says that it is the child, so that a `bun` which is
+ * not Bun cannot start copies of the CLI endlessly.
+ */
 const CHILD_VARIABLE = "HUDFOLD_ON_BUN"
 let isChild = false
 
 export const hasSqlite = (): boolean => process.versions.bun !== undefined
 
-/** Must be called before any process is started: an inherited BUN_BE_BUN turns every `opencode` into plain Bun. */
+/**
+ * Must be called before anything reads the working directory, and before any process is started: an inherited BUN_BE_BUN
+ * turns every `opencode` into plain Bun.
+ */
 export function clearBunEnvironment(env: NodeJS.ProcessEnv = process.env): void {
-  isChild = env[CHILD_VARIABLE] !== undefined
+  const folder = env[CHILD_VARIABLE]
+  isChild = folder !== undefined
+  if (folder !== undefined) process.chdir(folder)
   delete env[CHILD_VARIABLE]
   delete env.BUN_BE_BUN
 }
@@ -83,21 +91,13 @@ export async function askOnBun(
 function onBun(runtime: BunCommand, env: Environment): { cwd: string; env: NodeJS.ProcessEnv } {
   return {
     // Bun loads the preloads of bunfig.toml and the .env file in its working directory. Those of a project that is only
-    // inspected must not run, so it starts elsewhere, and relative paths in the environment are made absolute.
+    // inspected must not run, so it starts elsewhere and comes back.
     cwd: dirname(ownPath()),
-    env: { ...absolute(env), ...runtime.env, [CHILD_VARIABLE]: "1" },
+    env: { ...env, ...runtime.env, [CHILD_VARIABLE]: process.cwd() },
   }
 }
 
 /** The file being run. The link in `node_modules/.bin` is resolved: it has no extension for Bun to recognise. */
 function ownPath(): string {
   return realpathSync(process.argv[1] ?? fileURLToPath(import.meta.url))
-}
-
-function absolute(env: Environment): Environment {
-  const folders = ["XDG_DATA_HOME", "HUDFOLD_DATA"].flatMap((name) => {
-    const value = env[name]
-    return value ? [[name, resolve(value)] as const] : []
-  })
-  return { ...env, ...Object.fromEntries(folders) }
 }

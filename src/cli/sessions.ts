@@ -1,14 +1,15 @@
 // The sessions, options and prices that a command line names, and the loop over several sessions.
 
 import { existsSync } from "node:fs"
-import { resolve } from "node:path"
+import { createEnv } from "../digest/digests.ts"
+import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/prices.ts"
 import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { readExport } from "../store/export.ts"
-import type { Recording } from "../store/recording.ts"
+import { type Recording, visibleMessages } from "../store/recording.ts"
 import { quoteArgument } from "./arguments.ts"
 import { lateProgress } from "./progress.ts"
 import { complain, UsageError } from "./terminal.ts"
@@ -28,8 +29,14 @@ export const PRICE_ARGUMENT = {
   description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
 } as const
 
-/** Reads a session by its id, which needs SQLite, or from a file. Throws UsageError, StoreError. */
-export async function readSession(argument: string): Promise<Recording> {
+/** A session by its id, which needs SQLite, or from a file, as a replay takes it. Throws UsageError, StoreError. */
+export async function readSession(argument: string) {
+  const recording = await readRecording(argument)
+  const { info, skipped } = recording
+  return { info, skipped, messages: conversationOf(visibleMessages(recording)), env: createEnv(info.directory) }
+}
+
+async function readRecording(argument: string): Promise<Recording> {
   if (isSessionFile(argument)) return readExport(argument)
   const { openOpencode } = await import("../store/opencode.ts")
   const database = await openOpencode()
@@ -51,24 +58,16 @@ export function isSessionFile(argument: string): boolean {
 
 /** Whether any of the sessions is read from OpenCode's database. Invalid ones are reported when they are read. */
 export function needDatabase(sessions: readonly string[]): boolean {
-  return sessions.some((session) => kindOf(session) === "id")
+  return sessions.some((session) => {
+    try {
+      return !isSessionFile(session)
+    } catch {
+      return false
+    }
+  })
 }
 
-/** The same sessions as arguments for a process that runs in another folder. */
-export function absoluteSessions(sessions: readonly string[]): string[] {
-  return sessions.map((session) => (kindOf(session) === "file" ? resolve(session) : session))
-}
-
-function kindOf(session: string): "file" | "id" | "invalid" {
-  try {
-    return isSessionFile(session) ? "file" : "id"
-  } catch {
-    return "invalid"
-  }
-}
-
-/** The provider that `--price` names. Throws UsageError. */
-export function readPrice(name: string, options: Options): NamedPrice {
+function readPrice(name: string, options: Options): NamedPrice {
   const price = priceNamed(name, pricingOverride(options))
   if (price) return price
   throw new UsageError(
@@ -93,13 +92,24 @@ export function readOptionsGiven(text: string | undefined): Options {
   return options
 }
 
-/** The options in the form that a replay takes. */
-export function replayOptionsOf(options: Options): ReplayOptions {
+/** The options in the form that a replay takes. `price` is the provider that `--price` names. Throws UsageError. */
+export function replayOptionsOf(options: Options, price?: string): ReplayOptions {
   return {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
     prices: pricingOverride(options),
+    ...(price === undefined ? {} : { price: readPrice(price, options) }),
   }
+}
+
+/** What the arguments of `replay` and `report` have in common: the options, and each session once. Throws UsageError. */
+export function readReplayArguments(
+  args: { options?: string | undefined; price?: string | undefined; _: string[] },
+  command: string,
+) {
+  const options = readOptionsGiven(args.options)
+  if (!options.enabled) throw new UsageError(`--options: with enabled false there is nothing to ${command}`)
+  return { options: replayOptionsOf(options, args.price), sessions: [...new Set(args._)] }
 }
 
 /** A session that could not be read, as named on the command line, and why. */

@@ -1,11 +1,9 @@
 // `hudfold setup`: installs the local engine and a model, and tests them. The work is done in `src/setup/`; here are the
 // arguments and the output.
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { type Places, placesIn } from "../engine/installed.ts"
-import { gpuChoiceSchema } from "../engine/wire/messages.ts"
+import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/model-files.ts"
 import {
@@ -18,7 +16,7 @@ import {
   uninstall,
 } from "../setup/plan.ts"
 import { type Trial, tryOut } from "../setup/try-out.ts"
-import { dataFolder } from "../system/data-folder.ts"
+import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
 import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
@@ -45,33 +43,23 @@ export const setup = defineCommand({
     json: { type: "boolean", description: "Print the result as JSON, and everything else on stderr" },
   },
   run: ({ args, rawArgs }) =>
-    untilInterrupted((signal) => {
+    untilInterrupted(async (signal) => {
       if (args.uninstall) return remove(args["keep-models"] === true, args["dry-run"] === true, signal)
       if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
       const model = readModel(args.model, rawArgs)
-      return install({ ...args, model, gpu: readGpu(args.gpu), dryRun: args["dry-run"] === true }, signal)
+      const wanted = { model, gpu: readGpu(args.gpu), dryRun: args["dry-run"] === true, test: args.test === true }
+      const outcome = await runSetup(wanted, args.json ? process.stderr : process.stdout, signal)
+      if (args.json) print(JSON.stringify(outcome, null, 2))
+      return 0
     }, "run it again to continue"),
 })
 
-type Wanted = {
-  model: string | false | undefined
-  gpu: ReturnType<typeof readGpu>
-  dryRun: boolean
-  test?: boolean | undefined
-  json?: boolean | undefined
-}
-
-async function install(wanted: Wanted, signal: AbortSignal): Promise<number> {
-  const output = wanted.json ? process.stderr : process.stdout
-  const outcome = await runSetup(wanted, output, signal)
-  if (wanted.json) print(JSON.stringify(outcome, null, 2))
-  return 0
-}
+type Wanted = { model: string | false | undefined; gpu: GpuChoice | undefined; dryRun: boolean; test: boolean }
 
 async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
   const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
-  const main = sidecarPath()
+  const main = shippedFile("the sidecar's program", import.meta.url, ["./sidecar.js", "../../dist/sidecar.js"])
   const plan = await planSetup({ env: process.env, places, main, gpu, model, signal })
   for (const line of describePlan(plan, places)) say(line)
   if (dryRun) {
@@ -124,16 +112,6 @@ async function remove(keepModels: boolean, dryRun: boolean, signal: AbortSignal)
   })
   say("removed; digests are now made without a model")
   return 0
-}
-
-/** Beside the bundled CLI, or built for the sources. */
-function sidecarPath(): string {
-  const places = ["./sidecar.js", "../../dist/sidecar.js"].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
-  )
-  const path = places.find((place) => existsSync(place))
-  if (path === undefined) throw new Error(`the sidecar's program is missing: ${places[0]}`)
-  return path
 }
 
 /** `false` for --no-model, which citty takes for the negation of --model. */

@@ -20,6 +20,16 @@ export function escapedLine(text: string): string {
   return escapeControls(text.replace(/\s+/g, " ").trim())
 }
 
+/** Rows of cells as lines in columns, aligned to the left except where `isRight` says otherwise. */
+export function columns(
+  rows: readonly (readonly string[])[],
+  isRight: (at: number) => boolean = () => false,
+): string[] {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => [...(row[at] ?? "")].length))) ?? []
+  const padded = (cell: string, at: number) => cell[isRight(at) ? "padStart" : "padEnd"](widths[at] ?? 0)
+  return rows.map((row) => row.map(padded).join("  ").trimEnd())
+}
+
 export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 }

@@ -17,14 +17,7 @@ export type Attempt =
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
 
-export type AttemptCost = {
-  promptTokens: number
-  outputTokens: number
-  /** working time of the backend */
-  ms: number
-  factsKept: number
-  factsDropped: number
-}
+type AttemptCost = Pick<QueueCounters, "promptTokens" | "outputTokens" | "ms" | "factsKept" | "factsDropped">
 
 /** Never rejects. `extract` makes the digest that fills in what the model leaves out. */
 export async function attempt(
@@ -50,22 +43,27 @@ export async function attempt(
   }
 }
 
-/** Outputs since the queue was created, by what became of them, and what the attempts cost. */
-export type QueueCounters = AttemptCost & {
-  offered: number
-  written: number
-  /** found in the store */
-  fromStore: number
-  known: number
-  refused: number
-  failed: number
-  /** dropped because their session or message is gone, or because of newer output about the same subject */
-  cancelled: number
-  /** dropped in favour of worthier ones */
-  evicted: number
-}
+export type QueueCounters = ReturnType<typeof createCounters>
 
-export function createCounters(): QueueCounters {
-  const outputs = { offered: 0, written: 0, fromStore: 0, known: 0, refused: 0, failed: 0, cancelled: 0, evicted: 0 }
-  return { ...outputs, factsKept: 0, factsDropped: 0, promptTokens: 0, outputTokens: 0, ms: 0 }
+/** Outputs since the queue was created, by what became of them, and what the attempts cost. */
+export function createCounters() {
+  return {
+    offered: 0,
+    written: 0,
+    /** found in the store */
+    fromStore: 0,
+    known: 0,
+    refused: 0,
+    failed: 0,
+    /** dropped because their session or message is gone, or because of newer output about the same subject */
+    cancelled: 0,
+    /** dropped in favour of worthier ones */
+    evicted: 0,
+    promptTokens: 0,
+    outputTokens: 0,
+    /** working time of the backend */
+    ms: 0,
+    factsKept: 0,
+    factsDropped: 0,
+  }
 }

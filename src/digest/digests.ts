@@ -8,14 +8,9 @@ import { renew } from "../system/values.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
 import { groundStored } from "./ground/ground.ts"
-import { createQueue, type Queue, type QueueOptions } from "./queue.ts"
+import { createQueue, type QueueOptions } from "./queue.ts"
 
-export type Digests = {
-  /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
-  of(key: string, source: DigestSource): Digest
-  /** has a model write digests; undefined without a backend */
-  readonly queue: Queue | undefined
-}
+export type Digests = ReturnType<typeof createDigests>
 
 export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" | "onTrouble" | "onChange">
 
@@ -25,13 +20,14 @@ const MAX_DIGESTS = 500
 /** The facts are slices of the output and would keep all of it alive. */
 const copy = (digest: Digest) => JSON.parse(JSON.stringify(digest)) as Digest
 
-export function createDigests({ backend, store, onTrouble, onChange }: DigestsOptions = {}): Digests {
+export function createDigests({ backend, store, onTrouble, onChange }: DigestsOptions = {}) {
   const extracted = new Map<string, Digest>()
   const written = new Map<string, Digest>()
   /** as loaded, not yet checked against an output */
   const stored = new Map<string, Digest>()
   return {
-    of(key, source) {
+    /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
+    of(key: string, source: DigestSource): Digest {
       const loaded = stored.get(key)
       if (loaded && stored.delete(key))
         renew(written, key, copy(groundStored(loaded, source, extract(source))), MAX_DIGESTS)
@@ -40,6 +36,7 @@ export function createDigests({ backend, store, onTrouble, onChange }: DigestsOp
       renew(byModel ? written : extracted, key, digest, MAX_DIGESTS)
       return digest
     },
+    /** has a model write digests; undefined without a backend */
     queue:
       backend &&
       createQueue({

@@ -57,21 +57,15 @@ export function retryAfterMs(failures: number): number {
   return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.max(0, failures - 1))
 }
 
-/** Local tools that run. A build or a test run should not have to share the processor with a model. */
-export type RunningTools = {
-  readonly any: boolean
-  started(id: string): void
-  ended(id: string): void
-  /** Forgets all tools without calling `onChange`. */
-  clear(): void
-}
-
 /** After this time a tool counts as ended: one whose end was never reported must not stop the model for good. */
 const MAX_TOOL_MS = 30 * 60_000
 const MAX_TOOLS = 100
 
-/** `onChange` is called when the first tool starts and when the last one ends. */
-export function createRunningTools(onChange: (any: boolean) => void, maxToolMs = MAX_TOOL_MS): RunningTools {
+/**
+ * Local tools that run. A build or a test run should not have to share the processor with a model. `onChange` is called when
+ * the first tool starts and when the last one ends.
+ */
+export function createRunningTools(onChange: (any: boolean) => void, maxToolMs = MAX_TOOL_MS) {
   const timers = new Map<string, NodeJS.Timeout>()
 
   function ended(id: string): void {
@@ -80,10 +74,10 @@ export function createRunningTools(onChange: (any: boolean) => void, maxToolMs =
   }
 
   return {
-    get any() {
+    get any(): boolean {
       return timers.size > 0
     },
-    started(id) {
+    started(id: string): void {
       if (timers.has(id) || timers.size >= MAX_TOOLS) return
       const timer = setTimeout(() => ended(id), maxToolMs)
       timer.unref()
@@ -91,7 +85,8 @@ export function createRunningTools(onChange: (any: boolean) => void, maxToolMs =
       if (timers.size === 1) onChange(true)
     },
     ended,
-    clear() {
+    /** Forgets all tools without calling `onChange`. */
+    clear(): void {
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()
     },

@@ -45,39 +45,14 @@ export type QueueOptions = {
   maxWaiting?: number
 }
 
-/** Nothing here throws, blocks the caller or keeps the process alive. */
-export type Queue = {
-  readonly counters: Readonly<QueueCounters>
-  readonly waiting: number
-  /** whether a digest is being written */
-  readonly working: boolean
-  /** why the queue takes no more outputs */
-  readonly off: string | undefined
-  /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
-  offer(candidates: readonly DigestCandidate[]): void
-  /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
-  rank(worths: ReadonlyMap<string, number>): void
-  /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
-  cancel(scope: OwnerScope): void
-  /** A local tool has started. A model on the same processor rests until it ends. */
-  toolStarted(id: string): void
-  toolEnded(id: string): void
-  /** The agent is idle: works through everything that waits, however long it takes. */
-  drain(): void
-  /**
-   * Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a
-   * retry.
-   */
-  settled(): Promise<void>
-  /** Drops what waits and aborts what is in work. Idempotent. */
-  close(): Promise<void>
-}
+export type Queue = ReturnType<typeof createQueue>
 
 const MAX_WAITING = 32
 /** Contents that are remembered so as not to be taken again. */
 const MAX_SPENT = 1000
 
-export function createQueue(options: QueueOptions): Queue {
+/** Nothing of the queue throws, blocks the caller or keeps the process alive. */
+export function createQueue(options: QueueOptions) {
   const { backend, store, extract, isKnown, onDigest, onTrouble, onChange, maxWaiting = MAX_WAITING } = options
   const counters = createCounters()
   const waiting = createWaitingJobs(maxWaiting)
@@ -100,6 +75,7 @@ export function createQueue(options: QueueOptions): Queue {
   let wanted = false
   let working: Promise<void> | undefined
 
+  /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
   function offer(candidates: readonly DigestCandidate[]): void {
     if (closed || off !== undefined) return
     idle = false
@@ -253,35 +229,46 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   return {
-    counters,
-    get waiting() {
+    counters: counters as Readonly<QueueCounters>,
+    get waiting(): number {
       return waiting.size
     },
-    get working() {
+    /** whether a digest is being written */
+    get working(): boolean {
       return running !== undefined
     },
-    get off() {
+    /** why the queue takes no more outputs */
+    get off(): string | undefined {
       return off
     },
     offer,
-    rank: (worths) => waiting.rank(worths),
-    cancel(scope) {
+    /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
+    rank: (worths: ReadonlyMap<string, number>): void => waiting.rank(worths),
+    /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
+    cancel(scope: OwnerScope): void {
       const matches = isInScope(scope)
       counters.cancelled += waiting.removeOwners(matches).length
       removeRunningOwners(matches)
     },
-    toolStarted(id) {
+    /** A local tool has started. A model on the same processor rests until it ends. */
+    toolStarted(id: string): void {
       if (!closed && backend.sharesProcessor) tools.started(id)
     },
-    toolEnded: (id) => tools.ended(id),
-    drain() {
+    toolEnded: (id: string): void => tools.ended(id),
+    /** The agent is idle: works through everything that waits, however long it takes. */
+    drain(): void {
       idle = true
       wake()
     },
-    async settled() {
+    /**
+     * Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a
+     * retry.
+     */
+    async settled(): Promise<void> {
       while (working) await working
     },
-    async close() {
+    /** Drops what waits and aborts what is in work. Idempotent. */
+    async close(): Promise<void> {
       closed = true
       dropWaiting()
       tools.clear()

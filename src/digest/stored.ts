@@ -10,25 +10,19 @@ export type DigestStore = {
   saveDigest(writer: string, key: string, digest: Digest): void
 }
 
-export type DigestLookup = {
-  /** Adds the keys to the next batch. */
-  request(keys: readonly string[]): void
-  /** Looks up all requested keys, including those requested meanwhile. Never rejects. */
-  run(onFound: (key: string, digest: Digest) => void): Promise<void>
-  clear(): void
-}
-
 /** Keys in a batch. Most belong to outputs that the queue had no room for. */
 const MAX_KEYS = 500
 
 /** Without a store the lookup finds nothing. */
-export function createDigestLookup(store: DigestStore | undefined, writer: () => string): DigestLookup {
+export function createDigestLookup(store: DigestStore | undefined, writer: () => string) {
   const requested = new Map<string, true>()
   return {
-    request(keys) {
+    /** Adds the keys to the next batch. */
+    request(keys: readonly string[]): void {
       if (store) for (const key of keys.slice(-MAX_KEYS)) renew(requested, key, true, MAX_KEYS)
     },
-    async run(onFound) {
+    /** Looks up all requested keys, including those requested meanwhile. Never rejects. */
+    async run(onFound: (key: string, digest: Digest) => void): Promise<void> {
       while (store && requested.size > 0) {
         const keys = [...requested.keys()]
         requested.clear()

@@ -2,6 +2,7 @@
 // Pure; the queue runs them.
 
 import type { DigestSource } from "../output/digest.ts"
+import { own } from "../text/sanitize.ts"
 
 /** One place where the content occurs. `subject` is what the output is about, such as a path or a command. */
 export type Owner = { sessionID: string; messageID: string; subject: string }
@@ -21,29 +22,13 @@ export type Job = {
 /** All owners in a session, or only those in some of its messages. */
 export type OwnerScope = { sessionID: string; messageIDs?: readonly string[] }
 
-export type WaitingJobs = {
-  readonly size: number
-  readonly jobs: readonly Job[]
-  /**
-   * Adds a job, or only its owners if the same content already waits. This removes older content of its subjects
-   * (`replaced`) and, if there are then too many jobs, the least worthy one (`evicted`), which may be the new one.
-   */
-  add(job: Job): { replaced: Job[]; evicted: Job | undefined }
-  /** Removes and returns the worthiest job. */
-  take(): Job | undefined
-  remove(key: string): void
-  /** Sets the worth of the waiting jobs among these keys. */
-  rank(worths: ReadonlyMap<string, number>): void
-  /** Removes the owners that match, and returns the jobs that were removed because they had no other. */
-  removeOwners(matches: (owner: Owner) => boolean): Job[]
-}
-
 /** A command run a thousand times with one result is in a thousand messages; only the newest are remembered. */
 const MAX_OWNERS = 16
 
-export function createWaitingJobs(maxJobs: number): WaitingJobs {
+export function createWaitingJobs(maxJobs: number) {
   const jobs = new Map<string, Job>()
 
+  /** Removes the owners that match, and returns the jobs that were removed because they had no other. */
   function removeOwners(matches: (owner: Owner) => boolean, exceptKey?: string): Job[] {
     const removed = [...jobs.values()].filter((job) => job.key !== exceptKey && removeOwnersOf(job, matches))
     for (const { key } of removed) jobs.delete(key)
@@ -51,13 +36,17 @@ export function createWaitingJobs(maxJobs: number): WaitingJobs {
   }
 
   return {
-    get size() {
+    get size(): number {
       return jobs.size
     },
-    get jobs() {
+    get jobs(): readonly Job[] {
       return [...jobs.values()]
     },
-    add(job) {
+    /**
+     * Adds a job, or only its owners if the same content already waits. This removes older content of its subjects
+     * (`replaced`) and, if there are then too many jobs, the least worthy one (`evicted`), which may be the new one.
+     */
+    add(job: Job): { replaced: Job[]; evicted: Job | undefined } {
       const replaced = removeOwners((one) => job.owners.some((owner) => isSameSubject(one, owner)), job.key)
       const known = jobs.get(job.key)
       if (known) {
@@ -69,16 +58,18 @@ export function createWaitingJobs(maxJobs: number): WaitingJobs {
       if (evicted) jobs.delete(evicted.key)
       return { replaced, evicted }
     },
-    take() {
+    /** Removes and returns the worthiest job. */
+    take(): Job | undefined {
       const [first] = [...jobs.values()].sort(byWorth)
       if (first) jobs.delete(first.key)
       return first
     },
-    remove: (key) => void jobs.delete(key),
-    rank(worths) {
+    remove: (key: string) => void jobs.delete(key),
+    /** Sets the worth of the waiting jobs among these keys. */
+    rank(worths: ReadonlyMap<string, number>): void {
       for (const job of jobs.values()) job.worth = worths.get(job.key) ?? job.worth
     },
-    removeOwners: (matches) => removeOwners(matches),
+    removeOwners: (matches: (owner: Owner) => boolean) => removeOwners(matches),
   }
 }
 
@@ -136,7 +127,7 @@ export function trimSource(source: DigestSource): DigestSource {
     .slice(0, MAX_ARGUMENTS)
     .map(([name, value]): [string, unknown] => [
       name,
-      typeof value === "string" && value.length > MAX_ARGUMENT_CHARS ? copy(value.slice(0, MAX_ARGUMENT_CHARS)) : value,
+      typeof value === "string" && value.length > MAX_ARGUMENT_CHARS ? own(value.slice(0, MAX_ARGUMENT_CHARS)) : value,
     ])
   return {
     ...source,
@@ -144,14 +135,9 @@ export function trimSource(source: DigestSource): DigestSource {
     // a little longer than both ends, so that readers still recognize an output whose middle is missing
     output:
       output.length > 2 * MAX_SIDE_CHARS + 2
-        ? copy(`${output.slice(0, MAX_SIDE_CHARS)}\n\n${output.slice(-MAX_SIDE_CHARS)}`)
+        ? own(`${output.slice(0, MAX_SIDE_CHARS)}\n\n${output.slice(-MAX_SIDE_CHARS)}`)
         : output,
   }
-}
-
-/** A slice refers to the string it was cut from and would keep all of it alive. */
-function copy(text: string): string {
-  return Buffer.from(text, "utf16le").toString("utf16le")
 }
 
 /** Characters at the start of an output that decide whether it is binary. */

@@ -41,35 +41,28 @@ export async function readConfig(env: Environment, home: string, directory: stri
     { folder: join(home, ".opencode") },
     ...(env.OPENCODE_CONFIG_DIR ? [{ folder: resolve(directory, env.OPENCODE_CONFIG_DIR) }] : []),
   ]
-  const outermostFirst = above.toReversed()
-
-  const server: Place[] = [
-    ...["config.json", "opencode.json", "opencode.jsonc"].map((name) => ({ path: join(folder, name) })),
-    ...(env.OPENCODE_CONFIG ? [{ path: resolve(directory, env.OPENCODE_CONFIG) }] : []),
-    ...outermostFirst.flatMap((project) => both(project, "opencode", project)),
-    ...folders.flatMap((one) => both(one.folder, "opencode", one.project)),
+  /** Later ones win: global files, the one that the environment names, the projects', and those of every `.opencode`. */
+  const placesOf = (name: "opencode" | "tui", global: Place[], named: string | undefined): Place[] => [
+    ...global,
+    ...(named ? [{ path: resolve(directory, named) }] : []),
+    ...above.toReversed().flatMap((project) => both(project, name, project)),
+    ...folders.flatMap((one) => both(one.folder, name, one.project)),
   ]
-  const tui: Place[] = [
-    ...both(folder, "tui"),
-    ...(env.OPENCODE_TUI_CONFIG ? [{ path: resolve(directory, env.OPENCODE_TUI_CONFIG) }] : []),
-    ...outermostFirst.flatMap((project) => both(project, "tui", project)),
-    ...folders.flatMap((one) => both(one.folder, "tui", one.project)),
-  ]
-  const pluginFolders = [folder, ...folders.map((one) => one.folder)].flatMap((one) => [
-    join(one, "plugin"),
-    join(one, "plugins"),
-  ])
+  const globalFiles = [{ path: join(folder, "config.json") }, ...both(folder, "opencode")]
+  const pluginFolders = [folder, ...folders.map((one) => one.folder)].flatMap((one) =>
+    ["plugin", "plugins"].map((name) => join(one, name)),
+  )
   const read = (places: readonly Place[]) => readAll(places, env, home)
   const state = join(resolve(env.XDG_STATE_HOME || join(home, ".local", "state")), "opencode")
   const [switched] = await read([{ path: join(state, "kv.json") }])
   return {
     folder,
     server: [
-      ...(await read(server)),
+      ...(await read(placesOf("opencode", globalFiles, env.OPENCODE_CONFIG))),
       ...(await contentOf(env, home, directory)),
       ...(await read(both(machineFolder(env), "opencode"))),
     ],
-    tui: await read(tui),
+    tui: await read(placesOf("tui", both(folder, "tui"), env.OPENCODE_TUI_CONFIG)),
     ...(switched === undefined ? {} : { switched }),
     pluginFiles: (await Promise.all([...new Set(pluginFolders)].map(pluginFilesIn))).flat(),
   }

@@ -96,19 +96,7 @@ export async function checkModel(
   places: Places,
   watch: ModelCheckOptions,
 ): Promise<CheckResult> {
-  const choose = "choose another with: hudfold model use NAME"
-  if (options.model !== undefined && options.model !== model?.path) {
-    const remedy = "correct digest.model, or remove it"
-    const chosen = await chooseModel(options.model, model, places)
-    if ("reason" in chosen) return fail("model", chosen.reason, remedy)
-    try {
-      const bytes = await checkModelFile(chosen.path)
-      const found = `${chosen.path} (digest.model), ${byteSize(bytes)}; there is no checksum to compare it with`
-      return ok("model", found)
-    } catch (error) {
-      return fail("model", messageOf(error), remedy)
-    }
-  }
+  if (options.model !== undefined && options.model !== model?.path) return checkNamedModel(options.model, model, places)
   if (!model) {
     const found = "none is chosen"
     if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
@@ -120,17 +108,27 @@ export async function checkModel(
       const found = `${model.path} has ${bytes} bytes, but had ${model.sizeBytes} when it was chosen`
       return fail("model", found, howToRestore(model))
     }
-    const sha256 = await hashFile(model.path, {
-      signal: watch.signal,
-      onProgress: (done) => watch.onHash?.(done, model.sizeBytes),
-    })
-    if (sha256 !== model.sha256) {
-      return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
-    }
-    return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
+    const onProgress = (done: number) => watch.onHash?.(done, model.sizeBytes)
+    const sha256 = await hashFile(model.path, { signal: watch.signal, onProgress })
+    if (sha256 === model.sha256)
+      return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
+    return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
   } catch (error) {
     watch.signal.throwIfAborted()
-    return fail("model", messageOf(error), `${fetchAgain(model) ?? "restore the file"}; or ${choose}`)
+    const again = fetchAgain(model) ?? "restore the file"
+    return fail("model", messageOf(error), `${again}; or choose another with: hudfold model use NAME`)
+  }
+}
+
+async function checkNamedModel(named: string, model: ModelInUse | undefined, places: Places): Promise<CheckResult> {
+  const remedy = "correct digest.model, or remove it"
+  const chosen = await chooseModel(named, model, places)
+  if ("reason" in chosen) return fail("model", chosen.reason, remedy)
+  try {
+    const bytes = byteSize(await checkModelFile(chosen.path))
+    return ok("model", `${chosen.path} (digest.model), ${bytes}; there is no checksum to compare it with`)
+  } catch (error) {
+    return fail("model", messageOf(error), remedy)
   }
 }
 
@@ -171,17 +169,20 @@ export async function checkGpu(
   }
 }
 
-const FASTER = "choose a smaller model: hudfold model list shows what each needs"
-
-const rates = (prefill: number, decode: number) => `${Math.round(prefill)} tokens/s in and ${Math.round(decode)} out`
+function speedOf(speeds: Parameters<typeof rateSpeed>[0], where: string): CheckResult {
+  const { verdict, words } = rateSpeed(speeds)
+  const [prefill, decode] = [speeds.prefillTokensPerSecond, speeds.decodeTokensPerSecond].map(Math.round)
+  const found = `${prefill} tokens/s in and ${decode} out ${where}: ${words}`
+  if (verdict === "fits") return ok("speed", found)
+  return warn("speed", found, "choose a smaller model: hudfold model list shows what each needs")
+}
 
 /** From the measurement of the last session that has one. */
 export function checkSpeed(status: Status | undefined): CheckResult {
   const speed = status?.writer.speed
   if (!speed) return ok("speed", "not measured yet; run `hudfold doctor --test`")
-  const { verdict, words } = rateSpeed({ prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode })
-  const found = `${rates(speed.prefill, speed.decode)} in the last session that used it: ${words}`
-  return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+  const speeds = { prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode }
+  return speedOf(speeds, "in the last session that used it")
 }
 
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
@@ -192,11 +193,9 @@ export async function measureSpeed(
 ): Promise<CheckResult | undefined> {
   if (!model) return undefined
   try {
-    const { capabilities, verdict, words } = await tryOut(places, model, trial)
-    const on = capabilities.gpu === "off" ? "the processor" : `${capabilities.gpu} (${capabilities.devices.join(", ")})`
-    const speed = rates(capabilities.prefillTokensPerSecond, capabilities.decodeTokensPerSecond)
-    const found = `${speed} on ${on}: ${words}`
-    return verdict === "fits" ? ok("speed", found) : warn("speed", found, FASTER)
+    const { capabilities } = await tryOut(places, model, trial)
+    const { gpu, devices } = capabilities
+    return speedOf(capabilities, `on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}`)
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error

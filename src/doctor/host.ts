@@ -44,10 +44,8 @@ export async function checkOpencode(
 
 /** Compares the three numbers alone. */
 function isOlder(version: string, needs: string): boolean {
-  const numbers = (text: string) => (/\d+\.\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number)
-  const [have, want] = [numbers(version), numbers(needs)]
-  const at = want.findIndex((number, at) => number !== have[at])
-  return at >= 0 && (have[at] ?? 0) < (want[at] ?? 0)
+  const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
+  return have.localeCompare(want, "en", { numeric: true }) < 0
 }
 
 /** The runtime of this command, and the program that reads databases for it. */

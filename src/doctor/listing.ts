@@ -11,26 +11,19 @@ import { type Config, type ConfigFile, isOn } from "./config-files.ts"
 import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, withoutDuplicates } from "./plugin-list.ts"
 import type { SessionFacts } from "./store.ts"
 
-export type Listing = {
-  /** every plugin OpenCode would load in the server, ours and others */
-  server: ListedPlugin[]
-  /** ours in the server; the last one's options count */
-  ours: ListedPlugin[]
-  /** ours in the TUI */
-  panel: ListedPlugin[]
-  /** our entries in the server before OpenCode removes duplicates */
-  written: ListedPlugin[]
-}
+export type Listing = Awaited<ReturnType<typeof readListing>>
 
-export async function readListing(config: Config, env: Environment, home: string): Promise<Listing> {
-  const [server, tui] = await Promise.all([listedIn(mergedFiles(config), env, home), listedIn(config.tui, env, home)])
-  const loaded = withoutDuplicates(server)
-  return {
-    server: loaded,
-    ours: loaded.filter(isOurs),
-    panel: withoutDuplicates(tui).filter(isOurs),
-    written: server.filter(isOurs),
-  }
+export async function readListing(config: Config, env: Environment, home: string) {
+  const [listed, tui] = await Promise.all([listedIn(mergedFiles(config), env, home), listedIn(config.tui, env, home)])
+  /** every plugin OpenCode would load in the server, ours and others */
+  const server = withoutDuplicates(listed)
+  /** ours in the server; the last one's options count */
+  const ours = server.filter(isOurs)
+  /** ours in the TUI */
+  const panel = withoutDuplicates(tui).filter(isOurs)
+  /** our entries in the server before OpenCode removes duplicates */
+  const written = listed.filter(isOurs)
+  return { server, ours, panel, written }
 }
 
 export function checkConfig(config: Config): CheckResult[] {

@@ -3,6 +3,8 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import * as z from "zod/mini"
+import { parseAs } from "../store/record.ts"
 import type { Environment } from "../system/data-folder.ts"
 import type { Config, ConfigFile } from "./config-files.ts"
 
@@ -21,7 +23,7 @@ export type ListedPlugin = {
   /** the folder of the package.json around the path */
   folder?: string
   /** the installed version; undefined if unknown */
-  version?: string
+  version?: string | undefined
 }
 
 /** Every plugin the files list, in their order, including entries OpenCode treats as duplicates. */
@@ -64,16 +66,16 @@ async function resolveListed(entry: Entry, env: Environment, home: string): Prom
   if (path === undefined) {
     const name = npmNameOf(spec)
     const version = await cachedVersion(name, spec, env, home)
-    return { ...entry, name, place: "package", ...(version === undefined ? {} : { version }) }
+    return { ...entry, name, place: "package", version }
   }
   const there = await stat(path).catch(() => undefined)
   const place = there === undefined ? "nothing" : there.isDirectory() ? "folder" : "file"
-  const { name, ...around } = await packageAround(path)
+  const around = await packageAround(path)
   // a missing path, or one without a package.json, is identified by the path alone
   return {
     ...entry,
     ...around,
-    name: name ?? (path.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path)),
+    name: around?.name ?? (path.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path)),
     path,
     place,
   }
@@ -106,22 +108,17 @@ async function cachedVersion(name: string, spec: string, env: Environment, home:
   return undefined
 }
 
-async function packageAround(path: string): Promise<Manifest & { folder?: string }> {
+async function packageAround(path: string) {
   for (let folder = path; dirname(folder) !== folder; folder = dirname(folder)) {
     const found = await readManifest(folder)
     if (found?.name) return { ...found, folder }
   }
-  return {}
+  return undefined
 }
 
-type Manifest = { name?: string; version?: string }
+const text = z.catch(z.optional(z.string()), undefined)
+const manifestSchema = z.object({ name: text, version: text })
 
-async function readManifest(folder: string): Promise<Manifest | undefined> {
-  try {
-    const found: Record<string, unknown> = JSON.parse(await readFile(join(folder, "package.json"), "utf8"))
-    const texts = ["name", "version"].filter((field) => typeof found[field] === "string")
-    return Object.fromEntries(texts.map((field) => [field, found[field]]))
-  } catch {
-    return undefined
-  }
+async function readManifest(folder: string) {
+  return parseAs(manifestSchema, await readFile(join(folder, "package.json"), "utf8").catch(() => ""))
 }

@@ -50,23 +50,16 @@ const OTHERS: readonly { name: string; pattern: RegExp }[] = [
 
 export function checkConflicts(config: Config, listing: Listing): CheckResult[] {
   const folding = optionsOf(listing).options.fold.enabled
-  const sources = [
-    ...listing.server.map(({ name, spec, file }) => ({
-      texts: [name, spec],
-      where: file.path,
-      isListed: true,
-    })),
-    ...config.pluginFiles.map((path) => ({ texts: [basename(path)], where: path, isListed: false })),
-  ]
   const found = OTHERS.flatMap(({ name, pattern }) => {
-    const source = sources.find(({ texts }) => texts.some((text) => pattern.test(text)))
-    return source ? [{ name, where: source.where, isListed: source.isListed }] : []
+    const listed = listing.server.find((one) => pattern.test(one.name) || pattern.test(one.spec))
+    const where = listed?.file.path ?? config.pluginFiles.find((path) => pattern.test(basename(path)))
+    if (where === undefined) return []
+    return [{ name, where, end: listed ? `remove ${name} from ${where}` : `move ${where} away` }]
   })
   if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
-  return found.map(({ name, where, isListed }) => {
+  return found.map(({ name, where, end }) => {
     if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
     const what = `${name} prunes the context too (${where}): each changes messages the other keeps stable, so the prompt cache is lost`
-    const end = isListed ? `remove ${name} from ${where}` : `move ${where} away`
     return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${PACKAGE}`)
   })
 }

@@ -33,40 +33,21 @@ type CallOptions = {
   signal?: AbortSignal
 }
 
-export type EngineClient = {
-  /** Rejects with a `SidecarError`, or with the signal's reason. */
-  request<Name extends RequestName>(name: Name, params: Params<Name>, options?: CallOptions): Promise<Result<Name>>
-  /** Dropped if it cannot be sent. */
-  notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void
-  /** requests the sidecar has not answered, including those that were cancelled or timed out here */
-  readonly unanswered: number
-  /** Resolves when there are none, or the connection is closed. */
-  quiet(): Promise<void>
-  /** lines that are not messages, and messages that were not expected */
-  readonly noise: { readonly lines: number; readonly first: string | undefined }
-  /** Rejects all pending and future requests with the reason. Idempotent: the first reason is kept. */
-  close(reason: Error): void
-}
-
-type Pending = { reject(reason: unknown): void }
+export type EngineClient = ReturnType<typeof connectEngine>
 
 /** `onClose` is called when the input stream ends. The owner then closes the client with the reason. */
-export function connectEngine(
-  input: Readable,
-  output: Writable,
-  listeners: Listeners,
-  onClose: () => void,
-): EngineClient {
+export function connectEngine(input: Readable, output: Writable, listeners: Listeners, onClose: () => void) {
+  /** lines that are not messages, and messages that were not expected */
   const noise: { lines: number; first: string | undefined } = { lines: 0, first: undefined }
   const onNoise = (text: string) => {
     noise.lines++
     noise.first ??= cut(line(text), 200)
   }
   const connection = createMessageConnection(new LineReader(input, onNoise), new LineWriter(output))
-  const pending = new Set<Pending>()
+  /** aborted with the reason when the client is closed */
+  const closed = new AbortController()
   let unanswered = 0
   const waiting: (() => void)[] = []
-  let closed: Error | undefined
 
   for (const name of Object.keys(NOTIFICATIONS) as NotificationName[]) listen(name)
   connection.onUnhandledNotification((message) => onNoise(JSON.stringify(message)))
@@ -86,79 +67,75 @@ export function connectEngine(
     return await connection.sendRequest(name, params, token)
   }
 
-  function settle(): void {
-    unanswered--
-    if (unanswered === 0) wake()
-  }
-
   function wake(): void {
     for (const resolve of waiting.splice(0)) resolve()
   }
 
-  function request<Name extends RequestName>(
+  /** Rejects with a `SidecarError`, or with the signal's reason. */
+  async function request<Name extends RequestName>(
     name: Name,
     params: Params<Name>,
     { timeoutMs, signal }: CallOptions = {},
   ): Promise<Result<Name>> {
-    return new Promise((resolve, reject) => {
-      if (closed) return reject(closed)
-      if (signal?.aborted) return reject(signal.reason)
-      const canceller = new CancellationTokenSource()
-      const giveUp = (reason: unknown) => {
-        canceller.cancel()
-        finish(() => reject(reason))
-      }
-      const onAbort = () => giveUp(signal?.reason)
-      const late = () => giveUp(new SidecarError("TIMEOUT", `${name}: no answer within ${timeoutMs} ms`))
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
-      timer?.unref()
-      const entry: Pending = { reject: (reason) => finish(() => reject(reason)) }
-      const finish = (act: () => void) => {
-        if (!pending.delete(entry)) return
-        clearTimeout(timer)
-        signal?.removeEventListener("abort", onAbort)
-        act()
-      }
-      pending.add(entry)
-      signal?.addEventListener("abort", onAbort, { once: true })
-      unanswered++
-      send(name, params, canceller.token).then(
-        (reply) => {
-          settle()
-          finish(() => {
-            const parsed = REQUESTS[name].result.safeParse(reply)
-            if (parsed.success) resolve(parsed.data as Result<Name>)
-            else reject(new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`))
-          })
-        },
-        (error: unknown) => {
-          settle()
-          finish(() => reject(refusal(name, error)))
-        },
-      )
-    })
+    const late = new AbortController()
+    const onLate = () => late.abort(new SidecarError("TIMEOUT", `${name}: no answer within ${timeoutMs} ms`))
+    const stop = AbortSignal.any([closed.signal, late.signal, ...(signal ? [signal] : [])])
+    stop.throwIfAborted()
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onLate, timeoutMs)
+    timer?.unref()
+    const canceller = new CancellationTokenSource()
+    unanswered++
+    try {
+      const answered = send(name, params, canceller.token).finally(() => {
+        unanswered--
+        if (unanswered === 0) wake()
+      })
+      const parsed = REQUESTS[name].result.safeParse(await orAborted(answered, stop))
+      if (parsed.success) return parsed.data as Result<Name>
+      throw new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`)
+    } catch (error) {
+      if (!stop.aborted) throw error instanceof SidecarError ? error : refusal(name, error)
+      if (!closed.signal.aborted) canceller.cancel()
+      throw stop.reason
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   return {
     request,
-    notify(name, notice) {
-      if (closed) return
+    /** Dropped if it cannot be sent. */
+    notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void {
+      if (closed.signal.aborted) return
       // throws when the stream has ended, rejects when it is not writable
       void (async () => connection.sendNotification(name, notice))().catch(() => {})
     },
+    /** requests the sidecar has not answered, including those that were cancelled or timed out here */
     get unanswered() {
       return unanswered
     },
-    quiet: () => (unanswered === 0 || closed ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-    noise,
-    close(reason) {
-      if (closed) return
-      closed = reason
-      for (const { reject } of [...pending]) reject(reason)
+    /** Resolves when there are none, or the client is closed. */
+    quiet: (): Promise<void> =>
+      unanswered === 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    noise: noise as Readonly<typeof noise>,
+    /** Rejects all pending and future requests with the reason. Idempotent: the first reason is kept. */
+    close(reason: Error): void {
+      if (closed.signal.aborted) return
+      closed.abort(reason)
       connection.dispose()
       wake()
     },
   }
+}
+
+/** Settles as the promise does, or on abort rejects at once with the signal's reason. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener("abort", onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort))
+  })
 }
 
 function refusal(name: RequestName, cause: unknown): SidecarError {

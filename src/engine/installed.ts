@@ -96,7 +96,8 @@ export async function chooseModel(
     : { reason: `option digest.model: ${shared}` }
 }
 
-async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
+/** The JSON of a file; undefined if it is missing or of another shape. Never rejects. */
+export async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
   try {
     const parsed = schema.safeParse(JSON.parse(await readFile(path, "utf8")))
     return parsed.success ? parsed.data : undefined

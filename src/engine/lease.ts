@@ -6,24 +6,20 @@ import { closeSync, lstatSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { makePrivateFolder } from "../system/private-folder.ts"
 
-/** Keep a reference while it is held: Bun closes a database that is garbage collected. */
-export type Lease = {
-  /**
-   * - `held`: this process has it
-   * - `busy`: another process has it
-   * - `unavailable`: no lease is possible here (no SQLite in the host, a file system without locks), with the reason;
-   *   the caller proceeds without one
-   */
-  acquire(): Promise<"held" | "busy" | { unavailable: string }>
-  /** Idempotent. */
-  release(): void
-}
+export type Lease = ReturnType<typeof createLease>
 
-export function createLease(folder: string): Lease {
+/** Keep a reference while it is held: Bun closes a database that is garbage collected. */
+export function createLease(folder: string) {
   const path = join(folder, "sidecar.lease")
   let held: Database | undefined
   return {
-    async acquire() {
+    /**
+     * - `held`: this process has it
+     * - `busy`: another process has it
+     * - `unavailable`: no lease is possible here (no SQLite in the host, a file system without locks), with the reason;
+     *   the caller proceeds without one
+     */
+    async acquire(): Promise<"held" | "busy" | { unavailable: string }> {
       if (held) return "held"
       if (!process.versions.bun) return { unavailable: "the host has no SQLite" }
       try {
@@ -45,7 +41,8 @@ export function createLease(folder: string): Lease {
         return { unavailable: error instanceof Error ? error.message : String(error) }
       }
     },
-    release() {
+    /** Idempotent. */
+    release(): void {
       held?.close()
       held = undefined
     },

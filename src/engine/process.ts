@@ -13,18 +13,7 @@ export type Exit = {
   started: boolean
 }
 
-export type SidecarProcess = {
-  /** undefined if it could not be started */
-  readonly pid: number | undefined
-  readonly stdin: Writable
-  readonly stdout: Readable
-  /** Resolves when it has exited or could not be started. Never rejects. */
-  readonly exited: Promise<Exit>
-  /** the last lines of stderr, oldest first, redacted */
-  lastLines(): string[]
-  /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. Idempotent. */
-  stop(): Promise<Exit>
-}
+export type SidecarProcess = ReturnType<typeof notStarted>
 
 /** From the end of stdin to SIGTERM, and from there to SIGKILL. */
 export const STOP_TIMES = { termMs: 500, killMs: 1_000 }
@@ -99,10 +88,19 @@ export function startProcess(
 }
 
 /** Stands in for a process that could not be started: it swallows its input and has no output. */
-function notStarted(exited: Promise<Exit>): SidecarProcess {
-  const stdin = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const stdout = Readable.from([])
-  return { pid: undefined, stdin, stdout, exited, lastLines: () => [], stop: () => exited }
+function notStarted(exited: Promise<Exit>) {
+  return {
+    /** undefined if it could not be started */
+    pid: undefined as number | undefined,
+    stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    stdout: Readable.from([]),
+    /** Resolves when it has exited or could not be started. Never rejects. */
+    exited,
+    /** the last lines of stderr, oldest first, redacted */
+    lastLines: (): string[] => [],
+    /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. Idempotent. */
+    stop: () => exited,
+  }
 }
 
 /** An idle child and its pipes must not keep the host's event loop alive. */

@@ -47,19 +47,10 @@ type RunConfig = {
   onLog(level: Notice<"engine/log">["level"], message: string): void
 }
 
-export type SidecarRun = {
-  readonly capabilities: Capabilities
-  /** One at a time. Rejects with a `SidecarError`, or with the signal's reason. */
-  write(params: WriteRequest, signal: AbortSignal): Promise<WriteReply>
-  pause(paused: boolean): void
-  /** Resolves with the reason once the process is gone. */
-  readonly ended: Promise<SidecarError>
-  /** Idempotent. Resolves once the process is gone. */
-  end(): Promise<void>
-}
+export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
-export async function startRun(config: RunConfig, signal: AbortSignal): Promise<SidecarRun> {
+export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
   const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
   const away = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
@@ -142,12 +133,15 @@ export async function startRun(config: RunConfig, signal: AbortSignal): Promise<
     const capabilities = await client.request("engine/load", load, { timeoutMs: times.loadMs })
     return {
       capabilities,
-      write: (params, signal) => write(params, signal, capabilities),
-      pause(paused) {
+      /** One at a time. Rejects with a `SidecarError`, or with the signal's reason. */
+      write: (params: WriteRequest, signal: AbortSignal) => write(params, signal, capabilities),
+      pause(paused: boolean): void {
         watch.pause(paused)
         client.notify("engine/pause", { paused })
       },
+      /** Resolves with the reason once the process is gone. */
       ended,
+      /** Idempotent. Resolves once the process is gone. */
       end: async () => void (await end(new SidecarError("CLOSED", "the sidecar was ended"))),
     }
   } catch (error) {
@@ -174,23 +168,11 @@ function withDetails(why: SidecarError, exit: Exit, command: string, lastLines: 
   return new SidecarError(why.code, `${why.message}${details.length ? ` (${details.join("; ")})` : ""}`, { cause: why })
 }
 
-type Watchdog = {
-  /** Reports a sign of life. */
-  heard(): void
-  /** Sets how long the sidecar may be silent from now on. */
-  allow(silenceMs: number): void
-  /** No time passes while the sidecar is paused. */
-  pause(paused: boolean): void
-  /** Calls `late` after `ms`, not counting pauses, unless the returned function is called first. */
-  after(ms: number, late: () => void): () => void
-  close(): void
-}
-
 /**
  * Checks that the sidecar gives signs of life while it owes an answer. Counts its own ticks instead of reading the clock,
  * so that a host that was suspended (ctrl-z, a closed laptop) does not blame its child.
  */
-function startWatchdog(tickMs: number, owes: () => boolean, onSilent: (ms: number) => void): Watchdog {
+function startWatchdog(tickMs: number, owes: () => boolean, onSilent: (ms: number) => void) {
   const deadlines = new Set<{ leftMs: number; late: () => void }>()
   let allowedMs = Number.POSITIVE_INFINITY
   let silentMs = 0
@@ -206,18 +188,22 @@ function startWatchdog(tickMs: number, owes: () => boolean, onSilent: (ms: numbe
   }, tickMs)
   timer.unref()
   return {
-    heard: () => {
+    /** Reports a sign of life. */
+    heard(): void {
       silentMs = 0
     },
-    allow(silenceMs) {
+    /** Sets how long the sidecar may be silent from now on. */
+    allow(silenceMs: number): void {
       allowedMs = silenceMs
       silentMs = 0
     },
-    pause(now) {
+    /** No time passes while the sidecar is paused. */
+    pause(now: boolean): void {
       paused = now
       silentMs = 0
     },
-    after(ms, late) {
+    /** Calls `late` after `ms`, not counting pauses, unless the returned function is called first. */
+    after(ms: number, late: () => void): () => void {
       const deadline = { leftMs: ms, late }
       deadlines.add(deadline)
       return () => void deadlines.delete(deadline)

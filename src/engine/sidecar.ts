@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { seconds } from "../text/format.ts"
+import { orAborted } from "./client.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
@@ -47,18 +48,9 @@ export type SidecarConfig = {
   onChange?: () => void
 }
 
-export type Sidecar = {
-  readonly state: SidecarState
-  /** of the model loaded last */
-  readonly capabilities: Capabilities | undefined
-  /** One at a time, in order. Rejects with a `SidecarError`, or on abort at once with the signal's reason. */
-  write(params: WriteRequest, signal: AbortSignal): Promise<WriteReply>
-  pause(paused: boolean): void
-  /** Permanent. Rejects what is pending. Idempotent. */
-  close(): Promise<void>
-}
+export type Sidecar = ReturnType<typeof createSidecar>
 
-export function createSidecar(config: SidecarConfig): Sidecar {
+export function createSidecar(config: SidecarConfig) {
   const times = { ...TIMES, ...config.times }
   const health = new Health(times.restsMs)
   const closing = new AbortController()
@@ -259,34 +251,27 @@ export function createSidecar(config: SidecarConfig): Sidecar {
       if (health.rest && now < health.rest.untilMs) return { kind: "degraded", reason: health.rest.reason }
       return { kind: "idle" }
     },
+    /** of the model loaded last */
     get capabilities() {
       return capabilities
     },
-    write: (params, signal) =>
+    /** One at a time, in order. Rejects with a `SidecarError`, or on abort at once with the signal's reason. */
+    write: (params: WriteRequest, signal: AbortSignal) =>
       orAborted(
         inTurn(() => work(params, signal)),
         signal,
       ),
-    pause(now) {
+    pause(now: boolean): void {
       if (now === paused) return
       paused = now
       run?.pause(now)
     },
-    async close() {
+    /** Permanent. Rejects what is pending. Idempotent. */
+    async close(): Promise<void> {
       closing.abort()
       clearTimeout(idle)
       await starting?.catch(() => {})
       await endRun()
     },
   }
-}
-
-/** Settles as the promise does, or on abort rejects at once with the signal's reason. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener("abort", onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort))
-  })
 }

@@ -10,30 +10,22 @@ import { readUsage } from "./v1/conversation.ts"
 /** A call as last reported, and what the plugin saved in it if it prepared the request. */
 export type ReportedCall = { usage: Usage; saving?: Saving }
 
-export type TurnAccount = {
-  /** epoch ms; 0 = it has not begun */
-  startedMs: number
-  hudTokens: number
-  /** estimated tokens that folds left out of the turn's requests */
-  foldedTokens: number
-  /** recalls made */
-  recalls: number
-  /** the last report of each call, by message id: OpenCode announces a message many times */
-  calls: Map<string, ReportedCall>
-  providerID: string
-  modelID: string
-}
+export type TurnAccount = ReturnType<typeof newTurnAccount>
 
 /** Calls counted in one turn. A runaway loop keeps its newest calls. */
 const MAX_CALLS = 5000
 
-export function newTurnAccount(): TurnAccount {
+export function newTurnAccount() {
   return {
+    /** epoch ms; 0 = it has not begun */
     startedMs: 0,
     hudTokens: 0,
+    /** estimated tokens that folds left out of the turn's requests */
     foldedTokens: 0,
+    /** recalls made */
     recalls: 0,
-    calls: new Map(),
+    /** the last report of each call, by message id: OpenCode announces a message many times */
+    calls: new Map<string, ReportedCall>(),
     providerID: "",
     modelID: "",
   }

@@ -1,7 +1,6 @@
 // One digest queue and one model for all directories and instances of this process. Nothing is started before a tool
 // output is worth a digest.
 
-import type { Backend } from "../digest/backends/backend.ts"
 import { createBackend } from "../digest/backends/choose.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
 import type { DigestStore } from "../digest/stored.ts"
@@ -15,27 +14,14 @@ import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
 import { type SharedStore, shareStore } from "./store.ts"
 
-export type SharedDigests = Digests & {
-  /** Checks once what is set up. Never rejects. */
-  prepare(): Promise<void>
-  /** who writes digests at the moment, and its state */
-  writer(): WriterStatus
-  /** Calls `listener` whenever `writer` has changed, until the digests are released. */
-  onChange(listener: () => void): void
-  release(): Promise<void>
-}
+export type SharedDigests = ReturnType<typeof shareDigests>
 
-type DigestService = {
-  digests: Digests
-  backend: Backend | undefined
-  prepared: Promise<void> | undefined
-  close(): Promise<void>
-}
+type DigestService = ReturnType<typeof startService>
 type User = { onChange?: () => void }
 
 const services = createShared<DigestService, User>((service) => service.close())
 
-export function shareDigests(options: Options, log: Log): SharedDigests {
+export function shareDigests(options: Options, log: Log) {
   const user: User = {}
   const key = JSON.stringify([options.digest, options.store])
   const { value: service, release } = services.acquire(key, user, (users) =>
@@ -46,19 +32,22 @@ export function shareDigests(options: Options, log: Log): SharedDigests {
   return {
     of: service.digests.of,
     queue: service.digests.queue,
-    async prepare() {
+    /** Checks once what is set up. Never rejects. */
+    async prepare(): Promise<void> {
       service.prepared ??= service.backend?.prepare?.()
       await service.prepared
     },
+    /** who writes digests at the moment, and its state */
     writer: () => writerOf(service, options),
-    onChange(listener) {
+    /** Calls `listener` whenever `writer` has changed, until the digests are released. */
+    onChange(listener: () => void): void {
       user.onChange = listener
     },
     release,
   }
 }
 
-function startService({ digest, store: storeOptions }: Options, log: Log, onChange: () => void): DigestService {
+function startService({ digest, store: storeOptions }: Options, log: Log, onChange: () => void) {
   const backend = createBackend({ options: digest, dataFolder, report: log.say, onChange })
   const store = shareStore(storeOptions, log)
   const digests = createDigests({
@@ -74,7 +63,7 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
   return {
     digests,
     backend,
-    prepared: undefined,
+    prepared: undefined as Promise<void> | undefined,
     async close() {
       logTotals(digests, log)
       await digests.queue?.close()

@@ -7,14 +7,7 @@ import { ACTIVE, cut } from "../text/sanitize.ts"
 
 export type Level = "debug" | "info" | "warn" | "error"
 
-export type Log = {
-  /** Writes one line to OpenCode's log. The same line is written only once. */
-  say(level: Level, message: string): void
-  /** Logs a warning and shows it as a toast, as soon as toasts can be shown. The same warning is shown only once. */
-  warnUser(message: string): void
-  /** Shows waiting toasts, and later ones at once. Call when a session is active: before that, toasts are lost. */
-  showToasts(): void
-}
+export type Log = ReturnType<typeof createLog>
 
 const MAX_LINE_CHARS = 1000
 /** Different lines remembered. Beyond that nothing is logged, so that memory stays bounded. */
@@ -22,7 +15,7 @@ const MAX_LINES = 500
 const MAX_TOAST_CHARS = 600
 const TOAST_MS = 12_000
 
-export function createLog(client: PluginInput["client"] | undefined): Log {
+export function createLog(client: PluginInput["client"] | undefined) {
   const said = new Set<string>()
   const waiting: string[] = []
   let canShow = false
@@ -42,13 +35,16 @@ export function createLog(client: PluginInput["client"] | undefined): Log {
     if (message) send(() => client?.tui?.showToast({ body }))
   }
   return {
-    say: (level, message) => void once(level, message),
-    warnUser(message) {
+    /** Writes one line to OpenCode's log. The same line is written only once. */
+    say: (level: Level, message: string): void => void once(level, message),
+    /** Logs a warning and shows it as a toast, as soon as toasts can be shown. The same warning is shown only once. */
+    warnUser(message: string): void {
       if (!once("warn", message)) return
       waiting.push(message)
       if (canShow) toast()
     },
-    showToasts() {
+    /** Shows waiting toasts, and later ones at once. Call when a session is active: before that, toasts are lost. */
+    showToasts(): void {
       if (canShow) return
       canShow = true
       toast()

@@ -1,7 +1,7 @@
 // The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
 // the system hook, which runs after it, does.
 
-import { compactsAt, outputCapOf } from "../fold/limits.ts"
+import { compactsAt, type ModelLimits, outputCapOf } from "../fold/limits.ts"
 import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
 import type { ModelRecord, Pricing } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
@@ -11,32 +11,21 @@ import { type ModelName, modelKey } from "../session/conversation.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
-export type Models = {
-  /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
-  note(model: unknown, session?: Session): void
-  /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
-  configure(config: unknown): void
-  /** how much of a tool's answer OpenCode passes on uncut */
-  answerLimits(): PageLimits
-  /** size of the model's context window in tokens, undefined when unknown or unlimited */
-  contextLimit(name: ModelName | undefined): number | undefined
-  /** the circumstances in which a call to the model is prepared */
-  circumstances(name: ModelName | undefined, nowMs: number): Circumstances
-}
+export type Models = ReturnType<typeof createModels>
 
-type Limits = { context?: number; input?: number; output?: number }
-type Known = { limits: Limits; pricing: Pricing }
+type Known = { limits: ModelLimits; pricing: Pricing }
 
 const MAX_MODELS = 200
 
-export function createModels(options: Options): Models {
+export function createModels(options: Options) {
   const prices = pricingOverride(options)
   const known = new Map<string, Known>()
   let answer: PageLimits = HOST_LIMITS
   let compaction: { auto?: boolean; reserved?: number } = {}
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
   return {
-    note(model, session) {
+    /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
+    note(model: unknown, session?: Session): void {
       const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
       if (typeof id !== "string" || typeof providerID !== "string") return
       if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
@@ -51,7 +40,8 @@ export function createModels(options: Options): Models {
         MAX_MODELS,
       )
     },
-    configure(config) {
+    /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
+    configure(config: unknown): void {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
       const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
       answer = {
@@ -63,9 +53,12 @@ export function createModels(options: Options): Models {
         ...(typeof reserved === "number" ? { reserved } : {}),
       }
     },
+    /** how much of a tool's answer OpenCode passes on uncut */
     answerLimits: () => answer,
-    contextLimit: (name) => limitsOf(name).context,
-    circumstances(name, nowMs) {
+    /** size of the model's context window in tokens, undefined when unknown or unlimited */
+    contextLimit: (name: ModelName | undefined) => limitsOf(name).context,
+    /** the circumstances in which a call to the model is prepared */
+    circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits = limitsOf(name)
       const threshold = compactsAt(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
       return {
@@ -84,8 +77,8 @@ export function modelOf({ called, ledger }: Session, named = ledger.facts.model)
   return called && called.named === modelKey(named) ? called.model : named
 }
 
-function readLimits(value: unknown): Limits {
-  const limits: Limits = {}
+function readLimits(value: unknown): ModelLimits {
+  const limits: ModelLimits = {}
   for (const name of ["context", "input", "output"] as const) {
     const limit = asRecord(value)?.[name]
     if (typeof limit === "number" && limit > 0) limits[name] = limit

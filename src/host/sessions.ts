@@ -32,13 +32,7 @@ export type Session = SessionState & {
   account: SessionAccount
 }
 
-export type Sessions = {
-  /** The session's record, created if there is none. */
-  get(id: string): Session
-  /** The record if there is one. */
-  peek(id: string): Session | undefined
-  delete(id: string): void
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 /** Sessions kept in memory. The least recently used one is dropped; its facts can be derived from its messages again. */
 const MAX_SESSIONS = 100
@@ -48,7 +42,7 @@ const MAX_SESSIONS = 100
  */
 const MAX_RECORDS = 100_000
 
-export function createSessions(env: Env): Sessions {
+export function createSessions(env: Env) {
   const sessions = new Map<string, Session>()
   const begin = (id: string): Session => ({
     ...newSessionState(env),
@@ -75,13 +69,15 @@ export function createSessions(env: Env): Sessions {
   }
 
   return {
-    get(id) {
+    /** The session's record, created if there is none. */
+    get(id: string): Session {
       const session = sessions.get(id) ?? begin(id)
       renew(sessions, id, session, MAX_SESSIONS)
       makeRoom(id)
       return session
     },
-    peek: (id) => sessions.get(id),
-    delete: (id) => void sessions.delete(id),
+    /** The record if there is one. */
+    peek: (id: string): Session | undefined => sessions.get(id),
+    delete: (id: string): void => void sessions.delete(id),
   }
 }

@@ -2,63 +2,48 @@
 // so that no request waits for it.
 
 import type { Options } from "../options.ts"
+import type { Store } from "../store/open.ts"
 import { openStore } from "../store/open.ts"
-import type { Store } from "../store/record.ts"
 import { createShared, type Share } from "../system/shared.ts"
 import type { Log } from "./log.ts"
 
-export type SharedStore = {
-  /** Starts to open the store in the background. Later calls do nothing. */
-  open(): void
-  /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
-  opening(): Promise<Store> | undefined
-  /**
-   * Whether what is saved now is on disk at once: the store is open. Starts to open it if it is not. True when the store is
-   * switched off, since then nothing is waited for.
-   */
-  isReady(): boolean
-  /**
-   * Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off.
-   */
-  use(action: (store: Store) => void): void
-  release(): Promise<void>
-}
+export type SharedStore = ReturnType<typeof shareStore>
 
 type Opening = { opened: Promise<Store>; store?: Store }
 
 const stores = createShared<Opening, object>(async ({ opened }) => (await opened).close())
 
-const NO_STORE: SharedStore = {
-  open: () => {},
-  opening: () => undefined,
-  isReady: () => true,
-  use: () => {},
-  release: async () => {},
-}
-
-export function shareStore({ enabled, path }: Options["store"], log: Log): SharedStore {
-  if (!enabled) return NO_STORE
+export function shareStore({ enabled, path }: Options["store"], log: Log) {
   let share: Share<Opening, object> | undefined
   let released = false
+  /** Starts to open the store in the background, unless it is switched off. Later calls do nothing. */
   const open = () => {
-    if (!released) share ??= stores.acquire(path ?? "", {}, () => startOpening(path, log))
+    if (enabled && !released) share ??= stores.acquire(path ?? "", {}, () => startOpening(path, log))
     return share?.value
   }
   // Without Bun there is no SQLite. The warning about that should come at startup, not in the middle of a session.
   if (!process.versions.bun) open()
   return {
     open,
-    opening: () => open()?.opened,
-    isReady() {
+    /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
+    opening: (): Promise<Store> | undefined => open()?.opened,
+    /**
+     * Whether what is saved now is on disk at once: the store is open. Starts to open it if it is not. True when the store is
+     * switched off, since then nothing is waited for.
+     */
+    isReady(): boolean {
       const opening = open()
       return !opening || opening.store !== undefined
     },
-    use(action) {
+    /**
+     * Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off.
+     */
+    use(action: (store: Store) => void): void {
       const opening = open()
       if (opening?.store) action(opening.store)
       else void opening?.opened.then(action)
     },
-    async release() {
+    async release(): Promise<void> {
       released = true
       await share?.release()
     },

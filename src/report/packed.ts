@@ -2,7 +2,6 @@
 // columns there; the page makes objects of them again.
 
 import type { Reason } from "../fold/fold.ts"
-import { deltasOf, type TextDelta, textsOf } from "./deltas.ts"
 import type { ReportData, ReportedFold, SessionReport } from "./report.ts"
 
 export type PackedReport = Omit<ReportData, "sessions"> & { sessions: PackedSession[] }
@@ -21,7 +20,7 @@ type PackedFolds = {
   /** indices into `words`: why this one, and why the request was folded; -1 when there is no second half */
   because: [own: number, cut: number][]
   words: string[]
-  texts: TextDelta[]
+  texts: string[]
   tokens: number[]
   textTokens: number[]
 }
@@ -60,14 +59,13 @@ function packFolds(folds: readonly ReportedFold[]): PackedFolds {
     whats: folds.map(({ what }) => what),
     because,
     words: [...words.keys()],
-    texts: deltasOf(folds.map(withoutNumbers)),
+    texts: folds.map(withoutNumbers),
     tokens: folds.map(({ tokens }) => tokens),
     textTokens: folds.map(({ textTokens }) => textTokens),
   }
 }
 
 function unpackFolds(packed: PackedFolds): ReportedFold[] {
-  const texts = textsOf(packed.texts)
   return packed.ids.map((id, at): ReportedFold => {
     const step = packed.steps[at] ?? 0
     const halves = (packed.because[at] ?? []).flatMap((place) => packed.words[place] ?? [])
@@ -79,7 +77,7 @@ function unpackFolds(packed: PackedFolds): ReportedFold[] {
       reason: packed.reasons[at] ?? "pays",
       what: packed.whats[at] ?? "",
       because: halves.join(HALVES),
-      text: withNumbers(texts[at] ?? "", step),
+      text: withNumbers(packed.texts[at] ?? "", step),
       tokens: packed.tokens[at] ?? 0,
       textTokens: packed.textTokens[at] ?? 0,
     }

@@ -5,7 +5,6 @@ import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { CompactionKind } from "../replay/context.ts"
 import type { Replay } from "../replay/replay.ts"
-import type { TextDelta } from "./deltas.ts"
 
 export type ReportData = {
   /** name and version of the program that wrote it */
@@ -33,8 +32,9 @@ export type SessionReport = {
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number
   calls: CallColumns
-  /** HUD of each call, delta encoded */
-  huds: TextDelta[]
+  /** HUD of each call as indices into `hudPieces`, most of which stand in many HUDs; null if the call has none */
+  huds: (number[] | null)[]
+  hudPieces: string[]
   folds: ReportedFold[]
   /** what the requests consist of, whenever that changes, by ascending call */
   outlines: Outline[]
@@ -88,6 +88,11 @@ export type ToolCost = {
   /** tokens of both, counted for every request that carried them */
   withoutTokens: number
   withTokens: number
+}
+
+/** The HUD of a call, by its place from 0. */
+export function hudOf({ huds, hudPieces }: Pick<SessionReport, "huds" | "hudPieces">, at: number): string | undefined {
+  return huds[at]?.map((piece) => hudPieces[piece]).join("")
 }
 
 export function noCost(tool: string): ToolCost {

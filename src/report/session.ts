@@ -12,7 +12,6 @@ import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
-import { deltasOf } from "./deltas.ts"
 import {
   byCost,
   type CallColumns,
@@ -44,7 +43,8 @@ export function reportSession(
     ...{ seconds: [], without: [], withoutCached: [], with: [], withCached: [], saved: [], savedMicroUsd: [] },
     ...{ hudTokens: [], reported: [], reportedCached: [] },
   }
-  const huds: (string | undefined)[] = []
+  const huds: SessionReport["huds"] = []
+  const hudPieces = new Map<string, number>()
   const folds: ReportedFold[] = []
   const compactions: SessionReport["compactions"] = []
   const used: number[][] = []
@@ -77,7 +77,7 @@ export function reportSession(
     calls.hudTokens.push(Math.round(call?.hud?.tokens ?? 0))
     calls.reported.push(usage ? usage.input + usage.cacheRead + usage.cacheWrite : null)
     calls.reportedCached.push(usage ? usage.cacheRead : null)
-    huds.push(call?.hud && cleanLines(call.hud.text))
+    huds.push(call?.hud ? piecesOfHud(call.hud.text).map((piece) => placeOf(hudPieces, piece)) : null)
     folds.push(...(call?.folded ?? []).map(reportedFold))
     if (compaction) compactions.push([number, compaction])
     if (done.messages.at(-1)?.kind === "user") asked.push(number)
@@ -98,7 +98,8 @@ export function reportSession(
     replay: withoutNames(replay),
     ...{ skipped, startMs, folds, outlines, asked, compactions, used },
     calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
-    huds: deltasOf(huds),
+    huds,
+    hudPieces: [...hudPieces.keys()],
     tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) })),
     names: [...names.keys()],
   }
@@ -156,34 +157,34 @@ function usedIn(message: Message, call: number, names: Map<string, number>, env:
     .flatMap((part) => {
       if (part.type !== "tool") return []
       const event = normalize(part, place, env)
-      const name = clean(nameOf(event), MAX_NAME_CHARS)
-      const at = names.get(name) ?? names.size
-      names.set(name, at)
+      const at = placeOf(names, clean(nameOf(event), MAX_NAME_CHARS))
       return [event.error !== undefined || event.failure !== undefined ? ~at : at]
     })
     .slice(0, MAX_TOOL_CALLS)
+}
+
+/** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */
+function piecesOfHud(text: string): string[] {
+  return text
+    .split("\n")
+    .map(redact)
+    .join("\n")
+    .split(/(?<=[\n,;])/)
+}
+
+/** The place of a text in the list of its keys, to which a new one is added. */
+function placeOf(list: Map<string, number>, text: string): number {
+  const at = list.get(text) ?? list.size
+  list.set(text, at)
+  return at
 }
 
 function clean(text: string, maxChars: number): string {
   return cut(redact(line(text)), maxChars)
 }
 
-/** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */
-function cleanLines(text: string): string {
-  return text.split("\n").map(redact).join("\n")
-}
-
 /** Adds up what each tool costs while a session is replayed. */
-type ToolCount = {
-  /** Counts a request. */
-  sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void
-  /** Counts what a call wrote, as it was at that time. */
-  wrote(message: Message): void
-  /** Most expensive first. */
-  list(): ToolCost[]
-}
-
-function newToolCount(): ToolCount {
+function newToolCount() {
   const costs = new Map<string, ToolCost>()
   const of = (tool: string) => {
     const cost = costs.get(tool) ?? noCost(tool)
@@ -191,10 +192,12 @@ function newToolCount(): ToolCount {
     return cost
   }
   return {
-    sent(side, pieces) {
+    /** Counts a request. */
+    sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void {
       for (const { tool, tokens } of pieces) if (tool !== undefined) of(tool)[side] += tokens
     },
-    wrote(message) {
+    /** Counts what a call wrote, as it was at that time. */
+    wrote(message: Message): void {
       for (const piece of piecesOf([message])) {
         const { tool, tokens } = piece
         if (tool === undefined) continue
@@ -202,6 +205,7 @@ function newToolCount(): ToolCount {
         of(tool)[isResult(piece) ? "outputTokens" : "inputTokens"] += tokens
       }
     },
+    /** Most expensive first. */
     list: () => byCost(costs.values()),
   }
 }

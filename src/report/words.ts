@@ -1,5 +1,6 @@
 // The result of a replay in a few words, for the top of the page and for the terminal.
 
+import type { Reason } from "../fold/fold.ts"
 import type { Replay } from "../replay/replay.ts"
 import { savedCost, savedUsd } from "../replay/saved.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
@@ -18,18 +19,27 @@ export function headline(replay: Replay): [string, ...string[]] {
 
 /** Such as "saved 39% (412k tokens at the fresh-token price)". */
 function savedWords(replay: Replay): string {
-  const { billing, pricings, without, with: sent } = replay
-  if (billing !== "tokens") {
-    const bills = billing === "requests" ? "bills requests, not tokens" : "bills nothing"
-    const share = finePercent(Math.abs(1 - sent.tokens / without.tokens))
-    return `${pricings.join(", ")} ${bills}; requests ${share} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
-  }
+  if (replay.billing !== "tokens") return `${billedWords(replay)}; requests ${sizeWords(replay)}`
   const saved = savedCost(replay)
   const usd = usdSaved(replay)
   const money = usd === undefined ? "" : `, about ${dollars(Math.abs(usd))}`
   const worth = `${amount(Math.abs(saved))} tokens at the fresh-token price${money}`
   return `${saved < 0 ? "cost" : "saved"} ${savedPercent(replay)}${saved < 0 ? " more" : ""} (${worth})`
 }
+
+/** How providers bill that do not bill tokens. */
+export function billedWords({ pricings, billing }: Replay): string {
+  return `${pricings.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
+}
+
+/** How much larger or smaller the requests are with the plugin. */
+export function sizeWords({ without, with: sent }: Replay): string {
+  const share = finePercent(Math.abs(1 - sent.tokens / without.tokens))
+  return `${share} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
+}
+
+/** Why outputs were folded. */
+export const REASONS: Record<Reason, string> = { free: "at no cost", pays: "to save", must: "to make room" }
 
 /** Without sign. */
 export function savedPercent(replay: Replay): string {

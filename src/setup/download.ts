@@ -131,10 +131,9 @@ class Download {
       { headers },
       { env, repository: this.from.repository, signal: both },
     )
-    await this.begin(response)
-    const file = await open(this.part, this.doneBytes > 0 ? APPEND : TRUNCATE, 0o600).catch(async (cause) => {
+    const file = await this.begin(response).catch(async (error) => {
       await response.body?.cancel()
-      throw await this.writeError(cause)
+      throw error
     })
     const timer = setTimeout(() => stalled.abort(new Error(`no data for ${STALL_MS / 1000} s`)), STALL_MS)
     try {
@@ -174,8 +173,8 @@ class Download {
     return new SetupError("OFFLINE", `the connection to ${new URL(this.from.url).origin} broke (${why}).`, { cause })
   }
 
-  /** Checks the response's type, its range and the size of the file. */
-  private async begin(response: Response): Promise<void> {
+  /** Checks the response's type, its range and the size of the file, and opens the part. */
+  private async begin(response: Response): Promise<FileHandle> {
     const length = Number(response.headers.get("content-length")) || undefined
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "")
     const continues = response.status === 206 && Number(range?.[1]) === this.doneBytes
@@ -185,21 +184,19 @@ class Download {
       this.doneBytes = 0
     }
     if (response.status === 416) {
-      await response.body?.cancel()
       await rm(this.part, { force: true })
       throw new SetupError("HUB_FAILED", `${this.from.url} is shorter than the part fetched before; starting over`)
     }
     const total = continues ? Number(range?.[2]) : length
-    if (/^text\/html\b/.test(response.headers.get("content-type") ?? "")) {
-      await response.body?.cancel()
-      throw notAModel(this.from.url, "a web page")
-    }
+    if (/^text\/html\b/.test(response.headers.get("content-type") ?? "")) throw notAModel(this.from.url, "a web page")
     if (total !== undefined && this.from.sizeBytes !== undefined && total !== this.from.sizeBytes) {
-      await response.body?.cancel()
       const what = `${this.from.url} is not the expected file: expected ${this.from.sizeBytes} bytes, got ${total}`
       throw new SetupError("CHECKSUM", `${what}; nothing was kept`)
     }
     this.totalBytes ??= total
+    return open(this.part, this.doneBytes > 0 ? APPEND : TRUNCATE, 0o600).catch(async (cause) => {
+      throw await this.writeError(cause)
+    })
   }
 
   private async take(chunk: Uint8Array, file: FileHandle): Promise<void> {

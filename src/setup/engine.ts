@@ -3,7 +3,8 @@
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type EngineRecord, type Places, readInstalled } from "../engine/installed.ts"
+import * as z from "zod/mini"
+import { type EngineRecord, type Places, readInstalled, readRecord } from "../engine/installed.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { restrictTreeToOwner, writePrivate } from "../system/private-folder.ts"
@@ -26,6 +27,8 @@ export type EngineOptions = LockOptions & {
 
 /** `present`: nothing had to be done; `updated`: only `main.js` was old */
 export type EngineState = "present" | "updated" | "installed"
+
+const manifestSchema = z.object({ version: z.string() })
 
 /** In node_modules, written last. Packages installed in another way have none. */
 const STAMP = ".lock-sha256"
@@ -64,14 +67,14 @@ export async function installEngine(
     if (await isUpToDate(variants, places, main)) return "present"
     const kept = await installedVariants(variants, places)
     if (kept) {
-      await copyMain(main, places.main)
+      await writePrivate(places.main, await readFile(main))
       await writeRecord(kept, places.engineRecord)
       return "updated"
     }
     return inStagingFolder(places.sidecar, async (staging) => {
       const pinned = pin(variants)
       await build(pinned, staging, options)
-      await copyMain(main, join(staging, "main.js"))
+      await writePrivate(join(staging, "main.js"), await readFile(main))
       await writeRecord(pinned, join(staging, "installed.json"))
       // installers apply the umask and the modes in the packages
       restrictTreeToOwner(staging)
@@ -145,7 +148,7 @@ async function buildWith(installer: Installer, pinned: Pinned, folder: string, o
   await rm(join(folder, OWN_CACHE), { recursive: true, force: true })
   const modules = join(folder, "node_modules")
   for (const [name, version] of Object.entries(pinned.direct)) {
-    const found = await versionOf(join(modules, name))
+    const found = (await readRecord(join(modules, name, "package.json"), manifestSchema))?.version
     if (found === version) continue
     const what = `${installer.name} should have installed ${name} ${version}, but installed ${found ?? "nothing"}`
     throw new SetupError("INSTALL_FAILED", `${what}; check the npm settings of this machine`)
@@ -155,20 +158,8 @@ async function buildWith(installer: Installer, pinned: Pinned, folder: string, o
   await writeFile(join(modules, STAMP), pinned.stamp)
 }
 
-async function versionOf(folder: string): Promise<string | undefined> {
-  try {
-    return (JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { version?: string }).version
-  } catch {
-    return undefined
-  }
-}
-
 async function isStamped(target: string, pinned: Pinned): Promise<boolean> {
   return (await readFile(join(target, STAMP), "utf8").catch(() => "")) === pinned.stamp
-}
-
-async function copyMain(from: string, to: string): Promise<void> {
-  await writePrivate(to, await readFile(from))
 }
 
 async function writeRecord({ version, variants }: Pinned, path: string): Promise<void> {

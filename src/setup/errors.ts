@@ -1,5 +1,7 @@
 // The errors of setup. The message is one line for the user: what failed, what was expected and found, and what to do.
 
+import { CodedError } from "../system/values.ts"
+
 export type SetupErrorCode =
   | "UNSUPPORTED" // there is no prebuilt engine for this machine
   | "NO_INSTALLER" // no program here can install npm packages
@@ -16,15 +18,8 @@ export type SetupErrorCode =
   | "UNWRITABLE" // the data folder is not writable
   | "IN_USE" // a file or folder could not be replaced
 
-export class SetupError extends Error {
+export class SetupError extends CodedError<SetupErrorCode> {
   override readonly name = "SetupError"
-  constructor(
-    readonly code: SetupErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
-  }
 }
 
 /** The code of a system error, otherwise the message. */

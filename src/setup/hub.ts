@@ -3,6 +3,7 @@
 
 import { basename } from "node:path"
 import * as z from "zod/mini"
+import { isLoopback } from "../digest/backends/http.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { SetupError, shortReason } from "./errors.ts"
 import { type HubReference, hasQuantisation, isModelPath } from "./models.ts"
@@ -87,7 +88,8 @@ export async function requestHub(url: string, init: RequestInit, request: HubReq
   const hub = new URL(hubOf(env))
   let at = new URL(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const token = at.origin === hub.origin && isPrivate(at) ? env.HF_TOKEN : undefined
+    const token =
+      at.origin === hub.origin && (at.protocol === "https:" || isLoopback(at.hostname)) ? env.HF_TOKEN : undefined
     const headers = new Headers(init.headers)
     // the byte offsets of a compressed response would not be those of the file
     headers.set("accept-encoding", "identity")
@@ -111,10 +113,6 @@ export async function requestHub(url: string, init: RequestInit, request: HubReq
     throw refusal(response, repository, hub, Boolean(env.HF_TOKEN))
   }
   throw new SetupError("HUB_FAILED", `${url} redirects more than ${MAX_REDIRECTS} times; try again later`)
-}
-
-function isPrivate({ protocol, hostname }: URL): boolean {
-  return protocol === "https:" || hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]"
 }
 
 /** Rejects with OFFLINE if there is no answer in time. The signal also aborts the body. */

@@ -9,13 +9,6 @@ import { SetupError, systemCode } from "./errors.ts"
 import type { HubFile } from "./hub.ts"
 import { hasQuantisation, MODELS, readReference } from "./models.ts"
 
-export type FetchedModel = {
-  /** name in the curated list, or URI */
-  name: string
-  path: string
-  sizeBytes: number
-}
-
 /** Where a file of the hub is stored. */
 export function fetchedPath(places: Places, { repository, file }: Pick<HubFile, "repository" | "file">): string {
   return join(places.models, ...repository.split("/"), ...file.split("/"))
@@ -26,8 +19,8 @@ export function hubModelName({ repository, file }: Pick<HubFile, "repository" | 
   return listed?.name ?? `hf:${repository}/${file}`
 }
 
-/** All completely fetched models, sorted by name. */
-export async function fetchedModels(places: Places): Promise<FetchedModel[]> {
+/** All completely fetched models, sorted by name, which is that in the curated list, or the URI. */
+export async function fetchedModels(places: Places) {
   const paths = await modelFiles(places, /\.gguf$/i)
   const models = await Promise.all(
     paths.map(async (path) => {
@@ -40,7 +33,7 @@ export async function fetchedModels(places: Places): Promise<FetchedModel[]> {
 }
 
 /** Finds a fetched model by its name, file name, path, or URI. */
-export async function findFetched(places: Places, text: string): Promise<FetchedModel | undefined> {
+export async function findFetched(places: Places, text: string) {
   const models = await fetchedModels(places)
   const named = models.find(
     ({ name, path }) => [name, path, basename(path)].includes(text) || name === text.toLowerCase(),

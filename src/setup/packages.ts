@@ -2,7 +2,6 @@
 // sidecar/package-lock.json pins them. Pure: decides over a `Machine` that was probed elsewhere.
 
 import { createHash } from "node:crypto"
-import * as z from "zod/mini"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
 import type { GpuChoice } from "../engine/wire/messages.ts"
@@ -17,7 +16,7 @@ type Choice = {
 }
 
 /** Required by the prebuilt Linux libraries of 3.21.1. */
-const MIN_GLIBC = [2, 34] as const
+const MIN_GLIBC = "2.34"
 
 /** By Node's platform and arch. The package for Apple silicon contains both CPU and Metal code. */
 const BASE: Readonly<Record<string, string>> = {
@@ -56,8 +55,8 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto"): Choic
   if (!base) throw unsupported(`for ${platform} on ${arch}`, `expected one of ${Object.keys(BASE).join(", ")}`)
   if (libc?.name === "musl")
     throw unsupported("for musl (Alpine and the like)", "expected a Linux with glibc 2.34 or newer")
-  if (libc && isOlder(libc.version, MIN_GLIBC)) {
-    throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC.join(".")} or newer`)
+  if (libc && libc.version.localeCompare(MIN_GLIBC, "en", { numeric: true }) < 0) {
+    throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC} or newer`)
   }
   const { extra, why } = forGpu(machine, base, gpu)
   // If this process is emulated, OpenCode's own binary may or may not be; both packages are small.
@@ -109,11 +108,6 @@ function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string
   return { extra: [`${base}-vulkan`], why: `${name} with Vulkan (${real.join(", ")})` }
 }
 
-function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [a = 0, b = 0] = version.split(".").map(Number)
-  return a < major || (a === major && b < minor)
-}
-
 function unsupported(what: string, expected: string): SetupError {
   const instead = 'digests without a model work everywhere, and so does a local server: digest.backend "openai"'
   return new SetupError("UNSUPPORTED", `there is no prebuilt engine ${what}; ${expected}. ${instead}`)
@@ -122,23 +116,21 @@ function unsupported(what: string, expected: string): SetupError {
 export const ENGINE = "node-llama-cpp"
 const SCOPE = "@node-llama-cpp/"
 
-const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) })
-const lockSchema = z.looseObject({ packages: z.record(z.string(), z.looseObject({})) })
-const rootSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) })
-
 /** The pinned version of node-llama-cpp. */
-export const engineVersion = versionIn(manifestSchema.parse(shippedManifest).dependencies)
+export const engineVersion = shippedManifest.dependencies[ENGINE]
+
+type Lock = { packages: Record<string, Record<string, unknown>> }
 
 /**
  * Makes the chosen variants direct dependencies, so that the others, as optional ones, can be omitted: npm and bun cannot
  * install one optional dependency without the others, and all that fit Linux x64 have 670 MB.
  * Throws if the lock does not pin one of the variants with its checksum.
  */
-export function pin(variants: readonly string[], manifest: unknown = shippedManifest, lock: unknown = shippedLock) {
-  const packages = { ...lockSchema.parse(lock).packages }
-  const { dependencies, ...rest } = manifestSchema.parse(manifest)
-  const version = versionIn(dependencies)
-  const direct = { ...dependencies }
+export function pin(variants: readonly string[], manifest = shippedManifest, lock: Lock = shippedLock) {
+  const packages = { ...lock.packages }
+  const { dependencies, ...rest } = manifest
+  const version = dependencies[ENGINE]
+  const direct: Record<string, string> = { ...dependencies }
   for (const variant of variants) {
     const key = `node_modules/${variantPackage(variant)}`
     const { optional: _, ...entry } = packages[key] ?? {}
@@ -148,8 +140,8 @@ export function pin(variants: readonly string[], manifest: unknown = shippedMani
     packages[key] = entry
     direct[variantPackage(variant)] = version
   }
-  packages[""] = { ...rootSchema.parse(packages[""]), dependencies: direct }
-  const text = JSON.stringify({ ...lockSchema.parse(lock), packages }, null, 2)
+  packages[""] = { ...packages[""], dependencies: direct }
+  const text = JSON.stringify({ ...lock, packages }, null, 2)
   return {
     /** version of node-llama-cpp and of every variant */
     version,
@@ -169,10 +161,4 @@ export type Pinned = ReturnType<typeof pin>
 
 export function variantPackage(variant: string): string {
   return `${SCOPE}${variant}`
-}
-
-function versionIn(dependencies: Readonly<Record<string, string>>): string {
-  const version = dependencies[ENGINE]
-  if (version === undefined) throw new Error(`sidecar/package.json does not depend on ${ENGINE}`)
-  return version
 }

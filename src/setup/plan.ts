@@ -11,7 +11,7 @@ import { type EngineOptions, type EngineState, installEngine, isUpToDate } from 
 import { exists, leftoversBeside, sizeOf } from "./folder.ts"
 import { type HubFile, locate } from "./hub.ts"
 import { type LockOptions, withLock } from "./lock.ts"
-import { type Machine, probeMachine } from "./machine.ts"
+import { probeMachine } from "./machine.ts"
 import {
   checkModelFile,
   clearModelInUse,
@@ -24,16 +24,7 @@ import {
 import { DEFAULT_MODEL, type ModelReference, readReference } from "./models.ts"
 import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
-export type EnginePlan = {
-  version: string
-  variants: readonly string[]
-  /** why a GPU is used or not */
-  why: string
-  fetchedBytes: number
-  installedBytes: number
-  /** whether there is nothing to install */
-  isThere: boolean
-}
+export type Plan = Awaited<ReturnType<typeof planSetup>>
 
 export type ModelPlan =
   /** the model in use is kept */
@@ -41,15 +32,6 @@ export type ModelPlan =
   /** the user's own file, which stays where it is */
   | { kind: "file"; name: string; path: string; sizeBytes: number }
   | { kind: "hub"; name: string; path: string; file: HubFile; licence?: string; isThere: boolean }
-
-export type Plan = {
-  machine: Machine
-  engine: EnginePlan
-  /** undefined: no model was requested */
-  model: ModelPlan | undefined
-  /** the model in use, if its file is missing or has changed, so that the plugin does not load it */
-  missing?: ModelInUse
-}
 
 type PlanOptions = {
   env: Environment
@@ -63,12 +45,13 @@ type PlanOptions = {
 }
 
 /** Uses the network only for a model that is named by a URI of the hub. Rejects with a SetupError. */
-export async function planSetup({ env, places, main, gpu, model, signal }: PlanOptions): Promise<Plan> {
+export async function planSetup({ env, places, main, gpu, model, signal }: PlanOptions) {
   const machine = await probeMachine(env)
   const { variants, why } = chooseVariants(machine, gpu)
+  /** whether there is nothing to install */
   const isThere = await isUpToDate(variants, places, main)
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
-  if (model === false) return { machine, engine, model: undefined }
+  if (model === false) return { machine, engine }
   const record = await modelInUse(places)
   const isUsable =
     record && (await hasSize(record.path, record.sizeBytes)) && (await changedModelReason(record, signal)) === undefined
@@ -76,7 +59,9 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
     isUsable && model === undefined
       ? { kind: "kept", record }
       : await planReference(readReference(model ?? DEFAULT_MODEL), places, env, signal)
-  return { machine, engine, model: planned, ...(record && !isUsable ? { missing: record } : {}) }
+  /** the model in use, if its file is missing or has changed, so that the plugin does not load it */
+  const missing = isUsable ? undefined : record
+  return { machine, engine, model: planned, missing }
 }
 
 /** Rejects with a SetupError: NOT_A_MODEL for a path, those of `locate` for a URI. */
@@ -98,7 +83,7 @@ export async function planReference(
 }
 
 export async function applyEnginePlan(
-  plan: EnginePlan,
+  plan: Plan["engine"],
   places: Places,
   main: string,
   options: EngineOptions,

@@ -9,23 +9,12 @@ import { SidecarError } from "../engine/errors.ts"
 import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
 import { findCommand, launchSpecHere } from "../engine/launch.ts"
 import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
-import type { Capabilities, GpuChoice } from "../engine/wire/messages.ts"
+import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { SetupError } from "./errors.ts"
 
-export type Trial = {
-  capabilities: Capabilities
-  promptTokens: number
-  outputTokens: number
-  elapsedMs: number
-  /** the model's summary of the sample; undefined if the sample does not support it */
-  gist: string | undefined
-  /** `fits`: it keeps up; `slow`: digests are late, and cover only parts of long outputs */
-  verdict: "fits" | "slow"
-  /** the reason for the verdict, in a sentence */
-  words: string
-}
+export type Trial = Awaited<ReturnType<typeof tryOut>>
 
 const BUDGET_TOKENS = 400
 /** A long tool output and its digest, and how long a digest may take to be useful. */
@@ -38,7 +27,7 @@ export async function tryOut(
   places: Places,
   model: ModelInUse,
   { gpu, version, env = process.env, signal }: TryOutOptions,
-): Promise<Trial> {
+) {
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
   const shared = sharedReason(places)
@@ -64,15 +53,10 @@ export async function tryOut(
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
       const { digest, gistRefused } = ground(structured, SAMPLE, extract(SAMPLE))
       const { promptTokens, outputTokens } = usage
+      /** the model's summary of the sample; undefined if the sample does not support it */
       const gist = gistRefused === undefined ? digest.gist : undefined
-      return {
-        capabilities: run.capabilities,
-        promptTokens,
-        outputTokens,
-        elapsedMs,
-        gist,
-        ...rateSpeed(run.capabilities),
-      }
+      const { capabilities } = run
+      return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }
     } finally {
       await run.end()
     }
@@ -83,8 +67,11 @@ export async function tryOut(
   }
 }
 
-/** Whether the measured speeds keep up with an agent. */
-export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): Pick<Trial, "verdict" | "words"> {
+/**
+ * Whether the measured speeds keep up with an agent, and the reason in a sentence. `fits`: they do; `slow`: digests are late,
+ * and cover only parts of long outputs.
+ */
+export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { verdict: "fits" | "slow"; words: string } {
   const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
   const time = `${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
   if (longMs <= LONG.maxMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }

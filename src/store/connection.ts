@@ -1,10 +1,10 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, count, desc, eq, inArray, lt, max, notInArray, sql } from "drizzle-orm"
+import { and, asc, count, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import type { Fold } from "../fold/fold.ts"
-import { addMisses, type MissCount, type ModelMisses } from "../fold/misses.ts"
+import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
-import type { Shows } from "../output/shows.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
 import { MAX_SESSION_FOLDS, type StoredFolds } from "./fold-rows.ts"
@@ -25,26 +25,10 @@ import {
 import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma, type SqliteClass, type SqliteDatabase } from "./sqlite.ts"
 
-/** `skipped` is the number of rows that did not parse. */
-export type Connection = {
-  readonly path: string
-  /** Anchors and carried records of the newest sessions, and counts of the newest models, as writes, oldest first. */
-  load(): { writes: StoreWrite[]; skipped: number }
-  turns(sessionID: string): Turn[]
-  /** The stored digests among these keys, with the time of their last use. */
-  digests(
-    writer: string,
-    keys: readonly string[],
-  ): { found: { key: string; digest: Digest; usedAt: number }[]; skipped: number }
-  /** The session's folds by part id, in the order of folding. */
-  folds(sessionID: string): { rows: Map<string, Fold>; skipped: number }
-  /**
-   * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
-   * not when it is urgent.
-   */
-  write(batch: readonly StoreWrite[], haste: Haste): void
-  close(): void
-}
+export type Connection = ReturnType<typeof connectionOf>
+
+/** Called with the number of rows that did not parse. */
+type OnSkipped = (count: number) => void
 
 // Short, since waiting blocks the host's event loop; `open.ts` tries again.
 const OPEN_PATIENCE_MS = 50
@@ -54,7 +38,12 @@ const CHECKPOINT_PAGES = 1000
 const MAX_BOUND_KEYS = 500
 
 /** Calls `onInode` before anything can fail, since setting a broken file aside needs the inode. */
-export function openConnection(Database: SqliteClass, path: string, onInode: (inode: number) => void): Connection {
+export function openConnection(
+  Database: SqliteClass,
+  path: string,
+  onInode: (inode: number) => void,
+  onSkipped: OnSkipped,
+): Connection {
   onInode(prepareFile(path))
   refuseOthers(path)
   const database = new Database(path, { readwrite: true, create: true })
@@ -64,23 +53,30 @@ export function openConnection(Database: SqliteClass, path: string, onInode: (in
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
     migrate(database, path)
     closeToOthers(path)
-    return connectionOf(database, path)
+    return connectionOf(database, path, onSkipped)
   } catch (error) {
     database.close()
     throw error
   }
 }
 
-function connectionOf(database: SqliteDatabase, path: string): Connection {
+function connectionOf(database: SqliteDatabase, path: string, onSkipped: OnSkipped) {
   const db = queriesOf(database)
   return {
     path,
-    load: () => loadNewest(db),
-    turns: (sessionID) =>
+    /** Anchors and carried records of the newest sessions, and counts of the newest models, as writes, oldest first. */
+    load: () => loadNewest(db, onSkipped),
+    turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
-    digests: (writer, keys) => loadDigests(db, writer, keys),
-    folds: (sessionID) => loadFolds(db, sessionID),
-    write(batch, { patienceMs, urgent }) {
+    /** The stored digests among these keys, with the time of their last use. */
+    digests: (writer: string, keys: readonly string[]) => loadDigests(db, writer, keys, onSkipped),
+    /** The session's folds by part id, in the order of folding. */
+    folds: (sessionID: string) => loadFolds(db, sessionID, onSkipped),
+    /**
+     * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
+     * not when it is urgent.
+     */
+    write(batch: readonly StoreWrite[], { patienceMs, urgent }: Haste): void {
       const checkpoint = urgent ? 0 : CHECKPOINT_PAGES
       database.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA wal_autocheckpoint = ${checkpoint}`)
       // Immediate: a transaction that starts with a read and is upgraded later fails at once if another has written.
@@ -98,7 +94,7 @@ function connectionOf(database: SqliteDatabase, path: string): Connection {
   }
 }
 
-function loadNewest(db: Queries): { writes: StoreWrite[]; skipped: number } {
+function loadNewest(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
   const newestFirst = sql`${sessionTable.touchedAt} desc, ${sessionTable}.rowid desc`
   const anchorRows = db
     .select({ sessionID: anchorsTable.sessionID, json: anchorsTable.anchors, at: sessionTable.touchedAt })
@@ -124,12 +120,11 @@ function loadNewest(db: Queries): { writes: StoreWrite[]; skipped: number } {
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
   }
   for (const row of carriedRows.reverse()) if (isJson(row.carried.data)) writes.push({ kind: "carried", ...row })
-  const skipped = anchorRows.length + carriedRows.length - writes.length
-  const misses = loadMisses(db)
-  return { writes: [...writes, ...misses.writes], skipped: skipped + misses.skipped }
+  onSkipped(anchorRows.length + carriedRows.length - writes.length)
+  return [...writes, ...loadMisses(db, onSkipped)]
 }
 
-function loadMisses(db: Queries): { writes: StoreWrite[]; skipped: number } {
+function loadMisses(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
   const newest = db
     .select({ model: missTable.model, at: sql<number>`max(${missTable.usedAt})`.as("at") })
     .from(missTable)
@@ -137,19 +132,20 @@ function loadMisses(db: Queries): { writes: StoreWrite[]; skipped: number } {
     .orderBy(sql`at desc`)
     .limit(MAX_MODELS)
     .all()
-  let skipped = 0
-  const writes = newest.reverse().map(({ model, at }): StoreWrite => {
-    const rows = db.select().from(missTable).where(eq(missTable.model, model)).all()
-    const counts = rows.flatMap((row) => readMissCount(row) ?? [])
-    skipped += rows.length - counts.length
-    return { kind: "misses", model, misses: new Map(counts.map((one) => [one.shows, one])), at }
-  })
-  return { writes, skipped }
+  return newest
+    .reverse()
+    .map(({ model, at }) => ({ kind: "misses", model, misses: missesOf(db, model, onSkipped), at }))
 }
 
-function loadDigests(db: Queries, writer: string, keys: readonly string[]): ReturnType<Connection["digests"]> {
+function missesOf(db: Queries, model: string, onSkipped?: OnSkipped): ModelMisses {
+  const rows = db.select().from(missTable).where(eq(missTable.model, model)).all()
+  const counts = rows.flatMap((row) => readMissCount(row) ?? [])
+  onSkipped?.(rows.length - counts.length)
+  return new Map(counts.map((one) => [one.shows, one]))
+}
+
+function loadDigests(db: Queries, writer: string, keys: readonly string[], onSkipped: OnSkipped) {
   const found: { key: string; digest: Digest; usedAt: number }[] = []
-  let skipped = 0
   for (let at = 0; at < keys.length; at += MAX_BOUND_KEYS) {
     const some = keys.slice(at, at + MAX_BOUND_KEYS)
     const rows = db
@@ -160,13 +156,13 @@ function loadDigests(db: Queries, writer: string, keys: readonly string[]): Retu
     for (const { key, digest: json, usedAt } of rows) {
       const digest = readDigest(json)
       if (digest) found.push({ key, digest, usedAt })
-      else skipped++
+      else onSkipped(1)
     }
   }
-  return { found, skipped }
+  return found
 }
 
-function loadFolds(db: Queries, sessionID: string): ReturnType<Connection["folds"]> {
+function loadFolds(db: Queries, sessionID: string, onSkipped: OnSkipped): Map<string, Fold> {
   const found = db
     .select({ partID: foldTable.partID, json: foldTable.fold })
     .from(foldTable)
@@ -178,59 +174,43 @@ function loadFolds(db: Queries, sessionID: string): ReturnType<Connection["folds
     const fold = readFold(json)
     if (fold) rows.set(partID, fold)
   }
-  return { rows, skipped: found.length - rows.size }
+  onSkipped(found.length - rows.size)
+  return rows
 }
 
 function apply(db: Queries, write: StoreWrite): void {
-  if (write.kind === "prune") {
-    prune(db, write)
-    return
+  switch (write.kind) {
+    case "prune":
+      prune(db, write)
+      return
+    case "digest": {
+      const { key, writer, at } = write
+      const row = { key, writer, digest: writeDigest(write.digest), usedAt: at }
+      put(db, digestTable, [digestTable.key, digestTable.writer], row)
+      return
+    }
+    case "misses":
+      saveMisses(db, write.model, write.misses, write.at)
+      return
+    case "delete":
+      db.delete(sessionTable).where(eq(sessionTable.id, write.sessionID)).run()
+      return
   }
-  if (write.kind === "digest") {
-    const { key, writer, at } = write
-    const set = { digest: writeDigest(write.digest), usedAt: at }
-    db.insert(digestTable)
-      .values({ key, writer, ...set })
-      .onConflictDoUpdate({ target: [digestTable.key, digestTable.writer], set })
-      .run()
-    return
-  }
-  if (write.kind === "misses") {
-    saveMisses(db, write.model, write.misses, write.at)
-    return
-  }
-  const { sessionID } = write
-  if (write.kind === "delete") {
-    db.delete(sessionTable).where(eq(sessionTable.id, sessionID)).run()
-    return
-  }
-  const { at } = write
+  const { sessionID, at } = write
   db.insert(sessionTable)
     .values({ id: sessionID, touchedAt: at })
     .onConflictDoUpdate({ target: sessionTable.id, set: { touchedAt: sql`max(${sessionTable.touchedAt}, ${at})` } })
     .run()
   switch (write.kind) {
-    case "anchors": {
-      const set = { anchors: JSON.stringify(write.anchors) }
+    case "anchors":
       if (write.anchors.length === 0) db.delete(anchorsTable).where(eq(anchorsTable.sessionID, sessionID)).run()
-      else
-        db.insert(anchorsTable)
-          .values({ sessionID, ...set })
-          .onConflictDoUpdate({ target: anchorsTable.sessionID, set })
-          .run()
+      else put(db, anchorsTable, [anchorsTable.sessionID], { sessionID, anchors: JSON.stringify(write.anchors) })
       return
-    }
     case "carried":
-      db.insert(carriedTable)
-        .values({ sessionID, ...write.carried })
-        .onConflictDoUpdate({ target: carriedTable.sessionID, set: write.carried })
-        .run()
+      put(db, carriedTable, [carriedTable.sessionID], { sessionID, ...write.carried })
       return
     case "turn":
-      db.insert(turnTable)
-        .values(write.turn)
-        .onConflictDoUpdate({ target: [turnTable.sessionID, turnTable.turn], set: write.turn })
-        .run()
+      put(db, turnTable, [turnTable.sessionID, turnTable.turn], write.turn)
       return
     case "folds":
       saveFolds(db, sessionID, write.rows)
@@ -238,6 +218,11 @@ function apply(db: Queries, write: StoreWrite): void {
     default:
       write satisfies never
   }
+}
+
+/** Inserts the row, or replaces the one with the same key. */
+function put<T extends SQLiteTable>(db: Queries, table: T, target: SQLiteColumn[], row: T["$inferInsert"]): void {
+  db.insert(table).values(row).onConflictDoUpdate({ target, set: row }).run()
 }
 
 /** Expects the session's own row to exist. */
@@ -268,46 +253,21 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
 }
 
 function saveMisses(db: Queries, model: string, added: ModelMisses, usedAt: number): void {
-  const known = new Map<Shows, MissCount>()
-  for (const row of db.select().from(missTable).where(eq(missTable.model, model)).all()) {
-    const counted = readMissCount(row)
-    if (counted) known.set(counted.shows, counted)
-  }
-  const sum = addMisses(known, added)
-  for (const { shows, recalls, folded } of sum.values()) {
-    const set = { recalls, folded, usedAt }
-    db.insert(missTable)
-      .values({ model, shows, ...set })
-      .onConflictDoUpdate({ target: [missTable.model, missTable.shows], set })
-      .run()
-  }
+  for (const { shows, recalls, folded } of addMisses(missesOf(db, model), added).values())
+    put(db, missTable, [missTable.model, missTable.shows], { model, shows, recalls, folded, usedAt })
 }
 
 function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { kind: "prune" }>): void {
   // Relative to the newest row if that is earlier: a clock that is far ahead, or was far behind when everything was
   // written, must not make everything old at once.
-  const oldest = (newest: number | null | undefined) => Math.min(now, newest ?? now) - keptMs
-  const touched = db
-    .select({ newest: max(sessionTable.touchedAt) })
-    .from(sessionTable)
-    .get()
-  db.delete(sessionTable)
-    .where(lt(sessionTable.touchedAt, oldest(touched?.newest)))
-    .run()
-  const used = db
-    .select({ newest: max(digestTable.usedAt) })
-    .from(digestTable)
-    .get()
-  db.delete(digestTable)
-    .where(lt(digestTable.usedAt, oldest(used?.newest)))
-    .run()
-  const counted = db
-    .select({ newest: max(missTable.usedAt) })
-    .from(missTable)
-    .get()
-  db.delete(missTable)
-    .where(lt(missTable.usedAt, oldest(counted?.newest)))
-    .run()
+  for (const [table, usedAt] of [
+    [sessionTable, sessionTable.touchedAt],
+    [digestTable, digestTable.usedAt],
+    [missTable, missTable.usedAt],
+  ] as const) {
+    const oldest = sql`min(${now}, (select max(${usedAt}) from ${table})) - ${keptMs}`
+    db.delete(table).where(lt(usedAt, oldest)).run()
+  }
   const kept = db.select({ id: sql`rowid` }).from(digestTable).orderBy(desc(digestTable.usedAt)).limit(maxDigests)
   db.delete(digestTable).where(notInArray(sql`rowid`, kept)).run()
 }

@@ -1,5 +1,7 @@
 // The store's error class, and a classification of errors from SQLite and the file system.
 
+import { CodedError } from "../system/values.ts"
+
 export type StoreErrorCode =
   // the plugin's own store
   | "STORE_NEWER"
@@ -16,22 +18,15 @@ export type StoreErrorCode =
   | "NOT_AN_EXPORT"
   | "NO_MESSAGES"
 
-/** The message is one line for people: what failed, what was expected and found, what to do. */
-export class StoreError extends Error {
+export class StoreError extends CodedError<StoreErrorCode> {
   override readonly name = "StoreError"
-  readonly code: StoreErrorCode
-
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 /**
- * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, `other` is the fault of this
- * write or of the plugin.
+ * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, as for a file that is not
+ * ours to write, `other` is the fault of this write or of the plugin.
  */
-export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "newer" | "foreign" | "other"
+export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "other"
 
 const SQLITE: Readonly<Record<number, Trouble>> = {
   3: "unwritable", // PERM
@@ -52,8 +47,7 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
 /** Follows the causes, since drizzle wraps what SQLite throws. */
 export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof StoreError && cause.code === "STORE_NEWER") return "newer"
-    if (cause instanceof StoreError && cause.code === "STORE_FOREIGN") return "foreign"
+    if (cause instanceof StoreError) return "unwritable"
     const { errno, code } = cause as NodeJS.ErrnoException
     // By number, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
     // System errors have negative numbers and a code such as EACCES.

@@ -1,6 +1,6 @@
 // Reads a session from a file written by `opencode export`. Such files are often truncated, empty or other JSON, so most of
 // this reports what is wrong with one.
-import { readFile, stat } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import * as z from "zod/mini"
 import { innermostReason, StoreError, type StoreErrorCode } from "./errors.ts"
 import { type Recording, readMessages, sessionShape } from "./recording.ts"
@@ -19,41 +19,37 @@ export async function readExport(path: string): Promise<Recording> {
 
 /** `name` is how messages refer to the file. */
 export function parseExport(text: string, name: string): Recording {
-  const fail = (code: StoreErrorCode, what: string) => new StoreError(code, `${name} ${what}`)
   // OpenCode announces the export on stderr, and `> file 2>&1` puts that line first. PowerShell's `>` writes a byte order mark.
   const json = text
     .replace(/^\ufeff/, "")
     .replace(/^\s*Exporting session[^\n]*\n/, "")
     .trim()
-  if (json === "")
-    throw fail("NOT_AN_EXPORT", `is empty, expected an exported session; create one with: ${EXPORT_COMMAND}`)
-  const parsed = exportShape.safeParse(parseJson(json, fail))
+  if (json === "") throw notAnExport(name, "is empty, expected an exported session")
+  const parsed = exportShape.safeParse(parseJson(json, name))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const where = issue?.path.length ? `${issue.path.join(".")} is missing or of the wrong type` : "it is another value"
-    const what = `is not an OpenCode export, expected {info, messages} (${where})`
-    throw fail("NOT_AN_EXPORT", `${what}; create one with: ${EXPORT_COMMAND}`)
+    throw notAnExport(name, `is not an OpenCode export, expected {info, messages} (${where})`)
   }
   const { info, messages } = parsed.data
-  if (messages.length === 0) throw fail("NO_MESSAGES", "is a session without messages, so there is nothing to show")
+  if (messages.length === 0)
+    throw new StoreError("NO_MESSAGES", `${name} is a session without messages, so there is nothing to show`)
   return { info: info as Recording["info"], ...readMessages(messages) }
+}
+
+function notAnExport(name: string, what: string): StoreError {
+  return new StoreError("NOT_AN_EXPORT", `${name} ${what}; create one with: ${EXPORT_COMMAND}`)
 }
 
 async function readText(path: string): Promise<string> {
   try {
-    const found = await stat(path)
-    if (found.isDirectory()) {
-      throw new StoreError("EXPORT_UNREADABLE", `${path} is a folder, expected a file written by: ${EXPORT_COMMAND}`)
-    }
     return decode(await readFile(path))
   } catch (cause) {
-    if (cause instanceof StoreError) throw cause
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
-      throw new StoreError("EXPORT_NOT_FOUND", `${path} does not exist; create an export with: ${EXPORT_COMMAND}`, {
-        cause,
-      })
-    }
-    throw new StoreError("EXPORT_UNREADABLE", `${path} cannot be read: ${innermostReason(cause)}`, { cause })
+    const fail = (code: StoreErrorCode, what: string) => new StoreError(code, `${path} ${what}`, { cause })
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === "ENOENT") throw fail("EXPORT_NOT_FOUND", `does not exist; create an export with: ${EXPORT_COMMAND}`)
+    if (code === "EISDIR") throw fail("EXPORT_UNREADABLE", `is a folder, expected a file written by: ${EXPORT_COMMAND}`)
+    throw fail("EXPORT_UNREADABLE", `cannot be read: ${innermostReason(cause)}`)
   }
 }
 
@@ -62,19 +58,16 @@ function decode(bytes: Buffer): string {
   return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8")
 }
 
-function parseJson(json: string, fail: (code: StoreErrorCode, what: string) => StoreError): unknown {
+function parseJson(json: string, name: string): unknown {
   try {
     return JSON.parse(json)
   } catch (cause) {
     if (json.startsWith("{") && !isClosed(json)) {
-      const cut = `ends in the middle of the session (${json.length.toLocaleString("en")} characters)`
-      throw fail(
-        "EXPORT_TRUNCATED",
-        `${cut}; OpenCode truncates exports written to a pipe; redirect to a file: ${EXPORT_COMMAND}`,
-      )
+      const cut = `${name} ends in the middle of the session (${json.length.toLocaleString("en")} characters)`
+      const why = "OpenCode truncates exports written to a pipe; redirect to a file"
+      throw new StoreError("EXPORT_TRUNCATED", `${cut}; ${why}: ${EXPORT_COMMAND}`)
     }
-    const what = `is not JSON (${innermostReason(cause)}), expected an exported session`
-    throw fail("NOT_AN_EXPORT", `${what}; create one with: ${EXPORT_COMMAND}`)
+    throw notAnExport(name, `is not JSON (${innermostReason(cause)}), expected an exported session`)
   }
 }
 

@@ -15,19 +15,7 @@ export const MAX_MODELS = 100
 /** Over all sessions, about 20 MB. Beyond it the least recently saved session is removed; the file still has it. */
 const MAX_FOLDS = 25_000
 
-export type Memory = {
-  readonly anchors: ReadonlyMap<string, readonly Anchor[]>
-  readonly carried: ReadonlyMap<string, CarriedRecord>
-  turns(sessionID: string): Turn[]
-  digest(name: DigestName): Digest | undefined
-  folds(sessionID: string): StoredFolds
-  misses(model: string): ModelMisses
-  apply(write: StoreWrite): void
-  /** Everything as writes again, for a new file that replaces a broken one. */
-  writes(at: number): StoreWrite[]
-}
-
-export function createMemory(): Memory {
+export function createMemory() {
   // each map is in the order of the last save, so that its first key is the one to remove
   const anchors = new Map<string, readonly Anchor[]>()
   const carried = new Map<string, CarriedRecord>()
@@ -85,14 +73,15 @@ export function createMemory(): Memory {
   }
 
   return {
-    anchors,
-    carried,
-    turns: (sessionID) => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
-    digest: (name) => digests.get(digestKey(name))?.digest,
-    folds: (sessionID) => folds.get(sessionID) ?? new Map(),
-    misses: (model) => misses.get(model) ?? new Map(),
+    anchors: anchors as ReadonlyMap<string, readonly Anchor[]>,
+    carried: carried as ReadonlyMap<string, CarriedRecord>,
+    turns: (sessionID: string): Turn[] => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
+    digest: (name: DigestName): Digest | undefined => digests.get(digestKey(name))?.digest,
+    folds: (sessionID: string): StoredFolds => folds.get(sessionID) ?? new Map(),
+    misses: (model: string): ModelMisses => misses.get(model) ?? new Map(),
     apply,
-    writes: (at) => [
+    /** Everything as writes again, for a new file that replaces a broken one. */
+    writes: (at: number): StoreWrite[] => [
       // Turns first: a full queue drops its oldest writes, and losing a turn does less harm than losing a fold.
       ...[...turns].flatMap(([sessionID, known]) =>
         Array.from(known.values(), (turn): StoreWrite => ({ kind: "turn", sessionID, turn, at })),

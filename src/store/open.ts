@@ -2,6 +2,7 @@
 // corrupt one aside; anything else means memory only. Each kind of event is one warning, never an error.
 
 import type { Fold } from "../fold/fold.ts"
+import type { ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
@@ -9,7 +10,7 @@ import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.t
 import { setAside } from "./file.ts"
 import { addRows, droppedFolds, inOrder, type StoredFolds, storedFolds } from "./fold-rows.ts"
 import { createMemory } from "./memory.ts"
-import { type Anchor, type Store, type StoreState, type StoreWrite, type Turn, turnWrite } from "./record.ts"
+import { type Anchor, type CarriedRecord, type StoreWrite, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 export type StoreOptions = {
@@ -27,8 +28,22 @@ const OPEN_PAUSES_MS = [50, 100, 200, 400, 800]
 const READ_PAUSES_MS = [25, 50, 100, 200]
 const MAX_REPLACEMENTS = 2
 
-/** Never rejects. If the file cannot be used, the store is memory only and `state.reason` says why. */
-export async function openStore({ path: given, onWarning, ...queue }: StoreOptions): Promise<Store> {
+/**
+ * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
+ * once a full disk has room again.
+ */
+export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
+
+/** The plugin's own store. */
+export type Store = Awaited<ReturnType<typeof openStore>>
+
+/**
+ * Never rejects, and nothing of the store throws or rejects. Saves, and loads that return no promise, may be called from a
+ * hook: they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Folds alone are on disk
+ * at once. The rest reads the disk and must not be called from a hook. If the file cannot be used, the store is memory only
+ * and `state.reason` says why.
+ */
+export async function openStore({ path: given, onWarning, ...queue }: StoreOptions) {
   let path = ""
   const memory = createMemory()
   const warned = new Set<string>()
@@ -63,9 +78,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** Loads before the file counts as open: some damage shows only when the tables are read. */
   function openFile(): void {
     connection = open?.()
-    const loaded = connection?.load()
-    for (const write of loaded?.writes ?? []) memory.apply(write)
-    skipped += loaded?.skipped ?? 0
+    for (const write of connection?.load() ?? []) memory.apply(write)
     state = { kind: "sqlite", path }
   }
 
@@ -103,8 +116,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
           return "stop"
         }
       case "unwritable":
-      case "newer":
-      case "foreign":
         useMemory(innermostReason(error))
         return "stop"
       default:
@@ -124,14 +135,25 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     onLost: (_, why) => warn("lost", `the store lost a write: ${why}`),
   })
 
+  async function loadOpen(): Promise<() => Connection> {
+    const { loadSqlite } = await import("./sqlite.ts")
+    const Database = await loadSqlite()
+    const { openConnection } = await import("./connection.ts")
+    const onInode = (value: number) => {
+      inode = value
+    }
+    const onSkipped = (count: number) => {
+      skipped += count
+    }
+    return () => openConnection(Database, path, onInode, onSkipped)
+  }
+
   async function start(): Promise<void> {
     // Inside the try: a relative path cannot be resolved if the working directory was deleted.
     path = storePath(process.env, undefined, given)
     for (let attempt = 0; ; attempt++) {
       try {
-        open ??= await loadOpen(path, (value) => {
-          inode = value
-        })
+        open ??= await loadOpen()
         return openFile()
       } catch (error) {
         closeFile()
@@ -175,6 +197,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     }
   }
 
+  /** The session's turns in order, including those not yet on disk. */
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = sessionID.toWellFormed()
     const known = new Map<number, Turn>()
@@ -185,14 +208,14 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
 
+  /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
   async function loadDigests(givenWriter: string, keys: readonly string[]): Promise<Map<string, Digest>> {
     const writer = givenWriter.toWellFormed()
     // The caller may be in a hook.
     await new Promise((resolve) => setImmediate(resolve))
     const known = new Map<string, Digest>()
-    const loaded = await read("digests", (file) => file.digests(writer, keys))
-    skipped += loaded?.skipped ?? 0
-    for (const { key, digest, usedAt } of loaded?.found ?? []) {
+    const stored = await read("digests", (file) => file.digests(writer, keys))
+    for (const { key, digest, usedAt } of stored ?? []) {
       known.set(key, digest)
       // Once a day is often enough to keep a digest from being pruned.
       if (usedAt < Date.now() - DAY_MS) save({ kind: "digest", writer, key, digest, at: Date.now() })
@@ -204,6 +227,11 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return known
   }
 
+  /**
+   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. They
+   * are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait like
+   * other saves; a lock is waited for 5 ms at most.
+   */
   function saveFolds(sessionID: string, folds: readonly Fold[]): void {
     if (folds.length === 0) return
     const write = foldsWrite(sessionID, storedFolds(folds))
@@ -211,47 +239,60 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (connection) writer.addNow(write)
   }
 
+  /** Forgets the folds of these parts. */
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
     if (partIDs.length > 0) save(foldsWrite(sessionID, droppedFolds(partIDs)))
   }
 
+  /** The session's folds in the order of folding, including those not yet on disk. */
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
     await writer.flush()
-    const loaded = await read("folds", (file) => file.folds(id))
-    skipped += loaded?.skipped ?? 0
-    return inOrder(addRows(new Map<string, Fold | undefined>(loaded?.rows), memory.folds(id)))
+    const stored = await read("folds", (file) => file.folds(id))
+    return inOrder(addRows(new Map<string, Fold | undefined>(stored), memory.folds(id)))
   }
 
   return {
     get state() {
       return state
     },
+    /** Writes waiting for the disk; writes lost because the queue was full or the database refused them; rows that did not parse. */
     get counters() {
       return { pending: writer.pending, dropped: writer.lost, skipped }
     },
+    /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
     loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),
-    loadCarried: () => new Map(memory.carried),
-    saveAnchors: (sessionID, anchors) =>
+    /** Replaces the session's anchors; an empty list removes them. */
+    saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
       save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
-    saveCarried(sessionID, compactionID, data) {
+    /** What the 50 most recently saved sessions carried, newest last. A copy. */
+    loadCarried: () => new Map<string, CarriedRecord>(memory.carried),
+    /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
+    saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
       save({ kind: "carried", sessionID: sessionID.toWellFormed(), carried, at: Date.now() })
     },
-    saveTurn: (turn) => save(turnWrite(turn)),
+    /** Inserts the turn or replaces the one with the same session and number. */
+    saveTurn: (turn: Turn) => save(turnWrite(turn)),
     turns,
-    saveDigest: (writer, key, digest) =>
+    /** Keeps the digest that `writer` made of the content with this key. */
+    saveDigest: (writer: string, key: string, digest: Digest) =>
       save({ kind: "digest", writer: writer.toWellFormed(), key, digest, at: Date.now() }),
     loadDigests,
     saveFolds,
     dropFolds,
     loadFolds,
-    saveMisses(model, misses) {
+    /** Adds to the counts of a model, by its `modelKey`. */
+    saveMisses(model: string, misses: ModelMisses) {
       if (misses.size > 0) save({ kind: "misses", model: model.toWellFormed(), misses, at: Date.now() })
     },
-    loadMisses: (model) => memory.misses(model.toWellFormed()),
-    deleteSession: (sessionID) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
+    /** The counts of a model, from disk when the store was opened and from this process since. */
+    loadMisses: (model: string) => memory.misses(model.toWellFormed()),
+    /** Forgets everything about the session. Digests belong to no session and stay. */
+    deleteSession: (sessionID: string) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
+    /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
     flush: () => writer.flush(),
+    /** Flushes for at most 1.5 seconds and closes the file. Idempotent; later saves are ignored. */
     async close() {
       await writer.close()
       closeFile()
@@ -265,11 +306,4 @@ function foldsWrite(sessionID: string, rows: StoredFolds) {
 
 function isTemporary(trouble: Trouble): boolean {
   return trouble === "locked" || trouble === "full"
-}
-
-async function loadOpen(path: string, onInode: (inode: number) => void): Promise<() => Connection> {
-  const { loadSqlite } = await import("./sqlite.ts")
-  const Database = await loadSqlite()
-  const { openConnection } = await import("./connection.ts")
-  return () => openConnection(Database, path, onInode)
 }

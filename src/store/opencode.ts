@@ -41,22 +41,10 @@ const part = sqliteTable("part", {
   data: text("data").notNull(),
 })
 
-export type OpencodeDatabase = {
-  readonly path: string
-  /**
-   * A session in the shape of `opencode export`. `id` may be the beginning of an id, or `latest` for the user's session that
-   * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
-   */
-  readSession(id: string): Recording
-  /** The sessions that changed last, newest first, without those of subagents. */
-  listSessions(options: { limit: number }): RecordedSession[]
-  close(): void
-}
-
 const BUSY_TIMEOUT_MS = 2000
 
 /** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
-export async function openOpencode(options: { path?: string; env?: Environment } = {}): Promise<OpencodeDatabase> {
+export async function openOpencode(options: { path?: string; env?: Environment } = {}) {
   const Database = await loadSqlite()
   const path = options.path ?? findDatabase(options.env ?? process.env)
   const database = guarded(path, () => new Database(path, { readonly: true }))
@@ -116,7 +104,11 @@ export async function openOpencode(options: { path?: string; env?: Environment }
 
   return {
     path,
-    readSession(id) {
+    /**
+     * A session in the shape of `opencode export`. `id` may be the beginning of an id, or `latest` for the user's session that
+     * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
+     */
+    readSession(id: string): Recording {
       const { row, messages, parts } = guarded(path, () => fetch(id))
       if (!row) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
       const partsOf = new Map<string, unknown[]>(messages.map(({ id }) => [id, []]))
@@ -129,8 +121,9 @@ export async function openOpencode(options: { path?: string; env?: Environment }
       }))
       return { info: infoOf(row), ...readMessages(given) }
     },
-    listSessions: ({ limit }) => guarded(path, () => recent(limit).map(infoOf)),
-    close: () => database.close(),
+    /** The sessions that changed last, newest first, without those of subagents. */
+    listSessions: ({ limit }: { limit: number }): RecordedSession[] => guarded(path, () => recent(limit).map(infoOf)),
+    close: (): void => database.close(),
   }
 }
 

@@ -1,5 +1,5 @@
-// What the store keeps, and the interface the plugin sees of it. One schema per record: its type, its table and the check
-// when it is read back follow from it.
+// What the store keeps, and the interface the plugin sees of it. What is kept as JSON has a schema, from which its type and
+// the check when it is read back follow.
 
 import * as z from "zod/mini"
 import { type Fold, foldSchema, isRecallID } from "../fold/fold.ts"
@@ -7,42 +7,12 @@ import { type ModelMisses, missCountSchema } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import type { StoredFolds } from "./fold-rows.ts"
+import type { turnTable } from "./schema.ts"
 
 export type { Anchor }
 
-const text = z.string()
-const whole = z.int()
-
-/** Times are in epoch ms. Token counts are as the provider reported them unless they are called estimated. */
-export const turnSchema = z.object({
-  sessionID: text,
-  turn: whole,
-  startedAt: whole,
-  endedAt: whole,
-  calls: whole,
-  inputTokens: whole,
-  cacheReadTokens: whole,
-  cacheWriteTokens: whole,
-  outputTokens: whole,
-  /** estimated: what the HUD added, summed over the calls of the turn */
-  hudTokens: whole,
-  providerID: text,
-  modelID: text,
-  /** estimated: what folds left out of the requests, summed over the calls of the turn */
-  foldedTokens: whole,
-  /** folded outputs the agent asked for again */
-  recalls: whole,
-  /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
-  savedTokens: whole,
-  /** what the input of the turn cost, in fresh input tokens */
-  inputCost: whole,
-  /** what it would have cost without the plugin */
-  inputCostWithout: whole,
-  /** 0 if the price of the model is unknown */
-  savedUsd: z.number(),
-})
 /** The account of one turn. */
-export type Turn = z.output<typeof turnSchema>
+export type Turn = typeof turnTable.$inferSelect
 
 /** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
 export type CarriedRecord = { compactionID: string; data: string }
@@ -90,26 +60,18 @@ export function parseAs<T>(schema: z.ZodMiniType<T>, json: string): T | undefine
   }
 }
 
-/** The column type of a field of a turn. */
-export function storageOf(field: z.ZodMiniType): "text" | "integer" | "real" {
-  if (field instanceof z.ZodMiniString) return "text"
-  return field instanceof z.ZodMiniNumberFormat ? "integer" : "real"
-}
-
 /**
  * The tables are strict, so a fraction or NaN in an integer column would lose the row; estimates are fractions. Bun 1.3.14
  * binds a lone surrogate fused with the character after it, and the text would not be found again.
  */
-export function turnWrite(turn: Turn): StoreWrite {
-  const clean = (value: unknown, field: z.ZodMiniType) => {
-    const storage = storageOf(field)
-    if (storage === "text") return (value as string).toWellFormed()
-    if (!Number.isFinite(value)) return 0
-    return storage === "integer" ? Math.round(value as number) : value
+export function turnWrite(given: Turn): StoreWrite {
+  const clean = ([name, value]: [string, string | number]) => {
+    if (typeof value === "string") return [name, value.toWellFormed()]
+    if (!Number.isFinite(value)) return [name, 0]
+    return [name, name === "savedUsd" ? value : Math.round(value)]
   }
-  const fields = Object.entries(turnSchema.shape).map(([name, field]) => [name, clean(turn[name as keyof Turn], field)])
-  const record = Object.fromEntries(fields) as Turn
-  return { kind: "turn", sessionID: record.sessionID, turn: record, at: Date.now() }
+  const turn: Turn = Object.fromEntries(Object.entries(given).map(clean))
+  return { kind: "turn", sessionID: turn.sessionID, turn, at: Date.now() }
 }
 
 /** One write waiting in the queue. `at` is when it was requested, in epoch ms. */
@@ -126,58 +88,3 @@ export type StoreWrite =
 
 /** How long to wait for another writer, and whether somebody waits for this write. */
 export type Haste = { patienceMs: number; urgent: boolean }
-
-/**
- * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
- * once a full disk has room again.
- */
-export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
-
-/** Writes waiting for the disk; writes lost because the queue was full or the database refused them; rows that did not parse. */
-export type StoreCounters = { pending: number; dropped: number; skipped: number }
-
-/**
- * The plugin's own store. Nothing here throws or rejects. Saves, and loads that return no promise, may be called from a hook:
- * they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Folds alone are on disk at
- * once. The rest reads the disk and must not be called from a hook.
- */
-export type Store = {
-  readonly state: StoreState
-  readonly counters: StoreCounters
-  /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
-  loadAnchors(): Map<string, Anchor[]>
-  /** Replaces the session's anchors; an empty list removes them. */
-  saveAnchors(sessionID: string, anchors: readonly Anchor[]): void
-  /** What the 50 most recently saved sessions carried, newest last. A copy. */
-  loadCarried(): Map<string, CarriedRecord>
-  /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
-  saveCarried(sessionID: string, compactionID: string, data: string): void
-  /** Inserts the turn or replaces the one with the same session and number. */
-  saveTurn(turn: Turn): void
-  /** The session's turns in order, including those not yet on disk. */
-  turns(sessionID: string): Promise<Turn[]>
-  /** Keeps the digest that `writer` made of the content with this key. */
-  saveDigest(writer: string, key: string, digest: Digest): void
-  /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
-  loadDigests(writer: string, keys: readonly string[]): Promise<Map<string, Digest>>
-  /**
-   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. They
-   * are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait like
-   * other saves; a lock is waited for 5 ms at most.
-   */
-  saveFolds(sessionID: string, folds: readonly Fold[]): void
-  /** Forgets the folds of these parts. */
-  dropFolds(sessionID: string, partIDs: readonly string[]): void
-  /** The session's folds in the order of folding, including those not yet on disk. */
-  loadFolds(sessionID: string): Promise<Fold[]>
-  /** Adds to the counts of a model, by its `modelKey`. */
-  saveMisses(model: string, misses: ModelMisses): void
-  /** The counts of a model, from disk when the store was opened and from this process since. */
-  loadMisses(model: string): ModelMisses
-  /** Forgets everything about the session. Digests belong to no session and stay. */
-  deleteSession(sessionID: string): void
-  /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
-  flush(): Promise<void>
-  /** Flushes for at most 1.5 seconds and closes the file. Idempotent; later saves are ignored. */
-  close(): Promise<void>
-}

@@ -1,17 +1,12 @@
-// The store's tables as the newest migration leaves them, for typed queries. The migrations create them, not this file; a
-// test compares the two.
-import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import { storageOf, type Turn, turnSchema } from "./record.ts"
+// The store's tables as the newest migration leaves them, for typed queries. The migrations create them and their indexes, not
+// this file; a test compares the two.
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
 /** Deleting a session's row deletes everything else about the session. */
-export const sessionTable = sqliteTable(
-  "session",
-  {
-    id: text("id").primaryKey(),
-    touchedAt: integer("touched_at").notNull(),
-  },
-  (table) => [index("session_touched_at").on(table.touchedAt)],
-)
+export const sessionTable = sqliteTable("session", {
+  id: text("id").primaryKey(),
+  touchedAt: integer("touched_at").notNull(),
+})
 
 /** `anchors` is JSON: SQLite does not keep NUL or lone surrogates in text, but a JSON escape survives. */
 export const anchorsTable = sqliteTable("anchors", {
@@ -25,9 +20,38 @@ export const carriedTable = sqliteTable("carried", {
   data: text("data").notNull(),
 })
 
-export const turnTable = sqliteTable("turn", turnColumns(), (table) => [
-  primaryKey({ columns: [table.sessionID, table.turn] }),
-])
+/** Times are in epoch ms. Token counts are as the provider reported them unless they are called estimated. */
+export const turnTable = sqliteTable(
+  "turn",
+  {
+    sessionID: ownedBySession("session_id").notNull(),
+    turn: integer("turn").notNull(),
+    startedAt: integer("started_at").notNull(),
+    endedAt: integer("ended_at").notNull(),
+    calls: integer("calls").notNull(),
+    inputTokens: integer("input_tokens").notNull(),
+    cacheReadTokens: integer("cache_read_tokens").notNull(),
+    cacheWriteTokens: integer("cache_write_tokens").notNull(),
+    outputTokens: integer("output_tokens").notNull(),
+    /** estimated: what the HUD added, summed over the calls of the turn */
+    hudTokens: integer("hud_tokens").notNull(),
+    providerID: text("provider_id").notNull(),
+    modelID: text("model_id").notNull(),
+    /** estimated: what folds left out of the requests, summed over the calls of the turn */
+    foldedTokens: integer("folded_tokens").notNull(),
+    /** folded outputs the agent asked for again */
+    recalls: integer("recalls").notNull(),
+    /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
+    savedTokens: integer("saved_tokens").notNull(),
+    /** what the input of the turn cost, in fresh input tokens */
+    inputCost: integer("input_cost").notNull(),
+    /** what it would have cost without the plugin */
+    inputCostWithout: integer("input_cost_without").notNull(),
+    /** 0 if the price of the model is unknown */
+    savedUsd: real("saved_usd").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
+)
 
 /** Belongs to no session: a digest describes content, whichever session reads it. `digest` is JSON. */
 export const digestTable = sqliteTable(
@@ -38,7 +62,7 @@ export const digestTable = sqliteTable(
     digest: text("digest").notNull(),
     usedAt: integer("used_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.key, table.writer] }), index("digest_used_at").on(table.usedAt)],
+  (table) => [primaryKey({ columns: [table.key, table.writer] })],
 )
 
 /** `fold` is JSON; `call` is the fold's, and rows of the same call are in the order of their `rowid`. */
@@ -50,10 +74,7 @@ export const foldTable = sqliteTable(
     call: integer("call").notNull(),
     fold: text("fold").notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.sessionID, table.partID] }),
-    index("fold_call").on(table.sessionID, table.call),
-  ],
+  (table) => [primaryKey({ columns: [table.sessionID, table.partID] })],
 )
 
 /** Belongs to no session: what recalls taught of a model, by the kind of output. */
@@ -71,18 +92,4 @@ export const missTable = sqliteTable(
 
 function ownedBySession(name: string) {
   return text(name).references(() => sessionTable.id, { onDelete: "cascade" })
-}
-
-/** One column per field of a turn: `cacheReadTokens` is `cache_read_tokens`. */
-function turnColumns() {
-  const textColumn = (name: string) => text(name).notNull()
-  const integerColumn = (name: string) => integer(name).notNull()
-  const columnOf = { text: textColumn, integer: integerColumn, real: (name: string) => real(name).notNull() }
-  const columns = Object.entries(turnSchema.shape).map(([field, schema]) => {
-    const name = field.replace(/(?<=[a-z])[A-Z]+/g, "_$&").toLowerCase()
-    return [field, field === "sessionID" ? ownedBySession(name).notNull() : columnOf[storageOf(schema)](name)]
-  })
-  return Object.fromEntries(columns) as {
-    [Field in keyof Turn]: ReturnType<Turn[Field] extends string ? typeof textColumn : typeof integerColumn>
-  }
 }

@@ -22,17 +22,6 @@ export type WriterOptions = {
   delayMs?: number
 }
 
-export type Writer = {
-  readonly pending: number
-  readonly lost: number
-  add(write: StoreWrite): void
-  /** Adds the write and tries once to write it, in the caller's time. If that fails it waits like the others. Never throws. */
-  addNow(write: StoreWrite & { sessionID: string }): void
-  /** Never rejects. */
-  flush(): Promise<void>
-  close(): Promise<void>
-}
-
 type Waiting = readonly [key: string, write: StoreWrite]
 
 const BATCH_SIZE = 200
@@ -47,7 +36,7 @@ const CLOSING_PATIENCE_MS = 200
 const CLOSING_ATTEMPTS = 6
 const CLOSING_PAUSE_MS = 50
 
-export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions): Writer {
+export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions) {
   const queue = new Map<string, StoreWrite>()
   let lost = 0
   let retries = 0
@@ -65,6 +54,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     schedule(delayMs)
   }
 
+  /** Adds the write and tries once to write it, in the caller's time. If that fails it waits like the others. Never throws. */
   function addNow(next: StoreWrite & { sessionID: string }): void {
     if (stopped || closing) return
     put(next)
@@ -116,6 +106,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     timer.unref()
   }
 
+  /** Never rejects. */
   function flush(): Promise<void> {
     tail = tail.then(async () => {
       // Not in this tick, since the caller may be in a hook.

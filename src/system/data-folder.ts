@@ -1,7 +1,9 @@
-// Where the plugin's store and OpenCode's database are.
+// Where the plugin's store, OpenCode's database and the files of this package are.
 
+import { existsSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { basename, isAbsolute, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import { isRemote } from "./private-folder.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -31,6 +33,17 @@ export function storePath(env: Environment = process.env, home = homeFolder(), n
 /** OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
 export function opencodeFolder(env: Environment = process.env, home = homeFolder()): string {
   return join(dataHome(env, home), "opencode")
+}
+
+/**
+ * The first that exists of the places of a file of this package: beside the bundle, and for the sources. They are relative to
+ * the URL of the calling module. Throws when there is none.
+ */
+export function shippedFile(what: string, base: string, places: readonly string[]): string {
+  const paths = places.map((place) => fileURLToPath(new URL(place, base)))
+  const path = paths.find((one) => existsSync(one))
+  if (path === undefined) throw new Error(`${what} is missing: ${paths[0]}`)
+  return path
 }
 
 /** Empty when the account has no entry in the password file, for which Node throws. */

@@ -1,28 +1,10 @@
 // Resources that several users in this process share, one for each key. The first user starts it, the last one to
 // release it stops it.
 
-export type Share<T, User> = {
-  readonly value: T
-  /** everyone who uses it at the moment */
-  readonly users: ReadonlySet<User>
-  /** Gives up this user's share; the last user waits until the resource has stopped. Later calls do nothing. */
-  release(): Promise<void>
-}
-
-export type SharedResources<T, User> = {
-  /**
-   * Adds `user` to the users of the resource under `key`. If there is none, `start` makes it: `users` is the live set
-   * of its users, and `stopped` resolves once earlier resources of this key are gone, if any are still stopping.
-   */
-  acquire(
-    key: string,
-    user: User,
-    start: (users: ReadonlySet<User>, stopped: Promise<unknown> | undefined) => T,
-  ): Share<T, User>
-}
+export type Share<T, User extends object> = ReturnType<ReturnType<typeof createShared<T, User>>["acquire"]>
 
 /** `stop` is called once for every resource that was started. */
-export function createShared<T, User extends object>(stop: (value: T) => Promise<void>): SharedResources<T, User> {
+export function createShared<T, User extends object>(stop: (value: T) => Promise<void>) {
   const running = new Map<string, { value: T; users: Set<User> }>()
   const stopping = new Map<string, Promise<unknown>>()
 
@@ -38,7 +20,11 @@ export function createShared<T, User extends object>(stop: (value: T) => Promise
   }
 
   return {
-    acquire(key, user, start) {
+    /**
+     * Adds `user` to the users of the resource under `key`. If there is none, `start` makes it: `users` is the live set
+     * of its users, and `stopped` resolves once earlier resources of this key are gone, if any are still stopping.
+     */
+    acquire(key: string, user: User, start: (users: ReadonlySet<User>, stopped: Promise<unknown> | undefined) => T) {
       let resource = running.get(key)
       if (!resource) {
         const users = new Set<User>()
@@ -49,8 +35,10 @@ export function createShared<T, User extends object>(stop: (value: T) => Promise
       users.add(user)
       return {
         value,
-        users,
-        async release() {
+        /** everyone who uses it at the moment */
+        users: users as ReadonlySet<User>,
+        /** Gives up this user's share; the last user waits until the resource has stopped. Later calls do nothing. */
+        async release(): Promise<void> {
           if (users.delete(user) && users.size === 0) await stopLast(key, value)
         },
       }

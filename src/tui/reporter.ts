@@ -2,16 +2,12 @@
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 
-export type Reporter = {
-  /** Shows the error as a notice, the same error once. Never throws. */
-  report(what: string, cause: unknown): void
-  /** Runs `body` now and reports what it throws or rejects with. */
-  run(what: string, body: () => unknown): void
-}
+export type Reporter = ReturnType<typeof createReporter>
 
-export function createReporter(api: Pick<TuiPluginApi, "ui">): Reporter {
+export function createReporter(api: Pick<TuiPluginApi, "ui">) {
   const reported = new Set<string>()
-  const report = (what: string, cause: unknown) => {
+  /** Shows the error as a notice, the same error once. Never throws. */
+  const report = (what: string, cause: unknown): void => {
     const message = `${what}: ${cause instanceof Error ? cause.message : String(cause)}`
     if (reported.has(message)) return
     reported.add(message)
@@ -23,7 +19,8 @@ export function createReporter(api: Pick<TuiPluginApi, "ui">): Reporter {
   }
   return {
     report,
-    run: (what, body) => {
+    /** Runs `body` now and reports what it throws or rejects with. */
+    run: (what: string, body: () => unknown): void => {
       void (async () => body())().catch((cause) => report(what, cause))
     },
   }

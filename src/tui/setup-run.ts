@@ -1,21 +1,14 @@
 // Runs the CLI's setup as a child process on OpenCode's own binary, which contains Bun.
 
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { shippedFile } from "../system/data-folder.ts"
 
+export type CliRun = ReturnType<typeof runCli>
 export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
 
-export type CliRun = {
-  /** never rejects */
-  result: Promise<CliResult>
-  /** Stops it cleanly, as Ctrl-C does. Idempotent: a second Ctrl-C would kill it and leave its npm running. */
-  stop(): void
-}
-
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
-export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()): CliRun {
+export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
   const child = spawn(process.execPath, [cli, ...args], {
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -28,11 +21,13 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   })
   let stopped = false
   return {
-    result: endOf(child).then(({ code, error }) => {
+    /** never rejects */
+    result: endOf(child).then(({ code, error }): CliResult => {
       if (code === 0) return { ok: true }
       const reason = error?.message ?? errors.at(-1) ?? `setup ended with ${code}`
       return { ok: false, interrupted: stopped, reason }
     }),
+    /** Stops it cleanly, as Ctrl-C does. Idempotent: a second Ctrl-C would kill it and leave its npm running. */
     stop: () => {
       if (!stopped) child.kill("SIGINT")
       stopped = true
@@ -40,13 +35,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   }
 }
 
-/** Beside the bundle, or in the sources. */
-function findCli(): string {
-  const places = ["./cli.js", "../cli/main.ts"].map((place) => fileURLToPath(new URL(place, import.meta.url)))
-  const path = places.find((place) => existsSync(place))
-  if (path === undefined) throw new Error(`the command-line program is missing: ${places[0]}`)
-  return path
-}
+const findCli = () => shippedFile("the command-line program", import.meta.url, ["./cli.js", "../cli/main.ts"])
 
 function readLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
   if (!stream) return

@@ -12,17 +12,7 @@ export type SessionSnapshot = { status: Status | undefined; switches: Switches }
 
 type Listener = (state: SessionSnapshot) => void
 
-export type SessionWatch = {
-  /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
-  follow(sessionID: string, listener: Listener): () => void
-  /** The last known state of a session that has a listener. */
-  peek(sessionID: string): SessionSnapshot | undefined
-  /** Reads the files of this session again, or of every followed one. */
-  refresh(sessionID?: string): void
-  /** False when the folder cannot be watched, so that changes go unnoticed. */
-  isWatching(): boolean
-  close(): void
-}
+export type SessionWatch = ReturnType<typeof watchSessions>
 
 type Followed = { listeners: Set<Listener>; state?: SessionSnapshot; reading: boolean; again: boolean }
 
@@ -33,34 +23,26 @@ type Followed = { listeners: Set<Listener>; state?: SessionSnapshot; reading: bo
 const SETTLE_MS = 30
 
 /** Opens nothing before the first session is followed. Never throws; `report` gets what a listener threw. */
-export function watchSessions(folder: string, report: (cause: unknown) => void): SessionWatch {
+export function watchSessions(folder: string, report: (cause: unknown) => void) {
   const followed = new Map<string, Followed>()
   let watcher: FSWatcher | undefined
   let inode: number | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
 
   const start = () => {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       inode = inodeOf(folder)
-      watcher = watch(folder, { persistent: false }, soon)
+      watcher = watch(folder, { persistent: false }, soon.start)
       watcher.on("error", stop)
     } catch {
       // the disk is full, or the system has no watch left: only `refresh` remains
       watcher = undefined
     }
   }
-  const soon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      refresh()
-    }, SETTLE_MS)
-    timer.unref()
-  }
+  const soon = later(SETTLE_MS, () => refresh())
   const stop = () => {
-    clearTimeout(timer)
-    timer = undefined
+    soon.cancel()
     watcher?.close()
     watcher = undefined
   }
@@ -84,7 +66,8 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
       report(cause)
     }
   }
-  const refresh = (sessionID?: string) => {
+  /** Reads the files of this session again, or of every followed one. */
+  const refresh = (sessionID?: string): void => {
     // the watcher of a deleted folder stays silent about the folder created in its place
     const found = inodeOf(folder)
     if (watcher && found !== inode) stop()
@@ -98,7 +81,8 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
   }
 
   return {
-    follow: (sessionID, listener) => {
+    /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
+    follow: (sessionID: string, listener: Listener): (() => void) => {
       if (closed) return () => {}
       if (!watcher) start()
       const entry = followed.get(sessionID) ?? { listeners: new Set(), reading: false, again: false }
@@ -113,10 +97,12 @@ export function watchSessions(folder: string, report: (cause: unknown) => void):
         if (followed.size === 0) stop()
       }
     },
-    peek: (sessionID) => followed.get(sessionID)?.state,
+    /** The last known state of a session that has a listener. */
+    peek: (sessionID: string): SessionSnapshot | undefined => followed.get(sessionID)?.state,
     refresh,
-    isWatching: () => watcher !== undefined,
-    close: () => {
+    /** False when the folder cannot be watched, so that changes go unnoticed. */
+    isWatching: (): boolean => watcher !== undefined,
+    close: (): void => {
       closed = true
       followed.clear()
       stop()
@@ -132,21 +118,31 @@ const REFRESH_AFTER_MS = 500
  * cannot be watched.
  */
 export function refreshOnEvents(api: Pick<TuiPluginApi, "event" | "lifecycle">, watch: SessionWatch): void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const soon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      watch.refresh()
-    }, REFRESH_AFTER_MS)
-    timer.unref()
-  }
-  api.lifecycle.onDispose(api.event.on("session.idle", soon))
+  const soon = later(REFRESH_AFTER_MS, () => watch.refresh())
+  api.lifecycle.onDispose(api.event.on("session.idle", soon.start))
   api.lifecycle.onDispose(
     api.event.on("message.updated", () => {
-      if (!watch.isWatching()) soon()
+      if (!watch.isWatching()) soon.start()
     }),
   )
-  api.lifecycle.onDispose(() => clearTimeout(timer))
+  api.lifecycle.onDispose(soon.cancel)
+}
+
+/** Calls `act` that long after the first of several starts. */
+function later(ms: number, act: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const cancel = () => {
+    clearTimeout(timer)
+    timer = undefined
+  }
+  const start = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      act()
+    }, ms)
+    timer.unref()
+  }
+  return { start, cancel }
 }
 
 /** What the files of a session say now. Never rejects. */

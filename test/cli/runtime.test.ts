@@ -107,7 +107,7 @@ test("a data folder relative to the working directory is found", async () => {
 })
 
 test("the variable that turns OpenCode into Bun is not inherited by child processes", () => {
-  const env = { BUN_BE_BUN: "1", HUDFOLD_ON_BUN: "1", PATH: "/bin" }
+  const env = { BUN_BE_BUN: "1", HUDFOLD_ON_BUN: process.cwd(), PATH: "/bin" }
   clearBunEnvironment(env)
   expect(env).toEqual({ PATH: "/bin" } as typeof env)
 })

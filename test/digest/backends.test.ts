@@ -66,14 +66,12 @@ const rows: Row[] = [
   {
     name: "openai",
     open: () => openOpenai(ollama("tiny")),
-    openSlow: () => {
-      let chats = 0
-      // the first one takes until the client hangs up
-      return openOpenai(({ path }) => {
+    // the long one takes until the client hangs up, which may be before it gets here
+    openSlow: () =>
+      openOpenai(({ path, body }) => {
         if (path === "/v1/models") return modelList("tiny")
-        return chats++ === 0 ? undefined : completion("{}")
-      })
-    },
+        return body.max_tokens === long.maxTokens ? undefined : completion("{}")
+      }),
     openBroken: async () => {
       const { origin, ...gone } = await serve(() => "")
       await gone[Symbol.asyncDispose]()

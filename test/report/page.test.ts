@@ -5,9 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { textsOf } from "../../src/report/deltas.ts"
 import { pageOf } from "../../src/report/page.ts"
-import type { ReportData } from "../../src/report/report.ts"
+import { hudOf, type ReportData } from "../../src/report/report.ts"
 import { type Browser, launchBrowser, type Opened, openFile, type Page } from "../support/browser.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
@@ -30,7 +29,8 @@ function hostile(): ReportData {
   ])
   for (const session of report.sessions) {
     Object.assign(session, { id: EVIL, title: EVIL, models: [EVIL], names: session.names.map(() => EVIL) })
-    session.huds = session.huds.map(() => [EVIL])
+    session.huds = session.huds.map(() => [0])
+    session.hudPieces = [EVIL]
     for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, text: EVIL })
     for (const cost of session.tools) cost.tool = EVIL
   }
@@ -122,13 +122,13 @@ describe("a session", () => {
 
   test("the slider selects any call by keyboard, and the details follow", () =>
     opened("long", {}, async (page, { report }) => {
-      const huds = textsOf(report.sessions[0]?.huds ?? [])
+      const [session = { huds: [], hudPieces: [] }] = report.sessions
       expect(await place(page)).toBe("call 500 of 500")
-      expect(await hudShown(page)).toBe(huds[499] ?? "")
+      expect(await hudShown(page)).toBe(hudOf(session, 499) ?? "")
       await page.locator("#call").focus()
       await page.keyboard.press("ArrowLeft")
       expect(await place(page)).toBe("call 499 of 500")
-      expect(await hudShown(page)).toBe(huds[498] ?? "")
+      expect(await hudShown(page)).toBe(hudOf(session, 498) ?? "")
       await page.keyboard.press("PageDown")
       expect(await place(page)).toBe("call 449 of 500")
       await page.keyboard.press("Home")

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { savedCost } from "../../src/replay/saved.ts"
-import { textsOf } from "../../src/report/deltas.ts"
 import { packReport, unpackReport } from "../../src/report/packed.ts"
-import { sumToolCosts } from "../../src/report/report.ts"
+import { hudOf, sumToolCosts } from "../../src/report/report.ts"
 import { headline } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
@@ -112,10 +111,10 @@ test("a report comes out of its page as it was put in", () => {
 })
 
 test("the HUD of a call is the one that is sent with it", () => {
-  const texts = textsOf(long.huds)
-  expect(texts).toHaveLength(150)
-  expect(texts[0]).toBeUndefined()
-  expect(texts[99]).toStartWith("<hud>\nstatus by hudfold, call 100\n")
+  expect(long.huds).toHaveLength(150)
+  expect(hudOf(long, 0)).toBeUndefined()
+  expect(hudOf(long, 99)).toStartWith("<hud>\nstatus by hudfold, call 100\n")
+  expect(new Set(long.hudPieces).size).toBe(long.hudPieces.length)
 })
 
 describe("what a tool costs", () => {

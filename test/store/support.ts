@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Fold } from "../../src/fold/fold.ts"
+import type { Store } from "../../src/store/open.ts"
 import { openStore } from "../../src/store/open.ts"
-import type { Store, Turn } from "../../src/store/record.ts"
+import type { Turn } from "../../src/store/record.ts"
 
 export const root = join(import.meta.dir, "../..")
 export const fixtures = join(import.meta.dir, "fixtures")

@@ -3,6 +3,7 @@
 
 import type { RuntimeChoice } from "../../engine/launch.ts"
 import type { Load } from "../../engine/wire/messages.ts"
+import { CodedError } from "../../system/values.ts"
 import type { Prompt } from "../prompt.ts"
 
 export type { Prompt }
@@ -90,13 +91,6 @@ export type Backend = {
  */
 export type BackendErrorCode = "UNAVAILABLE" | "OFF" | "TIMEOUT" | "BAD_ANSWER"
 
-export class BackendError extends Error {
+export class BackendError extends CodedError<BackendErrorCode> {
   override readonly name = "BackendError"
-  constructor(
-    readonly code: BackendErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
-  }
 }

@@ -60,7 +60,7 @@ const completionShape = z.object({
 })
 
 /** The text of an answer, without thoughts, and its timings. Throws a `BackendError` BAD_ANSWER. */
-export function readCompletion(json: string, elapsedMs: number): { text: string; timings: Timings } {
+export function readCompletion(json: string, elapsedMs: number) {
   const { data } = completionShape.safeParse(parse(json))
   const choice = data?.choices[0]
   if (!data || !choice) throw new BackendError("BAD_ANSWER", `the answer is not a chat completion${errorDetail(json)}`)
@@ -70,10 +70,11 @@ export function readCompletion(json: string, elapsedMs: number): { text: string;
       "BAD_ANSWER",
       "the model reached its token limit while thinking; choose one that does not think in digest.openai.model",
     )
-  const timings: Timings = {
+  const timings = {
     promptTokens: data.usage?.prompt_tokens ?? 0,
     outputTokens: data.usage?.completion_tokens ?? 0,
     elapsedMs,
+    /** tokens per second, if the server reports them */
     prefill: data.timings?.prompt_per_second,
     decode: data.timings?.predicted_per_second,
   }
@@ -119,14 +120,7 @@ function parse(json: string): unknown {
   }
 }
 
-export type Timings = {
-  promptTokens: number
-  outputTokens: number
-  elapsedMs: number
-  /** tokens per second, if the server reports them */
-  prefill?: number | undefined
-  decode?: number | undefined
-}
+type Timings = ReturnType<typeof readCompletion>["timings"]
 
 /**
  * How much faster a prompt is read than an answer is written, for servers that report only the total time. Measured: 6

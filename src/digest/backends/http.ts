@@ -45,7 +45,7 @@ export function readAddress(text: string, allowRemote: boolean): Address {
 /**
  * `hostname` as normalized by URL: lower case, IPv4 in four decimal parts, IPv6 in its shortest form and in brackets.
  */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 

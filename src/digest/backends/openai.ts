@@ -127,27 +127,18 @@ export function createOpenai(options: OpenaiOptions): Backend {
     signal: AbortSignal,
   ): Promise<HttpReply> {
     if (!address) throw new BackendError("OFF", "digest.openai.url is unusable")
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), ms)
-    timer.unref()
     const { local, chat, models } = address
-    const request = {
-      url: method === "GET" ? models : chat,
-      local,
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    }
+    const url = method === "GET" ? models : chat
+    const timeout = AbortSignal.timeout(ms)
     try {
-      return await exchange(request, AbortSignal.any([signal, closing.signal, timeout.signal]))
+      const stop = AbortSignal.any([signal, closing.signal, timeout])
+      return await exchange({ url, local, method, headers, ...(body === undefined ? {} : { body }) }, stop)
     } catch (error) {
       signal.throwIfAborted()
       if (closing.signal.aborted) throw new BackendError("OFF", "the backend was closed", { cause: error })
-      if (timeout.signal.aborted)
+      if (timeout.aborted)
         throw new BackendError("TIMEOUT", `${where} did not answer within ${ms / 1000} s`, { cause: error })
       throw error
-    } finally {
-      clearTimeout(timer)
     }
   }
 

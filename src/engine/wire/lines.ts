@@ -2,7 +2,6 @@
 // after one stray line on stdout; llama.cpp and its bindings print such lines.
 
 import type { Readable, Writable } from "node:stream"
-import { StringDecoder } from "node:string_decoder"
 import { AbstractMessageReader, AbstractMessageWriter, type DataCallback, type Message } from "vscode-jsonrpc"
 
 /** Longer lines are noise. A digest's document is limited to far less. */
@@ -15,7 +14,6 @@ const MAX_NOISE_CHARS = 500
  * a JSON-RPC message go to `onNoise`. Not node:readline, which also ends lines at U+2028, legal inside JSON.
  */
 export class LineReader extends AbstractMessageReader {
-  private decoder = new StringDecoder("utf8")
   private rest = ""
   private skipping = false
 
@@ -27,8 +25,8 @@ export class LineReader extends AbstractMessageReader {
   }
 
   listen(callback: DataCallback) {
-    const onData = (chunk: Buffer | string) => {
-      const pieces = (typeof chunk === "string" ? chunk : this.decoder.write(chunk)).split("\n")
+    const onData = (chunk: string) => {
+      const pieces = chunk.split("\n")
       const last = pieces.pop() ?? ""
       for (const piece of pieces) {
         const line = this.rest + piece
@@ -50,17 +48,11 @@ export class LineReader extends AbstractMessageReader {
     }
     const onClose = () => this.fireClose()
     const onError = (error: Error) => this.fireError(error)
-    this.input.on("data", onData)
-    this.input.on("end", onEnd)
-    this.input.on("close", onClose)
-    this.input.on("error", onError)
+    const { input } = this
+    input.setEncoding("utf8")
+    input.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onError)
     return {
-      dispose: () => {
-        this.input.off("data", onData)
-        this.input.off("end", onEnd)
-        this.input.off("close", onClose)
-        this.input.off("error", onError)
-      },
+      dispose: () => void input.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onError),
     }
   }
 

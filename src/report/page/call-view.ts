@@ -2,10 +2,8 @@
 // and what the agent did.
 
 import { amount, finePercent, plural, stepsAndOutputs } from "../../text/format.ts"
-import { textsOf } from "../deltas.ts"
-import type { ReportedFold, SessionReport } from "../report.ts"
-import { signed } from "../words.ts"
-import { REASONS } from "./charts.ts"
+import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
+import { REASONS, signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
 
 export type CallView = { element: HTMLElement; show(call: number): void }
@@ -14,7 +12,6 @@ export type CallView = { element: HTMLElement; show(call: number): void }
 export function callView(session: SessionReport, choose: (call: number) => void): CallView {
   const { calls, folds, used, names, startMs, compactions } = session
   const last = calls.with.length
-  const texts = textsOf(session.huds)
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
   slider.addEventListener("input", () => choose(slider.valueAsNumber))
@@ -32,7 +29,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   function show(call: number): void {
     now = call
     const at = call - 1
-    const text = texts[at]
+    const text = hudOf(session, at)
     const here = folds.filter((fold) => fold.call === call)
     const head = `call ${call} of ${last}`
     slider.value = `${call}`
@@ -45,38 +42,35 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     next.disabled = call === last
     toFold.disabled = nextFold() === undefined
     facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
-    hud.replaceChildren(...(text === undefined ? ["No HUD is sent with this call."] : marked(text, texts[at - 1])))
+    hud.replaceChildren(
+      ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
+    )
+    const foldItems = here.map(({ side, step, what, because, reason, tokens, id }) => {
+      const words = ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `
+      return el(
+        "li",
+        {},
+        side === "step" ? `step ${step} ` : undefined,
+        el("code", {}, what),
+        words,
+        el("span", { class: "faint" }, because),
+      )
+    })
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
-      el(
-        "ul",
-        {},
-        ...here.map(({ side, step, what, because, reason, tokens, id }) =>
-          el(
-            "li",
-            {},
-            side === "step" ? `step ${step} ` : undefined,
-            el("code", {}, what),
-            ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `,
-            el("span", { class: "faint" }, because),
-          ),
-        ),
-      ),
+      el("ul", {}, ...foldItems),
     )
     sent.replaceChildren(
       el("h3", {}, "The request, as it is sent"),
       el("ol", {}, ...requestItems(session, call).map((item) => el("li", {}, item))),
     )
-    const done = used[at] ?? []
+    const toolItems = (used[at] ?? []).map((place) => {
+      const name = names[place < 0 ? ~place : place] ?? ""
+      return el("li", {}, el("code", {}, name), place < 0 ? " failed" : undefined)
+    })
     tools.replaceChildren(
-      el("h3", {}, done.length > 0 ? `Tools used (${done.length})` : "No tool was used"),
-      el(
-        "ul",
-        {},
-        ...done.map((place) =>
-          el("li", {}, el("code", {}, names[place < 0 ? ~place : place] ?? ""), place < 0 ? " failed" : undefined),
-        ),
-      ),
+      el("h3", {}, toolItems.length > 0 ? `Tools used (${toolItems.length})` : "No tool was used"),
+      el("ul", {}, ...toolItems),
     )
   }
 

@@ -5,6 +5,7 @@ import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
 import { amount, stepsAndOutputs } from "../../text/format.ts"
 import type { SessionReport } from "../report.ts"
+import { REASONS } from "../words.ts"
 import { type Colour, colour, el } from "./dom.ts"
 
 export type Chart = {
@@ -161,8 +162,6 @@ function drawVertical({ ctx, bbox, valToPos }: uPlot, call: number): void {
   ctx.lineTo(x, bbox.top + bbox.height)
   ctx.stroke()
 }
-
-export const REASONS: Record<Reason, string> = { free: "at no cost", pays: "to save", must: "to make room" }
 
 const MARK_SIZE = 4
 /** Folds drawn for one call. */

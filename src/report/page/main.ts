@@ -63,18 +63,12 @@ function draw(): void {
 }
 
 function drawAll(): void {
-  main.append(summary(report.sum))
-  main.append(
-    section(
-      "sessions",
-      "Sessions",
-      renderSessionTable(sessions, (place) => {
-        show(place)
-        main.focus()
-        scrollTo(0, 0)
-      }),
-    ),
-  )
+  const table = renderSessionTable(sessions, (place) => {
+    show(place)
+    main.focus()
+    scrollTo(0, 0)
+  })
+  main.append(summary(report.sum), section("sessions", "Sessions", table))
   drawDays(sessions)
   drawTools(sessions)
 }
@@ -92,12 +86,9 @@ function drawSession(session: SessionReport): void {
   const context = chartBox(`Context over ${replay.calls} calls. ${headline(replay).join("; ")}`)
   const without = chartBox("Cached and fresh tokens of each request, as recorded")
   const sent = chartBox("Cached and fresh tokens of each request, with the plugin")
+  const contextFigure = figure(context, () => renderCallTable(session), markKey(session))
   main.append(
-    section(
-      "context",
-      "Context over calls",
-      figure(context, () => renderCallTable(session), markKey(session)),
-    ),
+    section("context", "Context over calls", contextFigure),
     section("looked", "What was sent with a call", view.element),
     section(
       "cache",
@@ -111,19 +102,12 @@ function drawSession(session: SessionReport): void {
     ),
   )
   drawTools([session])
-  if (session.folds.length > 0)
-    main.append(
-      section(
-        "folds",
-        "Folds",
-        folded(`${foldedCounts(replay)}, and why each was folded`, () =>
-          renderFoldTable(session, (number) => {
-            choose(number)
-            document.getElementById("call")?.focus()
-          }),
-        ),
-      ),
-    )
+  const goTo = (number: number) => {
+    choose(number)
+    document.getElementById("call")?.focus()
+  }
+  const folds = folded(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
+  if (session.folds.length > 0) main.append(section("folds", "Folds", folds))
   drawDays([session])
   charts.push(
     contextChart(context, session, choose),
@@ -143,13 +127,8 @@ function drawDays(of: readonly SessionReport[]): void {
   // for a single day the headline says it all
   if (days.length < 2) return
   const box = chartBox(`Saved by day, on ${days.length} days`)
-  main.append(
-    section(
-      "days",
-      "Saved by day",
-      figure(box, () => renderDayTable(days)),
-    ),
-  )
+  const chart = figure(box, () => renderDayTable(days))
+  main.append(section("days", "Saved by day", chart))
   charts.push(daysChart(box, days))
 }
 
