@@ -50,6 +50,8 @@ export type CutPlan = {
   reason: Reason
   /** the reason in words for people, one line */
   because: string
+  /** even so the request stays too large: the oldest records must be condensed by this many tokens */
+  excessTokens?: number
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
@@ -138,8 +140,10 @@ function underPressure(situation: Situation): CutPlan | undefined {
       decisions = foldable({ ...situation, bindsThinking: false }, scale)
       if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
     }
-    if (decisions.length > 0)
-      return { decisions, reason: "must", because: `the request nears ${maxTokens} tokens, its maximum` }
+    const excess = contextTokens - sumSavings(decisions, situation) - maxTokens * RELIEVED
+    const because = `the request nears ${maxTokens} tokens, its maximum`
+    if (decisions.length > 0 || excess > 0)
+      return { decisions, reason: "must", because, ...(excess > 0 ? { excessTokens: excess } : {}) }
   }
   if (stopped || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, LARGE_SCALE)

@@ -8,6 +8,7 @@ import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { focusOf } from "../session/steps.ts"
 import { type Account, requestTokens } from "./account.ts"
+import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
@@ -87,7 +88,8 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     cached,
     sentTokens,
     cutTokens: folding.cutTokens,
-    contextTokens: requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens),
+    // without a report, the ledger's size is that of the messages in full
+    contextTokens: facts.usage ? requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens) : sentTokens,
     ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
@@ -96,12 +98,15 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
-  const added = addFolds(folding, folded)
-  const changed = folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+  const shortened = plan.excessTokens ? condensed(entries, folding.folds, plan.excessTokens) : []
+  const added = addFolds(folding, [...shortened, ...folded])
+  // the oldest records stand before everything else that is folded
+  const changed =
+    shortened.length > 0 ? 0 : folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
   const applied = appliedFolds(entries, added.folds)
   const sent = unfolded - applied.savedTokens
   return {
-    folded,
+    folded: [...shortened, ...folded],
     digested: plan.decisions.flatMap((decision) =>
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
