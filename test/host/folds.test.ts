@@ -80,17 +80,9 @@ const listing = (name: string, lines = 300) =>
 const worked = () => {
   const session = new SessionBuilder().user("make the login test pass on node 22, please")
   for (const name of ["auth", "cart", "mail"]) session.assistant([bash(`ls -l src/${name}`, listing(name))])
-  for (const name of ["a", "b", "c"]) session.assistant([read(`${name}.ts`)])
+  for (let n = 0; n < 14; n++) session.assistant([read(`quiet-${n}.ts`)])
   return session
 }
-
-const foldsIn = (messages: readonly HostMessage[]) =>
-  new Map(
-    messages
-      .flatMap(({ parts }) => parts)
-      .filter((part) => part.state?.output?.startsWith("folded r"))
-      .map((part) => [part.id ?? "", part.state?.output ?? ""]),
-  )
 
 const outputOf = (messages: readonly HostMessage[], id: string) =>
   messages.flatMap(({ parts }) => parts).find((part) => part.id === id)?.state?.output

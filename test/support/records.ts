@@ -60,12 +60,14 @@ export function foldsIn(given: readonly HostMessage[], sent: readonly HostMessag
       lines.set(step, [...(lines.has(step) ? [lines.get(step)] : []), line].join("\n"))
     }
   }
-  const numbers = recordsIn(sent).flatMap((record) => numbersOf(recordedSteps(record)))
+  const numbers = recordsIn(sent).flatMap(stepNumbers)
   const steps = [...stepsGone(given, sent)].map((id, at): [string, string] => [id, lines.get(numbers[at] ?? 0) ?? ""])
   return new Map([...outputFoldsIn(sent), ...steps])
 }
 
-function numbersOf(steps: Steps | undefined): number[] {
+/** The numbers of all steps in a record. */
+export function stepNumbers(record: string): number[] {
+  const steps = recordedSteps(record)
   return steps ? Array.from({ length: steps.to - steps.from + 1 }, (_, at) => steps.from + at) : []
 }
 
@@ -80,14 +82,14 @@ export function wrongIn(given: readonly HostMessage[], sent: readonly HostMessag
     const isOwn = isOwnMessage(info.id)
     const neighbours = [sent[at - 1], sent[at + 1]]
     if (isOwn && !(parts.length === 1 && parts.every(isRecordPart))) found.push(`${info.id} is no record`)
-    if (isOwn && neighbours.some((one) => one?.info.role === "user")) found.push(`${info.id} is beside the user's message`)
+    if (isOwn && neighbours.some((one) => one?.info.role === "user"))
+      found.push(`${info.id} is beside the user's message`)
     let whole: HostMessage | undefined
     let rest: readonly HostPart[] = parts
     while (rest.length > 0) {
       const [first] = rest as [HostPart]
       if (isRecordPart(first)) {
-        const steps = numbersOf(recordedSteps(first.text))
-        for (const step of steps)
+        for (const step of stepNumbers(first.text ?? ""))
           if (given[next++]?.info.role !== "assistant") found.push(`the record's step ${step} is no step`)
         if (info.role !== "user") found.push(`a record is in ${info.id}, of the ${info.role}`)
         rest = rest.slice(1)
