@@ -19,7 +19,6 @@ import {
 import { sample } from "../support/size.ts"
 import {
   ANTHROPIC,
-  converse,
   edit,
   OPENAI,
   openWorld,
@@ -145,7 +144,7 @@ test.each(sample([["general"], ["explore"]], ["general"]))(
     const session = await client.create()
     const brief = { description: "look at logs", prompt: "Look at the logs and report", subagent_type: subagent }
     provider.play(lookAndRecall("child"))
-    const calls = [...[17, 18, 19, 20, 21, 22, 23, 24].map(look), { name: "task", arguments: brief }]
+    const calls = [...Array.from({ length: 14 }, (_, at) => look(at + 11)), { name: "task", arguments: brief }]
     provider.play(thenRecall(calls.map((call) => use(call))), session)
     await client.prompt(session, "Look at the logs, with a helper")
     const [child] = await client.children(session)
@@ -153,7 +152,7 @@ test.each(sample([["general"], ["explore"]], ["general"]))(
     expectGivenBack(inside, 2)
     const outside = provider.from("main", session)
     expectGivenBack(outside, 1)
-    expect(recalledIn(outside)[0]?.answer).toMatch(/step-(?:17|18|19|2\d)-1 /)
+    expect(recalledIn(outside)[0]?.answer).toMatch(/step-(?:1[1-9]|2\d)-1 /)
     for (const { answer } of recalledIn(inside)) expect(answer).toMatch(/step-\d-1 /)
   },
   PATIENCE_MS,

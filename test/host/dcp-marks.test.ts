@@ -56,7 +56,7 @@ test("the user's text has no mark and no summary by DCP", () => {
 test("a fold keeps the mark of its output, and the original is without it, verbatim", () => {
   const messages = marked()
   for (const message of conversationOf(messages.slice(1))) {
-    const partID = message.parts.find(({ type }) => type === "tool")?.id ?? ""
+    const partID = message.parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))[0] ?? ""
     expect(originalText(message, { side: "output", partID })).toBe(LONG)
   }
   const part = messages[1]?.parts[1]
