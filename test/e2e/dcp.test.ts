@@ -119,7 +119,10 @@ describe.each(Object.keys(ORDERS))("listed %s", (order) => {
       for (const [call, text] of results(request))
         if (!/^(File not found|The arguments)/.test(text))
           expect(`${call} ${text}`).toMatch(/<dcp-message-id>m\d+<\/dcp-message-id>$/)
-    expect(marksIn(last()).length).toBeGreaterThanOrEqual(marksIn(alone.requests.at(-1) as ModelRequest).length)
+    // a folded step takes its mark along
+    expect(marksIn(last()).length + recordedIn(last())).toBeGreaterThanOrEqual(
+      marksIn(alone.requests.at(-1) as ModelRequest).length,
+    )
   })
 
   test("the HUD quotes neither DCP's marks nor its summaries as the user's words", () => {
@@ -162,7 +165,7 @@ test(
     })
     const last = here.provider.from("main", session).at(-1) as ModelRequest
     const resumed = foldsIn(last)
-    expect(countFolded(requests.at(-1))).toBeGreaterThan(2)
+    expect(countFolded(requests.at(-1))).toBeGreaterThan(0)
     expect(recordedIn(last)).toBeGreaterThanOrEqual(recordedIn(requests.at(-1)))
     // a fold stays until its whole step is folded
     for (const [call, fold] of before)
