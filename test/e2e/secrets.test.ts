@@ -46,7 +46,7 @@ test(
     provider.play([
       use(todo(["begin", "completed"], [`set ${noted?.text}`, "in_progress"])),
       ...shown,
-      ...[1, 2, 3, 4].map((n) => use(look(n))),
+      ...Array.from({ length: 16 }, (_, n) => use(look(n + 1))),
       say("Done."),
     ])
     const { session, exitCode } = await host.run(`Look at the logs, and mind ${asked?.text}`)
