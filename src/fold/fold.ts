@@ -102,7 +102,7 @@ export function foldedKey(entry: Entry, { side, partID }: Pick<Fold, "side" | "p
 }
 
 export function stepKey({ events, created, saidHash = "" }: Entry): string {
-  // equal words, such as "Done.", are told apart by their time
+  // the time distinguishes equal words, such as "Done."
   return `${created} ${saidHash} ${events.map(outputKey).join(" ")}`
 }
 

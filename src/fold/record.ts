@@ -129,8 +129,8 @@ const FILLER =
 /** What a text of the agent says beyond announcing a call, cut to a length. */
 function essence(text: string, maxChars: number): string {
   const sentences = text.split(/(?<=[.!?:])\s+|\n+/)
-  const telling = sentences.filter((sentence) => sentence.trim() !== "" && !FILLER.test(sentence.trim()))
-  return cut(oneLine(telling.join(" ").slice(0, 4 * maxChars)), maxChars)
+  const worthSaying = sentences.filter((sentence) => sentence.trim() !== "" && !FILLER.test(sentence.trim()))
+  return cut(oneLine(worthSaying.join(" ").slice(0, 4 * maxChars)), maxChars)
 }
 
 /** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */

@@ -129,7 +129,8 @@ export function withoutSecrets(source: DigestSource): DigestSource {
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
 export function redactNamed(name: string, value: string): string {
   const named = redact(`${name}=${value}`)
-  return named.startsWith(`${name}=`) ? named.slice(name.length + 1) : redact(value)
+  // some rules look at the start of a line, where the name stands now
+  return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
 function redactArguments(value: unknown, name = "", depth = 0): unknown {

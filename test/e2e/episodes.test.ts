@@ -143,7 +143,7 @@ describe.each(["claude", "chat"] as const)("a long session on the %s wire", (wir
     expect(wordsOf(lastOf(played()))).toEqual(prompts)
   })
 
-  test("repeats the request before it, but for a few cuts that only fold", () => {
+  test("repeats the request before it, except for a few cuts that only fold", () => {
     const requests = requestsOf(played().session)
     const cuts = requests.slice(1).flatMap((now, at) => {
       const before = requests[at] as ModelRequest

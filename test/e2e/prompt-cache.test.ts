@@ -13,7 +13,7 @@ import { contextTokens } from "../../src/session/facts.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import type { ModelRequest, Usage } from "../opencode/request.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
-import { FILES, foldsIn } from "../support/folds.ts"
+import { countFolded, FILES, foldsIn, recordedIn } from "../support/folds.ts"
 import { ANTHROPIC, bash, converse, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
 const STEPS = 60
@@ -57,12 +57,12 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
 
   test("costs less with the plugin than without, by more than a tenth of what its messages cost", () => {
     expect([requests.length, bare.length]).toEqual([STEPS + 1, STEPS + 1])
-    expect(foldsIn(requests.at(-1)).size).toBeGreaterThan(20)
+    expect(countFolded(requests.at(-1))).toBeGreaterThan(20)
     expect(costOf(requests)).toBeLessThan(0.9 * costOf(bare))
   })
 
   test("misses the cache only where something is folded, and only once each time", () => {
-    const folded = requests.map((request) => foldsIn(request).size)
+    const folded = requests.map((request) => `${foldsIn(request).size} ${recordedIn(request)}`)
     const cuts = requests.filter((_, at) => at > 0 && folded[at] !== folded[at - 1])
     const missed = requests.filter(
       ({ usage }, at) => at > 0 && usage.cacheRead < (requests[at - 1]?.usage.cacheRead ?? 0),
@@ -85,7 +85,7 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
       if (!wrote) break
       const call = send()
       // the call made again is the one that was made
-      expect(call?.outputs).toBe(foldsIn(requests[at]).size)
+      expect([call?.outputs, call?.steps]).toEqual([foldsIn(requests[at]).size, recordedIn(requests[at])])
       const { usage } = wrote
       const account = state.folding.account.expected
       if (!usage || !account) throw new Error("nothing was reported, or nothing expected")

@@ -1,10 +1,9 @@
 // Whatever array the host passes, the hooks resolve, the host's own parts are never modified, and the array is changed only
-// in ways that can be undone: by folded copies and the HUD.
+// in ways that can be undone: by folded copies, records and the HUD.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { removeHud } from "../../src/host/v1/apply.ts"
-import { originalOf, putBack } from "../../src/host/v1/copies.ts"
+import { originalOf, putBack, unfolded } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
@@ -15,16 +14,20 @@ const RUNS = sized(20_000, 100_000)
 
 type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
-const HUD = /^(?:\n\n)?<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>$/
-const FOLDED = /folded r\d+( · |: )/
+const HUD = /^<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>$/
+const FOLDED = /^folded r[0-9a-z]{7} · /
+const RECORD = /^Steps? \d+(-\d+)? of this session, kept by hudfold as a record \(/
+/** What is put at the end of a tool's result. */
+const ADDED =
+  /^(\n\nSteps? \d+(-\d+)? of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>)?$/
 
-/** Whether it is a HUD message, or a HUD part in the user's message. */
+/** Whether it is a message of the plugin's, or its part in the user's message. */
 function isOurs(thing: { id?: unknown } | null | undefined): boolean {
   return typeof thing?.id === "string" && (isOwnMessage(thing.id) || thing.id === "prt_hudfold")
 }
 
-/** The array without anything that is a HUD before or after the call. */
-function withoutHud(messages: readonly HostMessage[]): unknown {
+/** The array without anything that is the plugin's before or after the call. */
+function withoutOurs(messages: readonly HostMessage[]): unknown {
   return messages
     .filter((message) => !isOurs(message?.info))
     .map((message) =>
@@ -40,9 +43,13 @@ function unaccounted(copy: HostPart, original: HostPart): string[] {
     if (Object.is(now[name], before[name])) return []
     const said = typeof now[name] === "string" ? now[name] : JSON.stringify(now[name])
     const was = String(before[name])
-    const added = said?.startsWith(was) ? said.slice(was.length) : said
-    return FOLDED.test(said ?? "") || HUD.test(added ?? "") ? [] : [`${name}: ${said}`]
+    const added = said?.startsWith(was) ? said.slice(was.length) : undefined
+    return FOLDED.test(said ?? "") || (added && ADDED.test(added)) ? [] : [`${name}: ${said}`]
   })
+}
+
+function ownParts(message: HostMessage | null | undefined): HostPart[] {
+  return Array.isArray(message?.parts) ? message.parts.filter(isOurs) : []
 }
 
 /** Freezes it at any depth, so that writing to it throws. */
@@ -52,7 +59,7 @@ function freeze(value: unknown): void {
   for (const one of Object.values(value)) freeze(one)
 }
 
-test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds and the HUD`, async () => {
+test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds, records and the HUD`, async () => {
   const logged: unknown[] = []
   const client = { app: { log: async (line: unknown) => void logged.push(line), agents: async () => ({ data: [] }) } }
   const hooks = await plugin.server({ client, directory: "/r", worktree: "/r" } as never, {
@@ -62,6 +69,7 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds 
   const transform = hooks["experimental.chat.messages.transform"] as Transform
   let shown = 0
   let folded = 0
+  let recorded = 0
   await fc.assert(
     fc.asyncProperty(messageArrays, async (before) => {
       const messages = structuredClone(before)
@@ -69,26 +77,33 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds 
       for (const part of parts) freeze(part)
       for (const message of messages) freeze(message?.info)
       await transform({}, { messages })
-      if (messages.some((message) => isOurs(message?.info) && HUD.test(message.parts?.[0]?.text ?? ""))) shown++
-      for (const message of messages)
+      const isSaid = (pattern: RegExp) =>
+        messages.some((message) => ownParts(message).some(({ text }) => pattern.test(text ?? "")))
+      if (isSaid(HUD)) shown++
+      if (isSaid(RECORD)) recorded++
+      for (const message of messages) {
+        for (const { text } of ownParts(message)) {
+          const isKnown = before.some((one) => ownParts(one).some((part) => part.text === text))
+          if (!isKnown) expect(HUD.test(text ?? "") || RECORD.test(text ?? "")).toBe(true)
+        }
         for (const part of (Array.isArray(message?.parts) && message.parts) || []) {
           if (parts.has(part) || isOurs(part)) continue
           const original = originalOf(part)
           expect(parts.has(original)).toBe(true)
           expect(unaccounted(part, original)).toEqual([])
-          if (JSON.stringify(part).includes("folded r")) folded++
+          if (FOLDED.test(String(part.state?.output ?? part.state?.error))) folded++
         }
-      if (messages.every((message) => Array.isArray(message?.parts))) {
-        putBack(messages)
-        if (messages.every((message) => typeof message?.info === "object" && message.info !== null)) removeHud(messages)
       }
-      expect(withoutHud(messages)).toEqual(withoutHud(before))
+      const whole = unfolded(messages)
+      if (whole.every((message) => Array.isArray(message?.parts))) putBack(whole)
+      expect(withoutOurs(whole)).toEqual(withoutOurs(before))
     }),
     { numRuns: RUNS },
   )
   expect(logged).toEqual([])
   expect(shown).toBeGreaterThan(RUNS / 10)
   expect(folded).toBeGreaterThan(RUNS / 500)
+  expect(recorded).toBeGreaterThan(RUNS / 1000)
 }, 600_000)
 
 test("anything at all as input and output of any hook resolves", async () => {

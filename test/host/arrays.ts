@@ -22,7 +22,7 @@ const word = fc.constantFrom(
 /** Long enough to be worth a fold. */
 const long = fc.constantFrom(
   "src/a.ts:3: one\n".repeat(100),
-  `<hud>${"folded r1 · read · ".repeat(60)}`,
+  `<hud>${"folded r4k2x9db · read · ".repeat(60)}`,
   "x".repeat(3000),
 )
 const id = fc.constantFrom("m1", "m2", "m3", "m4", "", "msg_hudfold", "msg_hudfold_3")
@@ -129,5 +129,14 @@ const message = fc.oneof(
   { weight: 1, arbitrary: fc.record({ info: junk, parts: junk }) },
 )
 
+/** Steps after which outputs are folded, and those after which whole steps are. */
+const quiet = Array.from({ length: 12 }, (_, n) => ({
+  info: { id: `m_quiet_${n}`, role: "assistant", sessionID: "s1" },
+  parts: [{ type: "tool", id: `p_quiet_${n}`, tool: "bash", state: { status: "completed", input: {}, output: "ok" } }],
+}))
+const tail = fc.constantFrom([], [], quiet.slice(0, 4), quiet)
+
 /** An array as OpenCode might pass it to the messages hook. */
-export const messageArrays = fc.array(message, { maxLength: 5 }) as unknown as fc.Arbitrary<HostMessage[]>
+export const messageArrays = fc
+  .tuple(fc.array(message, { maxLength: 5 }), tail)
+  .map(([messages, after]) => [...messages, ...after]) as unknown as fc.Arbitrary<HostMessage[]>

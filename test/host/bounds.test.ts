@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { newFolding, refuse } from "../../src/fold/folding.ts"
+import { addFolds, newFolding, withMiss } from "../../src/fold/folding.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
@@ -51,15 +51,14 @@ test("a ledger counts what it keeps: messages, tool events, and what compactions
   expect(ledger.size).toBe(2 + 100)
 })
 
-test("the newest 2,000 parts that a fold would not shorten are remembered", () => {
+test("the newest 5,000 folds of a session are kept, and the newest 500 places of what was recalled", () => {
+  const folds = Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1))
   let folding = newFolding()
-  for (let n = 0; n < 10_000; n += 100)
-    folding = refuse(
-      folding,
-      Array.from({ length: 100 }, (_, i) => `prt_${n + i}`),
-    )
-  expect(folding.refused.size).toBe(2_000)
-  expect(folding.refused.has("prt_9999")).toBeTrue()
+  for (let n = 0; n < 6_000; n += 100) folding = addFolds(folding, folds.slice(n, n + 100))
+  expect([folding.folds.size, folding.byID.size]).toEqual([5_000, 5_000])
+  expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
+  folding = withMiss(folding, folds, 1, () => ["file"])
+  expect(folding.pinned.size).toBe(500)
 })
 
 test("in memory the store keeps 25,000 folds in total and drops the least recently saved session first", () => {

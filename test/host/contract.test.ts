@@ -17,12 +17,15 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
   const env = createEnv(ROOT)
   const sessions = createSessions(env)
   const note = (name: string) => () => void touched.push(name)
+  const writes = new Proxy({}, { get: () => note("store") })
+  const store = Object.assign(Object.create(writes), { loadMisses: () => new Map() })
+  const use = (action: (opened: object) => void) => action(store)
   const context = {
     ...{ options, env, sessions, models: createModels(options), directory: ROOT },
     requestOptions: requestOptionsOf(options),
     log: { say: note("log") },
     digests: { queue: { offer: note("queue"), rank: note("queue"), cancel: note("queue") } },
-    store: { open() {}, opening: () => undefined, use: note("store") },
+    store: { open() {}, isReady: () => true, opening: () => undefined, use },
     publisher: { publish: note("publisher"), switches: () => ALL_ON },
     agents: { helperPrompts: [], withoutRecall: new Set() },
   } as unknown as HookContext
@@ -40,7 +43,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
 
   if (typeof commit !== "function") throw new Error("the body answered no commit")
   commit()
-  expect(JSON.stringify(messages)).toContain("folded r1 · ")
+  expect(JSON.stringify(messages)).toContain("kept by hudfold as a record")
   expect(messages.at(-1)?.parts[0]?.text).toStartWith("<hud>")
   expect(new Set(touched)).toEqual(new Set(["queue", "store", "publisher"]))
   expect(session.ledger.entries).toHaveLength(built.messages.length)

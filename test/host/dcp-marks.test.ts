@@ -3,10 +3,11 @@
 import { expect, test } from "bun:test"
 import { type Fold, originalText } from "../../src/fold/fold.ts"
 import { applyFolds } from "../../src/host/v1/apply.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
 import { newSessionState } from "../../src/request/request.ts"
 import type { Env } from "../../src/session/normalize.ts"
-import { take, toolPart } from "../support/conversation.ts"
+import { take } from "../support/conversation.ts"
 import { bash, SessionBuilder, usage } from "../support/session.ts"
 
 const env: Env = {
@@ -54,18 +55,20 @@ test("the user's text has no mark and no summary by DCP", () => {
 
 test("a fold keeps the mark of its output, and the original is without it, verbatim", () => {
   const messages = marked()
-  const originals = messages.slice(1).map(({ parts }) => parts[1])
-  for (const part of originals) expect(part && originalText(toolPart(part), "output")).toBe(LONG)
-  const [part] = originals
-  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r1 · bash · a log" }
+  for (const message of conversationOf(messages.slice(1))) {
+    const partID = message.parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))[0] ?? ""
+    expect(originalText(message, { side: "output", partID })).toBe(LONG)
+  }
+  const part = messages[1]?.parts[1]
+  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
   applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
-  expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r1 · bash · a log${mark(2)}`)
+  expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r4k2x9db · bash · a log${mark(2)}`)
 })
 
 test("a removed output stays removed, even if it was folded", () => {
   const messages = marked(REMOVED)
   const part = messages[1]?.parts[1]
-  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r1 · bash · a log" }
+  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
   const before = structuredClone(messages)
   applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
   expect(messages).toEqual(before)

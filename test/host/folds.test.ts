@@ -5,9 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { isRecallID } from "../../src/fold/fold.ts"
+import { stepText } from "../../src/fold/original.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { openStore } from "../../src/store/open.ts"
+import { openAt } from "../store/support.ts"
+import { foldsIn, idIn } from "../support/records.ts"
 import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 type Call = (input: object, output: object) => Promise<void>
@@ -62,9 +67,9 @@ async function load(options: object = {}, store: object = { enabled: false }, st
       await (hooks.config as (config: object) => Promise<void>)(config)
       return config
     },
-    recall: async (ids: string, messages?: HostMessage[]) => {
+    recall: async (asked: object, messages?: HostMessage[]) => {
       const recall = hooks.tool?.hud_recall as unknown as Recall
-      const { output } = await recall.execute({ ids }, { sessionID: "ses_test", ...(messages ? { messages } : {}) })
+      const { output } = await recall.execute(asked, { sessionID: "ses_test", ...(messages ? { messages } : {}) })
       return output
     },
     dispose: () => (hooks.dispose as () => Promise<void>)(),
@@ -80,46 +85,47 @@ const listing = (name: string, lines = 300) =>
 const worked = () => {
   const session = new SessionBuilder().user("make the login test pass on node 22, please")
   for (const name of ["auth", "cart", "mail"]) session.assistant([bash(`ls -l src/${name}`, listing(name))])
-  for (const name of ["a", "b", "c"]) session.assistant([read(`${name}.ts`)])
+  for (let n = 0; n < 14; n++) session.assistant([read(`quiet-${n}.ts`)])
   return session
 }
 
-const foldsIn = (messages: readonly HostMessage[]) =>
-  new Map(
-    messages
-      .flatMap(({ parts }) => parts)
-      .filter((part) => part.state?.output?.startsWith("folded r"))
-      .map((part) => [part.id ?? "", part.state?.output ?? ""]),
-  )
+/** By what an agent asks for what stands behind a text, and gets back. */
+const askedBy = (text: string) => (idIn(text) ? { ids: idIn(text) } : { steps: /^\d+/.exec(text)?.[0] })
 
-const outputOf = (messages: readonly HostMessage[], id: string) =>
-  messages.flatMap(({ parts }) => parts).find((part) => part.id === id)?.state?.output
+/** What an output was, or a step as text. */
+function originalOf({ messages }: SessionBuilder, id: string): string {
+  const step = messages.find(({ info }) => info.id === id)
+  if (step) return conversationOf([step]).map(stepText)[0] ?? ""
+  return messages.flatMap(({ parts }) => parts).find((part) => part.id === id)?.state?.output ?? ""
+}
 
 describe("a session resumed in a new process", () => {
   test("goes out with the same bytes on its first call, and its originals come back", async () => {
     const path = join(folder, "resumed.db")
-    // if the second process decided again, it would fold the other of these two
     const session = worked()
-      .assistant([read("big.ts", listing("big"))])
-      .assistant([read("big.ts", listing("big"))])
     const first = await load({}, { path })
-    const before = foldsIn(await first.transform(session.fresh()))
-    expect([...before.values()].join("\n")).toContain("same output as the earlier call")
+    const before = foldsIn(session.messages, await first.transform(session.fresh()))
+    expect(before.size).toBeGreaterThan(2)
     await first.dispose()
 
-    session.assistant([read("d.ts")])
+    // if the second process decided again, the record would lack the name that now stands elsewhere
+    session.assistant([bash("git log src/auth/part-0.ts")])
+    const third = await load()
+    const anew = foldsIn(session.messages, await third.transform(session.fresh()))
+    expect([...before].map(([id]) => [id, anew.get(id)])).not.toEqual([...before])
+
     const second = await load({}, { path }, session.messages[1])
     const sent = await second.transform(session.fresh())
-    const after = foldsIn(sent)
+    const after = foldsIn(session.messages, sent)
     expect([...before].map(([id]) => [id, after.get(id)])).toEqual([...before])
-    for (const [id, text] of after) {
-      const recallID = /^folded (r\d+) /.exec(text)?.[1] ?? ""
-      expect(await second.recall(recallID, sent)).toBe(outputOf(session.messages, id) as string)
-    }
+    for (const [id, text] of after) expect(await second.recall(askedBy(text), sent)).toBe(originalOf(session, id))
+    await using opened = await openAt(path)
+    const stored = await opened.store.loadFolds("ses_test")
+    expect(stored.length).toBeGreaterThanOrEqual(before.size)
     // no id is used twice, also not by another process
-    expect(new Set([...after.values()].map((text) => text.split(" ")[1])).size).toBe(after.size)
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(stored.length)
     // without an array the original comes from OpenCode's server
-    expect(await second.recall("r1")).toBe(outputOf(session.messages, [...before.keys()][0] ?? "") as string)
+    expect(await second.recall({ steps: "1" })).toBe(originalOf(session, session.messages[1]?.info.id ?? ""))
     expect(second.logged).toEqual([])
     await second.dispose()
   })
@@ -131,50 +137,59 @@ describe("a session resumed in a new process", () => {
     await first.dispose()
     const second = await load({}, { path })
     const other = new SessionBuilder("ses_other").user("hello").assistant([bash("ls", listing("auth"))])
-    expect(foldsIn(await second.transform(other.fresh())).size).toBe(0)
+    expect(foldsIn(other.messages, await second.transform(other.fresh())).size).toBe(0)
     await second.dispose()
   })
 
-  test("does not keep the fold of an output that has changed", async () => {
+  test("does not keep the fold of a step that has changed", async () => {
     const path = join(folder, "changed.db")
     const session = worked()
     const first = await load({}, { path })
-    const [changed = ""] = foldsIn(await first.transform(session.fresh())).keys()
+    const [[changed = "", before = ""] = []] = foldsIn(session.messages, await first.transform(session.fresh()))
+    expect(before).toContain("src/auth/part-")
     await first.dispose()
-    const part = session.messages.flatMap(({ parts }) => parts).find(({ id }) => id === changed) as HostPart
-    part.state = { ...part.state, output: listing("elsewhere", 200) }
+    change(session, changed, listing("elsewhere", 200))
     for (const again of [1, 2]) {
       const next = await load({}, { path })
       const sent = await next.transform(session.fresh())
-      const text = foldsIn(sent).get(changed)
-      expect(text?.includes("folded r1 "), `process ${again}`).not.toBe(true)
-      const id = /^folded (r\d+) /.exec(text ?? "")?.[1]
-      if (id) expect(await next.recall(id, sent)).toBe(part.state?.output as string)
+      const text = foldsIn(session.messages, sent).get(changed)
+      expect(text?.includes("src/auth/part-"), `process ${again}`).not.toBe(true)
+      if (text) expect(await next.recall(askedBy(text), sent)).toEndWith(originalOf(session, changed))
       await next.dispose()
     }
   })
 })
 
-test("the id of a dropped fold is not used again in a later process", async () => {
+/** The output of a message's call becomes another. */
+function change({ messages }: SessionBuilder, id: string, output: string): void {
+  const part = messages.find(({ info }) => info.id === id)?.parts.find(({ type }) => type === "tool") as HostPart
+  part.state = { ...part.state, output }
+}
+
+test("the id of a dropped fold never names anything else in a later process", async () => {
   const path = join(folder, "ids.db")
   const session = worked()
-  const sent = async () => {
-    const hooks = await load({}, { path })
-    const folds = foldsIn(await hooks.transform(session.fresh()))
-    await hooks.dispose()
-    return folds
+  const first = await load({}, { path })
+  const [changed = ""] = foldsIn(session.messages, await first.transform(session.fresh())).keys()
+  await first.dispose()
+  await using opened = await openAt(path)
+  const fold = (await opened.store.loadFolds("ses_test")).find(({ messageID }) => messageID === changed)
+  expect(isRecallID(fold?.id ?? "")).toBe(true)
+  change(session, changed, listing("elsewhere", 200))
+  for (let n = 0; n < 14; n++) session.assistant([bash(`ls -l src/late${n}`, listing(`late${n}`))])
+  const next = await load(
+    {},
+    { path },
+    session.messages.find(({ info }) => info.id === changed),
+  )
+  const sent = await next.transform(session.fresh())
+  expect(foldsIn(session.messages, sent).size).toBeGreaterThan(0)
+  for (const messages of [sent, undefined]) {
+    const answer = await next.recall({ ids: fold?.id }, messages)
+    expect(answer).toMatch(/^\[Not folded in this session: r|another content than the one folded/)
+    expect(answer).not.toContain("part-199.ts")
   }
-  const folded = await sent()
-  const last = `r${folded.size}`
-  const [changed = ""] = [...folded].find(([, text]) => text.startsWith(`folded ${last} `)) ?? []
-  const part = session.messages.flatMap(({ parts }) => parts).find(({ id }) => id === changed) as HostPart
-  part.state = { ...part.state, output: "no longer worth a fold" }
-  expect((await sent()).size).toBe(folded.size - 1)
-  session.assistant([bash("ls -l src/late", listing("late"))])
-  for (const name of ["x", "y", "z"]) session.assistant([read(`${name}.ts`)])
-  const texts = [...(await sent()).values()]
-  expect(texts).toHaveLength(folded.size)
-  expect(texts.filter((text) => text.startsWith(`folded ${last} `))).toEqual([])
+  await next.dispose()
 })
 
 describe("folding for money", () => {
@@ -187,25 +202,28 @@ describe("folding for money", () => {
     return session
   }
 
+  /** Of a message, from the id of it or of a part. */
+  const numberOf = (id: string) => Number(/_(\d{6})/.exec(id)?.[1])
+
   async function played(reads: readonly number[]) {
     const hooks = await load()
     const session = new SessionBuilder().user("mend the login page of the shop")
     let sent: HostMessage[] = []
     for (const [n, cached] of reads.entries()) sent = await hooks.transform(grow(session, n, cached).fresh())
-    return { logged: hooks.logged, isFolded: (message: number) => foldsIn(sent.slice(message, message + 1)).size > 0 }
+    return { logged: hooks.logged, folded: [...foldsIn(session.messages, sent).keys()].map(numberOf) }
   }
 
   test("stops when the provider's cache held less than estimated three times in a row, which is logged once", async () => {
-    const good = await played([60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000])
+    const warm = Array.from({ length: 20 }, () => 60_000)
+    const good = await played(warm)
     expect(good.logged).toEqual([])
-    // a repeated output is folded when it arrives
-    expect(good.isFolded(8)).toBe(true)
-    const bad = await played([60_000, 60_000, 60_000, 60_000, 0, 0, 0, 0])
+    expect(Math.max(...good.folded)).toBeGreaterThan(15)
+    const bad = await played([...warm.slice(0, 12), ...Array.from({ length: 8 }, () => 0)])
     expect(bad.logged.filter((line) => line.includes("folding stops in session ses_test"))).toHaveLength(1)
     expect(bad.logged).toHaveLength(1)
-    // what was sent folded stays folded, new outputs are not folded
-    expect(bad.isFolded(3)).toBe(true)
-    expect(bad.isFolded(8)).toBe(false)
+    // what was sent folded stays folded, nothing new is folded
+    expect(bad.folded).not.toEqual([])
+    expect(Math.max(...bad.folded)).toBeLessThanOrEqual(15)
   })
 })
 
@@ -225,7 +243,7 @@ describe("who gets no folds", () => {
     const handed = by("plan", "build")
     const planned = handed.fresh().slice(0, -1)
     expect(await transform(planned)).toEqual(handed.messages.slice(0, -1))
-    expect(foldsIn(await transform(handed.fresh())).size).toBeGreaterThan(0)
+    expect(foldsIn(handed.messages, await transform(handed.fresh())).size).toBeGreaterThan(0)
     // back to the first agent: nothing stays folded
     handed.user("and plan it anew").messages.at(-1)!.info.agent = "plan"
     expect(await transform(handed.fresh())).toEqual(handed.messages)
@@ -233,8 +251,9 @@ describe("who gets no folds", () => {
 
   test("an agent that may not call hud_recall; one that may call it gets them", async () => {
     const { transform } = await load({ fold: { price: { read: 1, write: 1 } } })
-    expect(foldsIn(await transform(by("blind").fresh())).size).toBe(0)
-    expect(foldsIn(await transform(by("blind", "granted").fresh())).size).toBeGreaterThan(0)
+    const [blind, granted] = [by("blind"), by("blind", "granted")]
+    expect(foldsIn(blind.messages, await transform(blind.fresh())).size).toBe(0)
+    expect(foldsIn(granted.messages, await transform(granted.fresh())).size).toBeGreaterThan(0)
   })
 
   test("a session that was prompted without the tool, until a prompt allows it", async () => {
@@ -242,9 +261,9 @@ describe("who gets no folds", () => {
     const session = worked()
     const [prompt] = session.messages
     if (prompt) prompt.info.tools = { "*": false, read: true }
-    expect(foldsIn(await transform(session.fresh())).size).toBe(0)
+    expect(foldsIn(session.messages, await transform(session.fresh())).size).toBe(0)
     if (prompt) prompt.info.tools = { "*": false, hud_recall: true }
-    expect(foldsIn(await transform(session.fresh())).size).toBeGreaterThan(0)
+    expect(foldsIn(session.messages, await transform(session.fresh())).size).toBeGreaterThan(0)
   })
 
   test("nobody when folding is off: no tool, no mention in the system prompt, no output changed", async () => {
@@ -262,14 +281,15 @@ describe("who gets no folds", () => {
       .assistant([read("docs/plan.md", listing("plan")), tool("mcp_search", { q: "x" }, listing("found"))])
       .assistant([read("e.ts")])
     for (let i = 0; i < 20; i++) session.assistant([read(`f${i}.ts`)])
-    const [plan, mcp] = session.messages[7]?.parts.filter(({ type }) => type === "tool") ?? []
+    const step = session.messages[18]
+    const [plan, mcp] = step?.parts.filter(({ type }) => type === "tool") ?? []
     const open = await load()
-    const folded = foldsIn(await open.transform(session.fresh()))
-    expect([folded.has(plan?.id ?? ""), folded.has(mcp?.id ?? "")]).toEqual([true, true])
+    const folded = foldsIn(session.messages, await open.transform(session.fresh()))
+    expect(folded.has(step?.info.id ?? "")).toBe(true)
     const closed = await load({ fold: { protectedTools: ["mcp_*"], protectedFiles: ["docs/**"] } })
-    const left = foldsIn(await closed.transform(session.fresh()))
-    expect([left.has(plan?.id ?? ""), left.has(mcp?.id ?? "")]).toEqual([false, false])
-    expect(left.size).toBe(folded.size - 2)
+    const left = foldsIn(session.messages, await closed.transform(session.fresh()))
+    expect([plan, mcp, step?.info].map((one) => left.has(one?.id ?? ""))).toEqual([false, false, false])
+    expect(left.size).toBe(folded.size - 1)
   })
 })
 
@@ -278,7 +298,7 @@ describe("the transcript for a compaction", () => {
   async function transcribed(context: number) {
     const { transform, compacting, system } = await load()
     const session = worked()
-    expect(foldsIn(await transform(session.fresh())).size).toBeGreaterThan(0)
+    expect(foldsIn(session.messages, await transform(session.fresh())).size).toBeGreaterThan(0)
     await system({ ...MODEL, id: "m", providerID: "p", limit: { context, output: 500 } })
     await compacting()
     return { session, transcript: await transform(session.fresh()), next: await transform(session.fresh()) }
@@ -287,21 +307,21 @@ describe("the transcript for a compaction", () => {
   test("is not changed while it fits the context", async () => {
     const { session, transcript, next } = await transcribed(200_000)
     expect(transcript).toEqual(session.messages)
-    expect(foldsIn(next).size).toBeGreaterThan(0)
+    expect(foldsIn(session.messages, next).size).toBeGreaterThan(0)
   })
 
   test("is folded if it does not fit, since OpenCode ends a session that is too large to compact", async () => {
-    const { transcript } = await transcribed(1_500)
-    expect(foldsIn(transcript).size).toBeGreaterThan(0)
+    const { session, transcript } = await transcribed(1_500)
+    expect(foldsIn(session.messages, transcript).size).toBeGreaterThan(0)
   })
 })
 
 test("a recalled output is cut to the size that OpenCode is configured to pass on", async () => {
   const { transform, configured, recall } = await load()
   const sent = await transform(worked().fresh())
-  expect(await recall("r1", sent)).not.toContain("[page ")
+  expect(await recall({ steps: "1" }, sent)).not.toContain("[page ")
   await configured({ tool_output: { max_bytes: 4_000 } })
-  const page = await recall("r1", sent)
+  const page = await recall({ steps: "1" }, sent)
   expect(page).toContain("[page 1 of ")
   expect(Buffer.byteLength(page)).toBeLessThanOrEqual(4_000)
 })

@@ -1,8 +1,20 @@
 // OpenCode's wildcards, in the rules that deny tools to agents and prompts. They may come from anyone who sends a prompt.
 
-import { expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, test } from "bun:test"
 import { matches } from "../../src/host/v1/host.ts"
+import { temporaryFolder } from "../store/support.ts"
 import { load, worked } from "./loaded.ts"
+
+const folder = temporaryFolder()
+const dataBefore = process.env.HUDFOLD_DATA
+beforeAll(() => {
+  process.env.HUDFOLD_DATA = folder.path
+})
+afterAll(() => {
+  if (dataBefore === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = dataBefore
+  folder[Symbol.dispose]()
+})
 
 test.each([
   ["hud_recall", true],

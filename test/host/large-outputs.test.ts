@@ -8,11 +8,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { trimSource } from "../../src/digest/waiting.ts"
+import { stepText } from "../../src/fold/original.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { statusFolder } from "../../src/status/files.ts"
 import { dataFolder } from "../../src/system/data-folder.ts"
 import { cli, writeExport } from "../cli/support.ts"
 import { openDirectory } from "../support/driver.ts"
+import { recordsIn, stepsGone } from "../support/records.ts"
 import { bash, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { numbered, SHAPES } from "../support/shapes.ts"
 import { sized } from "../support/size.ts"
@@ -36,7 +39,7 @@ const PARTS: Readonly<Record<string, (output: string) => HostPart>> = {
 /** The output in a session that has gone on from it, so that it is folded. */
 function sessionWith(id: string, part: HostPart): SessionBuilder {
   const session = new SessionBuilder(id).user("look at the large output and say what is in it").assistant([part])
-  for (let call = 0; call < 8; call++) session.assistant([bash(`ls part-${call}`, `part-${call}`)], usage(300, 90_000))
+  for (let call = 0; call < 12; call++) session.assistant([bash(`ls part-${call}`, `part-${call}`)], usage(300, 90_000))
   return session
 }
 
@@ -47,7 +50,7 @@ function surroundings(messages: readonly HostMessage[]): number {
 
 describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
   test.each(Object.entries(PARTS))(
-    "by %s, a megabyte output is folded to a line, and each page comes back verbatim",
+    "by %s, a megabyte output is folded into a record, and each page comes back verbatim",
     async (by, partOf) => {
       const id = `ses_${`${name}_${by}`.replaceAll(/\W/g, "_")}`
       const path = join(folder, `${id}.db`)
@@ -60,25 +63,22 @@ describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
         const output = shapeOf(SIZE)
         const { messages } = sessionWith(id, partOf(output))
         const before = surroundings(messages)
-        const original = messages[1]?.parts[1]
+        const original = messages[1] as HostMessage
         const sent = messages.map((message) => ({ ...message, parts: [...message.parts] }))
         await directory.event("session.status", { sessionID: id, status: { type: "busy" } })
         await directory.transform({}, { messages: sent })
         expect(directory.logged.filter((line) => /failed;|not done/.test(line))).toEqual([])
-        // the HUD, and a line or a few in place of the output or of the arguments
+        // the HUD, and a record in place of the step
         expect(surroundings(sent) - before).toBeLessThan(6_000)
-        const state = sent[1]?.parts[1]?.state
-        const folded = by === "a call that failed" ? JSON.stringify(state?.input) : String(state?.output)
-        expect(folded).toContain("folded r1")
-        expect(folded.length).toBeLessThan(2_000)
-        const whole =
-          by === "a call that failed"
-            ? JSON.stringify(original?.state?.input, null, 2)
-            : String(original?.state?.output ?? original?.state?.error)
+        expect(stepsGone(messages, sent)).toContain(original.info.id ?? "")
+        const [record = ""] = recordsIn(sent)
+        expect(record.length).toBeLessThan(4_000)
+        const whole = conversationOf([original]).map(stepText)[0] ?? ""
         for (const page of [1, 2, 7]) {
-          const answer = await directory.recall(id, sent, { ids: "r1", page })
+          const answer = await directory.recall(id, sent, { steps: "1", page })
           expect(Buffer.byteLength(answer)).toBeLessThanOrEqual(PAGE)
-          const [, text = ""] = /^\[recalled r1 [^\n]*\]\n([\s\S]*)\n\n\[page \d+ of \d+;[^\n]*\]$/.exec(answer) ?? []
+          const [, text = ""] =
+            /^\[recalled r[0-9a-z]{7} · step 1 [^\n]*\]\n([\s\S]*)\n\n\[page \d+ of \d+;[^\n]*\]$/.exec(answer) ?? []
           expect(text.length).toBeGreaterThan(0)
           expect(whole.toWellFormed()).toContain(text.toWellFormed())
         }
@@ -129,7 +129,7 @@ async function seeLarge({ transform }: Awaited<ReturnType<typeof openDirectory>>
   session.assistant([bash("npm test", large(), 1), tool("docs_search", { query: "a" }, large())])
   session.assistant([tool("docs_search", { query: "a" }, large()), failedTool("edit", { filePath: large() }, large())])
   session.assistant([tool("apply_patch", { patchText: `*** Update File: x${n}.ts\n${large()}` }, "ok")])
-  for (let call = 0; call < 8; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
+  for (let call = 0; call < 12; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
   await transform({}, { messages: session.messages })
 }
 
@@ -144,7 +144,7 @@ test(
   async () => {
     const session = new SessionBuilder("ses_cli").user("look at the large outputs")
     for (const shapeOf of Object.values(SHAPES)) session.assistant([tool("docs_search", { query: "x" }, shapeOf(SIZE))])
-    for (let call = 0; call < 8; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
+    for (let call = 0; call < 12; call++) session.assistant([bash(`ls ${call}`, "ok")], usage(300, 90_000))
     const file = writeExport(folder, "large", session)
     const replayed = await cli(["replay", file])
     expect({ code: replayed.code, stderr: replayed.stderr }).toEqual({ code: 0, stderr: "" })

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { DrivenSession, openDirectory, type Watcher } from "../support/driver.ts"
+import { FOLDED, isRecordPart } from "../support/records.ts"
 import { sized } from "../support/size.ts"
 
 const DIRECTORIES = 5
@@ -23,7 +24,7 @@ const path = join(folder, "hud.db")
 let logged: string[] = []
 
 beforeAll(async () => {
-  const options = { digest: { backend: "extract" }, store: { path } }
+  const options = { digest: { backend: "extract" }, store: { path }, fold: { price: { read: 1, write: 1 } } }
   const directories = await Promise.all(
     Array.from({ length: DIRECTORIES }, (_, at) => openDirectory(options, `/home/dev/p${at}`)),
   )
@@ -44,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Of what goes out, the plugin's own words are looked at: the HUD, and what stands in place of outputs. */
+/** Of what goes out, the plugin's own words are looked at: the HUD, and what stands in place of outputs and steps. */
 const watch: Watcher = ({ id, word }, sent) => {
   const known = seen.get(id) ?? { huds: 0, folds: 0, foreign: [], calls: 0 }
   seen.set(id, known)
@@ -53,16 +54,16 @@ const watch: Watcher = ({ id, word }, sent) => {
     for (const part of parts) {
       const text = textOf(info.id, part)
       if (text === undefined) continue
-      if (part.type === "tool") known.folds++
+      if (part.type === "tool" || isRecordPart(part)) known.folds++
       else known.huds++
       for (const [other] of text.matchAll(/word\d+z/g)) if (other !== word) known.foreign.push(other)
     }
 }
 
 function textOf(messageID: string | undefined, part: HostMessage["parts"][number]): string | undefined {
-  if (messageID?.startsWith("msg_hudfold")) return String(part.text)
+  if (messageID?.startsWith("msg_hudfold") || isRecordPart(part)) return String(part.text)
   const output = part.state?.output
-  return typeof output === "string" && output.startsWith("folded r") ? output : undefined
+  return typeof output === "string" && FOLDED.test(output) ? output : undefined
 }
 
 test.each(Array.from({ length: SESSIONS }, (_, at) => `ses_many_${at}`))(

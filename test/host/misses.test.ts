@@ -27,7 +27,7 @@ test("folds and first recalls are counted for the model, and a session of the mo
     await using other = await openAt(path)
     const folds = await other.store.loadFolds("ses_test")
     expect(folds.length).toBeGreaterThan(2)
-    for (const { id } of [...folds.slice(0, 2), ...folds.slice(0, 1)]) await hooks.recall(id, session.messages)
+    for (const { id } of [...folds.slice(0, 2), ...folds.slice(0, 1)]) await hooks.recall({ ids: id }, session.messages)
     await hooks.dispose()
   }
   await using opened = await openAt(path)

@@ -219,6 +219,7 @@ test("a recall is counted, and its session's planner learns what was missed", as
   const context = {
     ...{ sessions, env, options: { deadlineMs: 100, fold: { enabled: true } } },
     models: { answerLimits: () => undefined },
+    store: { use() {} },
     message: async () => undefined,
     messages: async () => undefined,
   }

@@ -3,6 +3,7 @@
 
 import { type Caller, type ModelRequest, resultsOf } from "../opencode/request.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
+import { FOLDED, idIn } from "./records.ts"
 import { bash, PLUGIN, read, say, use } from "./world.ts"
 
 /** With no cache to lose, an output is folded as soon as possible. */
@@ -63,10 +64,19 @@ export function foldsIn(request: ModelRequest | undefined): Map<string, string> 
 
 /** The id that a folded output can be had back by. */
 export function recallID(fold: string): string {
-  return FOLDED.exec(fold)?.[1] ?? ""
+  return idIn(fold)
 }
 
-const FOLDED = /^folded (r\d+) · /
+/** How many steps stand in the request's records. */
+export function recordedIn(request: ModelRequest | undefined): number {
+  const heads = request?.raw.matchAll(/Steps? (\d+)(?:-(\d+))? of this session, kept by hudfold as a record/g) ?? []
+  return [...heads].reduce((sum, [, from, to = from]) => sum + Number(to) - Number(from) + 1, 0)
+}
+
+/** How many outputs and steps the request has folded. */
+export function countFolded(request: ModelRequest | undefined): number {
+  return foldsIn(request).size + recordedIn(request)
+}
 
 /** What was asked back in these requests: the answer, and the output as it was first sent, which is unfolded. */
 export function recalledIn(requests: readonly ModelRequest[]): { id: string; answer: string; original: string }[] {

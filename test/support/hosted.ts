@@ -1,13 +1,13 @@
 // The plugin as OpenCode hosts it: calls its hooks with what OpenCode would pass, frozen where the plugin must not write, and
 // describes what is wrong with the result.
 
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
+import { foldsIn, isRecordPart, wrongIn } from "./records.ts"
 
-export const FOLDED = /^folded (r\d+) · /
 const HUD_ID = "msg_hudfold"
 
-/** A request as it would go out, after the hook. */
+/** A request as it would go out, after the hook. `folds`: what stands in place of outputs and steps, by part or message id. */
 export type Sent = { messages: HostMessage[]; hud: string | undefined; folds: Map<string, string> }
 
 export type Hosted = {
@@ -18,7 +18,7 @@ export type Hosted = {
   /** The array that is to be summarised, which goes out as it came or folded, without a HUD. */
   compact(messages: readonly HostMessage[]): Promise<Sent>
   event(type: string, properties: object): Promise<void>
-  recall(id: string, messages?: readonly HostMessage[]): Promise<string>
+  recall(asked: { ids: string } | { steps: string }, messages?: readonly HostMessage[]): Promise<string>
   dispose(): Promise<void>
 }
 
@@ -60,8 +60,10 @@ export async function host({
   const transformed = async (given: readonly HostMessage[]): Promise<Sent> => {
     const messages = frozen(given)
     await call("experimental.chat.messages.transform", {}, { messages })
-    wrong.push(...wrongIn(given, messages))
-    return { messages, hud: hudIn(messages), folds: foldsIn(messages) }
+    const huds = messages.filter(isHud)
+    const others = messages.filter((message) => !isHud(message))
+    wrong.push(...wrongHuds(messages, huds), ...wrongIn(given, others))
+    return { messages, hud: huds[0]?.parts[0]?.text, folds: foldsIn(given, others) }
   }
   return {
     wrong,
@@ -82,9 +84,9 @@ export async function host({
       return sent
     },
     event: (type, properties) => call("event", { event: { type, properties: { sessionID, ...properties } } }),
-    async recall(ids, messages) {
+    async recall(asked, messages) {
       const tool = hooks.tool?.hud_recall as unknown as Recall
-      const answer = await tool.execute({ ids }, { sessionID, ...(messages ? { messages } : {}) }).catch((error) => {
+      const answer = await tool.execute(asked, { sessionID, ...(messages ? { messages } : {}) }).catch((error) => {
         wrong.push(`hud_recall rejected: ${String(error)}`)
         return ""
       })
@@ -110,44 +112,16 @@ function deepFrozen<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** Describes every part of a request that was lost, added or half changed. */
-function wrongIn(given: readonly HostMessage[], sent: readonly HostMessage[]): string[] {
-  const huds = sent.filter(isHud)
-  const others = sent.filter((message) => !isHud(message))
+function wrongHuds(sent: readonly HostMessage[], huds: readonly HostMessage[]): string[] {
   const found: string[] = []
   if (huds.length > 1) found.push(`${huds.length} HUDs`)
   if (huds.length === 1 && sent.at(-1) !== huds[0]) found.push("the HUD is not the last message")
   for (const { parts } of huds)
     if (parts.length !== 1 || !/^<hud>\n[\s\S]+\n<\/hud>$/.test(parts[0]?.text ?? "")) found.push("half a HUD")
-  if (others.length !== given.length) found.push(`${given.length} messages became ${others.length}`)
-  for (const [at, { info, parts }] of given.entries()) {
-    const other = others[at]
-    if (!Bun.deepEquals(other?.info, info)) found.push(`message ${info.id} is another`)
-    if (other?.parts.length !== parts.length)
-      found.push(`${info.id} has ${other?.parts.length} parts of ${parts.length}`)
-    for (const [n, part] of parts.entries()) {
-      const now = other?.parts[n]
-      if (now && !Bun.deepEquals(now, part) && !isFoldOf(now, part)) found.push(`part ${part.id} is half changed`)
-    }
-  }
   return found
 }
 
-/** Only the output differs, and it is a digest line with a recall id. */
-function isFoldOf(now: HostPart, part: HostPart): boolean {
-  if (now.type !== "tool" || part.state?.status !== "completed" || !FOLDED.test(now.state?.output ?? "")) return false
-  return Bun.deepEquals({ ...now, state: { ...now.state, output: part.state.output } }, part)
-}
-
-function isHud({ info }: HostMessage): boolean {
-  return info.id?.startsWith(HUD_ID) === true
-}
-
-function hudIn(messages: readonly HostMessage[]): string | undefined {
-  return messages.find(isHud)?.parts[0]?.text
-}
-
-function foldsIn(messages: readonly HostMessage[]): Map<string, string> {
-  const parts = messages.flatMap(({ parts }) => parts).filter((part) => FOLDED.test(part.state?.output ?? ""))
-  return new Map(parts.map((part) => [part.id ?? "", part.state?.output ?? ""]))
+/** A message of the plugin's that is not a record. */
+function isHud({ info, parts }: HostMessage): boolean {
+  return info.id?.startsWith(HUD_ID) === true && !parts.some(isRecordPart)
 }

@@ -61,8 +61,13 @@ function lastWords({ processes }: Played): string {
 function movedIn({ processes }: Played): string[] {
   const next = processes.slice(1).map(({ sent }) => sent[0]?.folds)
   return next.flatMap((now, at) => {
-    const before = [...(processes[at]?.sent.at(-1)?.folds ?? [])]
-    return before.filter(([part, text]) => now?.get(part) !== text).map(([part]) => `the fold of ${part} moved`)
+    const last = processes[at]?.sent.at(-1)
+    const steps = new Map(last?.messages.flatMap(({ info, parts }) => parts.map(({ id }) => [id, info.id ?? ""])))
+    const moved = [...(last?.folds ?? [])].filter(
+      // an output stands in no line of its own once its whole step is folded
+      ([part, text]) => now?.get(part) !== text && !(!now?.has(part) && now?.has(steps.get(part) ?? "")),
+    )
+    return moved.map(([part]) => `the fold of ${part} moved`)
   })
 }
 

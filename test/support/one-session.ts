@@ -1,8 +1,11 @@
 // Plays one session with every feature on, as OpenCode would: two turns and a compaction in one process, a third turn in the
 // next. Faults are injected into these two; a last process without faults checks what is left.
 
+import { stepText } from "../../src/fold/original.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type Hosted, host, type Sent } from "./hosted.ts"
+import { idIn } from "./records.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "./session.ts"
 
 const SESSION = "ses_test"
@@ -47,6 +50,9 @@ const page = (name: string) =>
     Array.from({ length: 60 }, (_, n) => `${name} of kind ${n} expire after a week.`).join("\n\n"),
   )
 
+/** Enough steps for those before them to be settled. */
+const QUIET = Array.from({ length: 12 }, (_, n) => `part${n}`)
+
 export async function playSession(setting: Setting): Promise<Played> {
   const session = new SessionBuilder(SESSION).user("make the login test pass on node 22, please")
   const wrong: string[] = []
@@ -58,6 +64,7 @@ export async function playSession(setting: Setting): Promise<Played> {
     await work.step([read("a.ts", listing("a", 150))])
     await work.step([bash("npm test", `${listing("test", 60)}\n1 failed\nError: expected 200, got 401`, 1)])
     await work.step([edit("src/login.ts"), page("cookies")])
+    for (const name of QUIET) await work.step([bash(`ls -l src/${name}`, listing(name, 100))])
     await work.recall()
     await work.end()
     await work.compact()
@@ -151,11 +158,12 @@ function working(session: SessionBuilder, hooks: Hosted, done: Process, settled:
     async recall() {
       const { messages, folds } = await request()
       const [[part = "", text = ""] = []] = folds
-      const id = text.split(" ")[1] ?? "r1"
-      const live = await hooks.recall(id, messages)
+      const id = idIn(text)
+      const asked = id === "" ? { steps: /^\d+/.exec(text)?.[0] ?? "1" } : { ids: id }
+      const live = await hooks.recall(asked, messages)
       const original = originalIn(session.messages, part)
-      if (original !== undefined) done.recalled.push({ original, live, asked: await hooks.recall(id) })
-      await answer([tool("hud_recall", { ids: id }, live)])
+      if (original !== undefined) done.recalled.push({ original, live, asked: await hooks.recall(asked) })
+      await answer([tool("hud_recall", asked, live)])
     },
     async end() {
       await request()
@@ -187,6 +195,9 @@ function running(part: HostPart): HostPart {
   return { ...part, state: { ...part.state, status: "running" } } as HostPart
 }
 
+/** The output of a part, or a whole step as text. */
 function originalIn(messages: readonly HostMessage[], part: string): string | undefined {
+  const step = messages.find(({ info }) => info.id === part)
+  if (step) return conversationOf([step]).map(stepText)[0]
   return messages.flatMap(({ parts }) => parts).find(({ id }) => id === part)?.state?.output
 }

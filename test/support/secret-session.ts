@@ -4,10 +4,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { stepText } from "../../src/fold/original.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { completion, modelList, type Served, serve } from "../digest/servers.ts"
 import { type Plant, plantsOf } from "./planted.ts"
+import { idIn, recordsIn, stepNumbers, stepsGone } from "./records.ts"
 import { bash, failedTool, read, SessionBuilder, tool, usage } from "./session.ts"
 import { sized } from "./size.ts"
 
@@ -140,18 +143,21 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
     digest: { backend: "openai", openai: { url: server.url } },
   })
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
+  /** part ids by recall id, and message ids by the numbers of their steps */
   const folds = new Map<string, string>()
+  const steps = new Map<number, string>()
   const sentTexts = new Set<string>()
   const transform = async () => {
     const messages = session.fresh()
     const before = messages.flatMap(({ parts }) => parts)
     await call("experimental.chat.messages.transform")({}, { messages })
     for (const part of own(before, messages)) {
-      const id = /^folded (r\d+)/.exec(part.state?.output ?? "")?.[1]
-      if (id) folds.set(id, part.id ?? "")
-      const input = JSON.stringify(part.state?.input ?? {})
-      sentTexts.add(id ? (part.state?.output ?? "") : input.includes("[folded r") ? input : JSON.stringify(part))
+      const id = idIn(part.state?.output)
+      if (id !== "") folds.set(id, part.id ?? "")
+      sentTexts.add(id === "" ? JSON.stringify(part) : (part.state?.output ?? ""))
     }
+    const numbers = recordsIn(messages).flatMap(stepNumbers)
+    for (const [at, gone] of [...stepsGone(session.messages, messages)].entries()) steps.set(numbers[at] ?? 0, gone)
     return messages
   }
   const idle = () => call("event")({ event: { type: "session.idle", properties: { sessionID: "ses_test" } } })
@@ -188,20 +194,23 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
       ?.replace(/[/:]+/g, "-")
     return session.assistant([read(`backup/${at}-${name}.txt`), bash(`cat backup/${name}.sh`, "done")])
   })
-  for (let at = 0; at < 6; at++) session.assistant([read(`late-${at}.ts`)])
+  for (let at = 0; at < 12; at++) session.assistant([read(`late-${at}.ts`)])
   sent = await transform()
 
-  const asked = folds.size
-  const recalled = await Promise.all(
-    [...folds].map(async ([id, partID]) => {
-      const recall = hooks.tool?.hud_recall as unknown as Recall
-      const { output } = await recall.execute({ ids: id }, { sessionID: "ses_test", messages: sent })
-      const part = session.messages.flatMap(({ parts }) => parts).find((one) => one.id === partID)
-      return { answer: output, original: part?.state?.output ?? "" }
-    }),
-  )
+  const recall = hooks.tool?.hud_recall as unknown as Recall
+  const ask = async (asked: object) => (await recall.execute(asked, { sessionID: "ses_test", messages: sent })).output
+  const ofOutputs = [...folds].map(async ([ids, partID]) => {
+    const part = session.messages.flatMap(({ parts }) => parts).find((one) => one.id === partID)
+    return { asked: { ids }, answer: await ask({ ids }), original: part?.state?.output ?? "" }
+  })
+  const ofSteps = [...steps].map(async ([number, id]) => {
+    const step = session.fresh().filter(({ info }) => info.id === id)
+    const asked = { steps: `${number}` }
+    return { asked, answer: await ask(asked), original: conversationOf(step).map(stepText)[0] ?? "" }
+  })
+  const recalled = await Promise.all([...ofOutputs, ...ofSteps])
   // what came back stands in the session as an output of its own
-  session.assistant(recalled.slice(0, 40).map(({ answer }, at) => tool("hud_recall", { ids: `r${at + 1}` }, answer)))
+  session.assistant(recalled.slice(0, 40).map(({ asked, answer }) => tool("hud_recall", asked, answer)))
   await transform()
   const compacted: { context: string[] } = { context: [] }
   await call("experimental.session.compacting")({ sessionID: "ses_test" }, compacted)
@@ -222,7 +231,7 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
   for (const path of filesIn(data))
     places.set(`the file ${path.slice(data.length + 1).replace(/\w{20,}/, "…")}`, readFileSync(path, "latin1"))
   return {
-    ...{ planted, session, places, folds: asked, recalled, folder, data },
+    ...{ planted, session, places, folds: folds.size + steps.size, recalled, folder, data },
     asked: server.seen.filter(({ path }) => path.endsWith("/chat/completions")).length,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

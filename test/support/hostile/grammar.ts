@@ -70,7 +70,7 @@ export function faultOfFold(text: string, id: string): string | undefined {
   const fault = faultOfLine(text)
   if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`
   if (!text.startsWith(`folded ${id} · `)) return `it does not begin as the fold ${id}: ${JSON.stringify(text)}`
-  if (!/^folded r\d+ · [^·]* · /u.test(text)) return `its tool is not set apart: ${JSON.stringify(text)}`
-  const other = /\b(?:folded|recalled) r\d/i.exec(text.slice(`folded ${id}`.length))?.[0]
+  if (!/^folded r[0-9a-z]{7} · [^·]* · /u.test(text)) return `its tool is not set apart: ${JSON.stringify(text)}`
+  const other = /\b(?:folded|recalled) r[0-9a-z]{7}\b/i.exec(text.slice(`folded ${id}`.length))?.[0]
   return other && `${JSON.stringify(other)} in it reads as another fold: ${JSON.stringify(text)}`
 }
