@@ -123,7 +123,7 @@ for (const { id, tries, text } of CORPUS) {
     const named = readRequest({ ids: name })
     const isKnown = typeof named !== "string" && named.ids.some((one) => folds.has(one))
     if (!isKnown) {
-      expect(asked).toMatch(/^(?:\[Not folded in this session: |hud_recall takes the id|"ids" are at most)/)
+      expect(asked).toMatch(/^(?:\[Not folded in this session: |hud_recall needs to know what to return|"ids" are at most)/)
       for (const line of asked.split("\n").filter((one) => one !== "")) expect(faultOfLine(line)).toBeUndefined()
     }
     for (const args of [
