@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from "../support/episodes.ts"
 import { running } from "../support/sidecar.ts"
-import { DAILY, sized } from "../support/size.ts"
+import { sized } from "../support/size.ts"
 import { bash, PLUGIN, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
 const PATIENCE_MS = 600_000
@@ -290,7 +290,7 @@ test(
     const recorded = recordedSteps(lastOf(chat)).filter((step) => step <= CHAT_STEPS)
     const edits = recorded.filter((step) => steps[step - 1]?.[1].calls?.some(({ name }) => name === "edit"))
     const answers = recorded.filter((step) => !steps[step - 1]?.[1].calls)
-    const wanted = DAILY ? [...new Set([...edits, ...answers, ...recorded.slice(0, 12)])] : recorded
+    const wanted = sized(1, 0) ? [...new Set([...edits, ...answers, ...recorded.slice(0, 12)])] : recorded
     expect(edits.length).toBeGreaterThan(5)
     // the call has left the request with its arguments
     const [edited = 0] = edits

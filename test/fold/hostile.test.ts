@@ -1,77 +1,120 @@
-// Folds of hostile outputs with digests from any source, and `hud_recall` for unknown ids and for originals that look
-// like its answers.
+// Folds of hostile texts with digests from any source, and `hud_recall` for unknown ids and for originals that look like its
+// answers. Nothing of a tool's output, a command, a file's name or a text can open a tag or a turn, look like a fold, or
+// break a line.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { extract } from "../../src/digest/extract/extract.ts"
 import type { Fold } from "../../src/fold/fold.ts"
-import { answerRecall, type Original, readRequest } from "../../src/fold/recall.ts"
-import { inputWords, isFoldText, outputWords } from "../../src/fold/words.ts"
-import type { Digest, DigestSource } from "../../src/output/digest.ts"
-import { toolKindOf } from "../../src/output/tools.ts"
-import { cut, line, wellFormed } from "../../src/text/sanitize.ts"
+import { chooseNames } from "../../src/fold/names.ts"
+import { answerRecall, readRequest } from "../../src/fold/recall.ts"
+import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
+import type { Original } from "../../src/fold/select.ts"
+import type { Digest } from "../../src/output/digest.ts"
+import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
+import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
-import { faultOfFold, faultOfLine } from "../support/hostile/grammar.ts"
+import { faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
 
 // megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
-const NEED_KINDS = ["seen", "superseded", "repeated", "duplicate", "matches", "listing", "page"] as never[]
+const ID = "r4k2x9db"
 
-const sourceOf = (tool: string, output: string, input: Record<string, unknown>, failed = false): DigestSource => ({
-  ...{ tool, kind: toolKindOf(tool), input, output: wellFormed(output), failed },
+const toolPart = (tool: string, input: Record<string, unknown>, output: string, isError = false): ToolPart => ({
+  ...{ type: "tool", id: "prt", callID: "call", tool, status: isError ? "error" : "completed" },
+  ...{ input, output, metadata: {}, removed: false },
 })
+const messageOf = (parts: readonly Part[]) => ({ parts }) as unknown as Message
+const said = (text: string): Part => ({ type: "text", text, by: "user", ignored: false })
 const foldOf = (id: string, what: string): Fold => ({
-  ...{ id, partID: `prt_${id}`, messageID: "msg", hash: "h", side: "output", text: `folded ${id} · x · y`, what },
+  ...{
+    id,
+    partID: `prt_${id}`,
+    messageID: "msg",
+    hash: "h",
+    side: "output",
+    step: 987_654,
+    text: `folded ${id} · x · y`,
+    what,
+  },
   ...{ reason: "free", because: "", call: 1, tokens: 100, textTokens: 10 },
 })
+
+/** The lines as they are sent: with names, of which there is room for many. */
+function named(lines: readonly RecordLine[]): string[] {
+  const names = chooseNames(lines, 20_000, { kept: [], wanted: new Map(), used: new Map() })
+  return lines.map((line) => withNames(line, names.get(line)))
+}
+
+/** Steps with a hostile text in every place that a record shows. */
+function hostileSteps(text: string): Message[] {
+  const name = text.slice(0, 2_000)
+  return [
+    messageOf([said(text)]),
+    messageOf([said(`Let me look at it. ${name}`), toolPart("bash", { command: name, description: "" }, text)]),
+    messageOf([toolPart(name || "x", { [name]: name }, name.slice(0, 60))]),
+    messageOf([toolPart("read", { filePath: name }, text), toolPart("grep", { pattern: name, path: name }, name)]),
+    messageOf([toolPart("webfetch", { url: name }, name.slice(0, 70)), toolPart("task", { prompt: text }, text)]),
+    messageOf([toolPart("bash", { command: "make" }, text, true), toolPart("edit", { filePath: name }, text, true)]),
+    messageOf([toolPart("apply_patch", { patchText: `*** Begin Patch\n*** Update File: ${name}\n${text}` }, "ok")]),
+  ]
+}
 
 for (const { id, tries, text } of CORPUS) {
   const name = text.slice(0, 2_000)
 
-  test(`${id}: a fold is one line with its own id when it tries to ${tries}`, () => {
-    const source = sourceOf("bash", text, { command: name })
+  test(`${id}: a folded output is one line with its own id when it tries to ${tries}`, () => {
     const lies: Digest = { kind: "results", gist: text, facts: [{ type: "path", text: text.slice(0, 900) }] }
-    const digests = [extract(source), lies, { ...lies, kind: "code", verdict: "pass" as const }]
-    for (const digest of digests)
-      for (const needKind of NEED_KINDS) {
-        const by = { tool: cut(line(name), 60) } as never
-        const said = outputWords("r12", { needKind, by, tokens: 4_000 }, { ...source, tool: name || "x" }, digest)
-        expect(faultOfFold(said, "r12")).toBeUndefined()
-        expect(said.length).toBeLessThan(1_500)
-        expect(isFoldText({ id: "r12", side: "output", text: said })).toBe(true)
+    for (const part of [toolPart("bash", { command: name }, text), toolPart(name || "x", { command: name }, text)]) {
+      const source = withoutSecrets(sourceOf(part))
+      for (const digest of [extract(source), lies, { ...lies, kind: "code", verdict: "pass" } as const]) {
+        const line = outputLine(ID, part, digest, source)
+        expect(faultOfFold(line.said, ID)).toBeUndefined()
+        for (const text of named([line])) {
+          expect(faultOfFold(text, ID)).toBeUndefined()
+          expect(isFoldText({ id: ID, side: "output", text, step: 3 })).toBe(true)
+        }
+        expect(line.said.length).toBeLessThan(500)
       }
+    }
   })
 
-  test(`${id}: the arguments of a failed call stay JSON with their names when it tries to ${tries}`, () => {
-    const input = { filePath: name, [name]: name, content: text, nested: [{ [name]: text }] }
-    const said = inputWords("r3", input)
-    if (said === undefined) return expect(text.length).toBeLessThanOrEqual(240)
-    const read = JSON.parse(said) as Record<string, unknown>
-    expect(Object.keys(read)).toEqual(Object.keys(input))
-    expect(said.isWellFormed() || !text.isWellFormed()).toBe(true)
-    expect(Object.getPrototypeOf({})).toBe(Object.prototype)
-    expect(isFoldText({ id: "r3", side: "input", text: said })).toBe(true)
+  test(`${id}: a step's record is plain lines when it tries to ${tries}`, () => {
+    for (const message of hostileSteps(text)) {
+      const lines = stepLines(12, message, [])
+      for (const { said } of lines) {
+        expect(said === "" || said.startsWith("12 ")).toBe(true)
+        expect(said.length).toBeLessThan(1_500)
+      }
+      const shown = named(lines).filter((one) => one !== "")
+      for (const one of shown) expect(faultOfRecordLine(one)).toBeUndefined()
+      const fold = { ...foldOf(ID, ""), side: "step" as const, step: 12, text: shown.join("\n") }
+      expect(isFoldText(fold)).toBe(true)
+      const [head, ...rest] = recordOf([fold]).split("\n")
+      expect(head).toStartWith("Step 12 of this session, kept by hudfold as a record ")
+      expect(rest).toEqual(shown)
+    }
   })
 
   test(`${id}: recall returns the original verbatim, or says that there is none, when it tries to ${tries}`, () => {
-    const folds = new Map(["r1", "r2"].map((one) => [one, foldOf(one, name)]))
+    const folds = new Map(["r0000001", "r0000002"].map((one) => [one, foldOf(one, name)]))
     const originals = new Map<string, Original>([
-      ["r1", { kind: "found", text: text.slice(0, 40_000), isFile: false }],
-      ["r2", { kind: "found", text: "the second", isFile: false }],
+      ["r0000001", { kind: "found", text: text.slice(0, 40_000), isFile: false }],
+      ["r0000002", { kind: "found", text: "the second", isFile: false }],
     ])
     const ask = (args: object) => {
       const request = readRequest(args)
       return typeof request === "string" ? request : answerRecall(request, folds, originals)
     }
     const limits = { bytes: 1e7, lines: 1e6 }
-    const request = readRequest({ ids: "r1" })
+    const request = readRequest({ ids: "r0000001" })
     const whole = answerRecall(request as never, folds, originals, limits)
     expect(whole.endsWith(text.slice(0, 40_000))).toBe(true)
     // nothing but the original, or under a line that says how much of what follows is
     const head = whole.slice(0, whole.length - Math.min(text.length, 40_000)).trimEnd()
     if (head !== "") {
       expect(head).toMatch(
-        /^\[recalled r1 · .* · holds lines that read like this one · all \d+ lines below are its own\]$/,
+        /^\[recalled r0000001 · .* · holds lines that read like this one · all \d+ lines below are its own\]$/,
       )
       expect(faultOfLine(head)).toBeUndefined()
     }
@@ -80,12 +123,14 @@ for (const { id, tries, text } of CORPUS) {
     const named = readRequest({ ids: name })
     const isKnown = typeof named !== "string" && named.ids.some((one) => folds.has(one))
     if (!isKnown) {
-      expect(asked).toMatch(/^(?:\[Not folded in this session: |hud_recall takes the id|"ids" are at most)/)
-      expect(faultOfLine(asked)).toBeUndefined()
+      expect(asked).toMatch(
+        /^(?:\[Not folded in this session: |hud_recall needs to know what to return|"ids" are at most)/,
+      )
+      for (const line of asked.split("\n").filter((one) => one !== "")) expect(faultOfLine(line)).toBeUndefined()
     }
     for (const args of [
-      { ids: "r1", lines: name },
-      { ids: "r1", page: name },
+      { ids: "r0000001", lines: name },
+      { ids: "r0000001", page: name },
       { ids: name, search: name },
       { [name]: name },
     ])

@@ -65,12 +65,24 @@ export function faultOfHud(text: string): string | undefined {
   return
 }
 
+const READS_AS_FOLD = /\b(?:folded|recalled) r[0-9a-z]{7}\b/i
+
+/** What is wrong with one line of a step's record, which begins with the step's number or is a list of names. */
+export function faultOfRecordLine(text: string): string | undefined {
+  const fault = faultOfLine(text)
+  if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`
+  if (/kept by hudfold as a record/i.test(text.slice(0, 60)) && !/^\d+ /.test(text))
+    return `it reads as the head of a record: ${JSON.stringify(text)}`
+  const other = READS_AS_FOLD.exec(text)?.[0]
+  return other && `${JSON.stringify(other)} in it reads as a fold: ${JSON.stringify(text)}`
+}
+
 /** What is wrong with a digest line. */
 export function faultOfFold(text: string, id: string): string | undefined {
   const fault = faultOfLine(text)
   if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`
   if (!text.startsWith(`folded ${id} · `)) return `it does not begin as the fold ${id}: ${JSON.stringify(text)}`
   if (!/^folded r[0-9a-z]{7} · [^·]* · /u.test(text)) return `its tool is not set apart: ${JSON.stringify(text)}`
-  const other = /\b(?:folded|recalled) r[0-9a-z]{7}\b/i.exec(text.slice(`folded ${id}`.length))?.[0]
+  const other = READS_AS_FOLD.exec(text.slice(`folded ${id}`.length))?.[0]
   return other && `${JSON.stringify(other)} in it reads as another fold: ${JSON.stringify(text)}`
 }
