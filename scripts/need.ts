@@ -1,102 +1,85 @@
-// The data behind the table in src/fold/need.ts: how often a later call copied a line that only one tool output contained,
-// by what the output shows and by the calls since it was last touched.
+// The data behind src/session/steps.ts: how often a later call copied a line that only one output, or one edit's arguments,
+// still held, by what it shows and by its size.
 //
 //   bun scripts/need.ts session.json...     files of `opencode export`
 //
-// `rate` is the chance of a need in the first call after the last touch, given that it is rate / s after s calls: the number of
-// needs divided by the sum of 1 / s over all calls with the output in the context.
+// Each output and edit is looked at 8, 16 and 30 steps after its step. It was needed when one of the next 20 steps copied a
+// line of it that nothing newer held. `per 10k` is needs per 10,000 tokens: what keeping it is worth.
 
 import { createEnv } from "../src/digest/digests.ts"
-import { NEEDS, touchedAt } from "../src/fold/need.ts"
 import { conversationOf } from "../src/host/v1/conversation.ts"
-import { readOptions, requestOptionsOf } from "../src/options.ts"
-import { replayCalls } from "../src/replay/calls.ts"
-import { copiedLines, newSources } from "../src/replay/recalls.ts"
-import type { ToolEvent } from "../src/session/event.ts"
-import { readExport } from "../src/store/export.ts"
+import type { Message } from "../src/session/conversation.ts"
+import { createLedger } from "../src/session/ledger.ts"
+import { stringsIn } from "../src/session/steps.ts"
+import { tokensOfLength } from "../src/text/tokens.ts"
 
-/** Smaller outputs are not folded. */
-const MIN_TOKENS = 80
-/** Within this many calls a second need of the same output is the same one, since the output was recalled. */
-const SAME_NEED_CALLS = 20
-/** Upper bounds of the columns: calls since the last touch. */
-const AGES = [1, 2, 3, 6, 12, 25, 50, Number.POSITIVE_INFINITY]
+const AGES = [8, 16, 30]
+const NEXT_STEPS = 20
+const MIN_LINE_CHARS = 24
+const MAX_LINE_CHARS = 400
+const SIZES = [150, 400, 1000, 2500]
 
-type Row = { outputs: number; tokens: number; needs: number[]; calls: number[]; chances: number }
-
+type Row = { count: number; needed: number; tokens: number }
 const rows = new Map<string, Row>()
-const files = process.argv.slice(2)
-if (files.length === 0) fail("no session given; expected files of `opencode export`")
-for (const file of files) await count(file).catch((error: Error) => fail(error.message))
-print(["shows", "outputs", "tokens", "rate", "in the table", ...AGES.map((age) => `s≤${age}`.replace("Infinity", "∞"))])
-for (const [name, row] of [...rows].sort((a, b) => b[1].outputs - a[1].outputs))
-  print([
-    name,
-    String(row.outputs),
-    String(Math.round(row.tokens / row.outputs)),
-    (row.needs.reduce((sum, one) => sum + one, 0) / row.chances).toFixed(4),
-    String(NEEDS[name as keyof typeof NEEDS].rate),
-    ...AGES.map((_, i) => `${row.needs[i]}/${row.calls[i]}`),
-  ])
 
-async function count(path: string): Promise<void> {
-  const { messages, info } = await readExport(path)
-  const options = {
-    ...requestOptionsOf(readOptions({ fold: { enabled: false } }).options),
-    disabledAgents: [],
-    prices: {},
-  }
-  const sources = newSources()
-  const needed = new Map<string, number>()
-  const counted = new Set<string>()
-  for (const { context, state, number, wrote } of replayCalls(
-    conversationOf(messages),
-    options,
-    createEnv(info.directory),
-  )) {
-    if (!wrote) continue
-    sources.read(context)
-    const here = new Set(context.flatMap(({ parts }) => parts))
-    const wanted = new Set<string>()
-    for (const line of copiedLines(wrote)) {
-      const holders = [...sources.holding(line)].filter(({ part }) => here.has(part))
-      const [newest] = holders
-      if (newest?.part.type === "tool" && holders.every(({ side }) => side === "output")) wanted.add(newest.part.id)
+for (const path of process.argv.slice(2)) countSession(conversationOf((await Bun.file(path).json()).messages))
+
+console.table(
+  Object.fromEntries(
+    [...rows]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([name, { count, needed, tokens }]) => [
+        name,
+        { count, needed, "per 10k": ((1e4 * needed) / Math.max(1, tokens)).toFixed(2) },
+      ]),
+  ),
+)
+
+function countSession(messages: readonly Message[]): void {
+  const { entries } = createLedger(createEnv()).read(messages)
+  const steps = messages.flatMap((message, at) => (message.kind === "step" ? [{ message, entry: entries[at] }] : []))
+  const written = steps.map(({ message }) => linesOf(message.parts.flatMap(argumentsOf).join("\n")))
+  const texts = steps.map(({ message }) => message.parts.map(textOf).join("\n"))
+  steps.forEach(({ message, entry }, at) => {
+    for (const part of message.parts) {
+      const event = part.type === "tool" ? entry?.events.find(({ partID }) => partID === part.id) : undefined
+      if (part.type !== "tool" || !event) continue
+      count(event.shows, part.output, at, written, texts)
+      if (event.shows === "change") count("edit's arguments", stringsIn(part.input).join("\n"), at, written, texts)
     }
-    const { entries, facts } = state.ledger
-    for (const event of entries.flatMap(({ events }) => events)) {
-      const since = facts.calls - touchedAt(event, facts, new Map())
-      if (event.outputTokens < MIN_TOKENS || event.outputHash === undefined || since < 1) continue
-      const isNeed =
-        wanted.has(event.partID) && number - (needed.get(event.partID) ?? -SAME_NEED_CALLS) >= SAME_NEED_CALLS
-      if (isNeed) needed.set(event.partID, number)
-      add(event, since, isNeed, counted)
-    }
+  })
+}
+
+function count(name: string, text: string, at: number, written: Set<string>[], texts: readonly string[]): void {
+  const lines = linesOf(text)
+  if (lines.size === 0) return
+  const tokens = tokensOfLength(text.length)
+  for (const age of AGES) {
+    const now = at + age
+    if (now >= texts.length) return
+    const asked = written.slice(now + 1, now + 1 + NEXT_STEPS)
+    const isNeeded = asked.some((wanted, next) =>
+      [...wanted].some(
+        (line) => lines.has(line) && !texts.slice(at + 1, now + 1 + next).some((one) => one.includes(line)),
+      ),
+    )
+    const size = SIZES.find((max) => tokens < max)
+    const key = `${name}, ${size ? `under ${size}` : `${SIZES.at(-1)} and more`} tokens`
+    const row = rows.get(key) ?? { count: 0, needed: 0, tokens: 0 }
+    rows.set(key, { count: row.count + 1, needed: row.needed + Number(isNeeded), tokens: row.tokens + tokens })
   }
 }
 
-function add(event: ToolEvent, since: number, isNeed: boolean, counted: Set<string>): void {
-  const none = () => AGES.map(() => 0)
-  const row = rows.get(event.shows) ?? { outputs: 0, tokens: 0, needs: none(), calls: none(), chances: 0 }
-  rows.set(event.shows, row)
-  if (!counted.has(event.partID)) {
-    row.outputs++
-    row.tokens += event.outputTokens
-  }
-  counted.add(event.partID)
-  const column = AGES.findIndex((age) => since <= age)
-  row.calls[column] = (row.calls[column] ?? 0) + 1
-  row.chances += 1 / since
-  if (isNeed) row.needs[column] = (row.needs[column] ?? 0) + 1
+function linesOf(text: string): Set<string> {
+  const lines = text.split("\n").map((one) => one.trim())
+  return new Set(lines.filter(({ length }) => length >= MIN_LINE_CHARS && length <= MAX_LINE_CHARS))
 }
 
-function print(cells: readonly string[]): void {
-  process.stdout.write(
-    `${cells.map((cell, i) => (i === 0 ? cell.padEnd(10) : cell.padStart(i < 5 ? 13 : 10))).join("")}\n`,
-  )
+function argumentsOf(part: Message["parts"][number]): string[] {
+  return part.type === "tool" ? stringsIn(part.input) : []
 }
 
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(2)
+function textOf(part: Message["parts"][number]): string {
+  if (part.type === "tool") return [...stringsIn(part.input), part.output].join("\n")
+  return part.type === "text" || part.type === "reasoning" ? part.text : ""
 }
