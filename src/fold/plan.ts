@@ -1,7 +1,7 @@
 // Decides what is sent folded from this call on: outputs, and whole steps. Folding makes the provider process again what
 // follows and was cached; in return every later call carries less. So folds are rare and many at once: they wait until what
 // the settled content has cost since the last cut exceeds what a cut costs now. The rule needs no guess about how long the
-// session will last, and never pays more than about twice the best that could have been done with foresight.
+
 
 import type { Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"
@@ -55,7 +55,7 @@ export type CutPlan = {
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
-const PATIENCE = 1.5
+const PATIENCE = 2
 /** Counts as a cost of every cut: what cutting too soon loses in sight is worth about this many fresh input tokens. */
 const MARGIN_TOKENS = 5000
 /** Tokens that a cut must save. */
