@@ -1,7 +1,7 @@
 // Decides what is sent folded from this call on: outputs, and whole steps. Folding makes the provider process again what
 // follows and was cached; in return every later call carries less. So folds are rare and many at once: they wait until what
-// the settled content has cost since the last cut exceeds what a cut costs now. The rule needs no guess about how long the
-
+// the settled content has cost since it settled exceeds what a cut costs now. The rule needs no guess about how long the
+// session will last, and keeps no sum between calls.
 
 import type { Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"

@@ -3,7 +3,7 @@
 
 import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
-import type { Fold } from "../fold/fold.ts"
+import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { countKinds } from "../fold/misses.ts"
 import { isFoldText } from "../fold/record.ts"
@@ -14,6 +14,7 @@ import { readCarried, writeCarried } from "../session/carry.ts"
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
+import type { Store } from "../store/open.ts"
 import { addEarlier } from "./accounting.ts"
 import type { Log } from "./log.ts"
 import { type Models, modelOf } from "./models.ts"
@@ -48,12 +49,17 @@ export type HookContext = {
  * Returns undefined when there is nothing to wait for. Otherwise the request waits, because one sent without its folds
  * would not match the provider's cache from the first of them on. It waits once; a store that opens later restores then.
  */
-export function restoreSession(context: HookContext, session: Session): Promise<void> | undefined {
+export function restoreSession(
+  context: HookContext,
+  session: Session,
+  messages: readonly Message[] = [],
+): Promise<void> | undefined {
   const opening = session.restoring ? undefined : context.store.opening()
   if (session.restored || !opening) return
   session.restoring = true
   return opening.then(async (store) => {
-    const folds = await store.loadFolds(session.id)
+    const stored = await store.loadFolds(session.id)
+    const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
     const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
@@ -66,6 +72,28 @@ export function restoreSession(context: HookContext, session: Session): Promise<
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
   })
+}
+
+/** A session with fewer messages has nothing folded that a fork of it could keep. */
+export const MIN_FORKED_MESSAGES = 10
+
+/**
+ * The folds of the session that this one was forked from, under this one's message and part ids: ids of folds come from
+ * the content, which a fork has in common with its origin. Without them the fork would miss its origin's cached prefix.
+ */
+async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
+  if (messages.length < MIN_FORKED_MESSAGES) return []
+  const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
+  for (const entry of session.ledger.read(messages).entries) {
+    if (!entry.call) continue
+    places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id })
+    for (const event of entry.events)
+      places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID })
+  }
+  const found = await store.findFolds([...places.keys()])
+  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
+  if (folds.length > 0) store.saveFolds(session.id, folds)
+  return folds
 }
 
 /** Gives the session what was learned of the model that its next request goes to. */

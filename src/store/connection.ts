@@ -72,6 +72,7 @@ function connectionOf(database: SqliteDatabase, path: string, onSkipped: OnSkipp
     digests: (writer: string, keys: readonly string[]) => loadDigests(db, writer, keys, onSkipped),
     /** The session's folds by part id, in the order of folding. */
     folds: (sessionID: string) => loadFolds(db, sessionID, onSkipped),
+    foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
     /**
      * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
      * not when it is urgent.
@@ -176,6 +177,20 @@ function loadFolds(db: Queries, sessionID: string, onSkipped: OnSkipped): Map<st
   }
   onSkipped(found.length - rows.size)
   return rows
+}
+
+/** Ids per query; SQLite binds at most 32,766 values. */
+const MAX_IDS = 5000
+
+/** Folds with these recall ids, whatever session they are of; one for each id. */
+function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
+  const found = db
+    .select({ json: foldTable.fold })
+    .from(foldTable)
+    .where(inArray(sql`json_extract(${foldTable.fold}, '$.id')`, ids.slice(-MAX_IDS)))
+    .all()
+  const folds = found.flatMap(({ json }) => readFold(json) ?? [])
+  return [...new Map(folds.map((fold) => [fold.id, fold])).values()]
 }
 
 function apply(db: Queries, write: StoreWrite): void {

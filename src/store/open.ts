@@ -252,6 +252,13 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return inOrder(addRows(new Map<string, Fold | undefined>(stored), memory.folds(id)))
   }
 
+  /** Folds on disk with these recall ids, whatever session they are of. Reads all rows: not for every request. */
+  async function findFolds(ids: readonly string[]): Promise<Fold[]> {
+    if (ids.length === 0) return []
+    await writer.flush()
+    return (await read("folds", (file) => file.foldsOfAny(ids))) ?? []
+  }
+
   return {
     get state() {
       return state
@@ -282,6 +289,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     saveFolds,
     dropFolds,
     loadFolds,
+    findFolds,
     /** Adds to the counts of a model, by its `modelKey`. */
     saveMisses(model: string, misses: ModelMisses) {
       if (misses.size > 0) save({ kind: "misses", model: model.toWellFormed(), misses, at: Date.now() })

@@ -9,7 +9,9 @@ const MIN_PATH_CHARS = 6
 /** The names in a text, and how often each occurs. */
 export function namesIn(text: string): Map<string, number> {
   const names = new Map<string, number>()
-  for (const [word] of text.matchAll(NAME)) {
+  for (const [found] of text.matchAll(NAME)) {
+    // the end of a sentence is no part of a path
+    const word = found.replace(/\.+$/, "")
     if (word.length > MAX_NAME_CHARS || !isName(word)) continue
     names.set(word, (names.get(word) ?? 0) + 1)
   }

@@ -10,7 +10,7 @@ import { modelKey } from "../../session/conversation.ts"
 import { focusOf } from "../../session/steps.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
-import { type HookContext, loadMisses, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, loadMisses, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -40,7 +40,9 @@ export function onMessages(
     return shortenTranscript(context, session, messages)
   }
   const request = ++session.requests
-  const restored = restoreSession(context, session)
+  // a session that begins with messages is a fork: there may be something to restore although it is new
+  if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
+  const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
   if (!restored) return prepare(context, session, messages)
   // the store may answer so late that the next request has started: then this one is outdated
   return restored.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
