@@ -13,7 +13,7 @@ const MAX_SUMMARY_CHARS = 400
 /** Edited files that a summary names, the most edited first. */
 const MAX_FILES = 15
 /** Fewer adjacent steps are not worth a summary. */
-const MIN_STEPS = 8
+export const MIN_CONDENSED_STEPS = 8
 
 /**
  * New folds for the oldest steps, whose texts are together at least `tokens` shorter if that can be had: of adjacent
@@ -26,7 +26,7 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
   const flush = () => {
     const before = run.reduce((sum, { fold }) => sum + fold.textTokens, 0)
     const last = run.at(-1)
-    if (last && run.length >= MIN_STEPS) {
+    if (last && run.length >= MIN_CONDENSED_STEPS) {
       const text = summaryOf(run)
       const textTokens = tokensOfLength(text.length)
       if (textTokens < before) {

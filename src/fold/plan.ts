@@ -70,13 +70,13 @@ const TEXT_SHARE = 0.06
 const COLD_SCALE = 0.7
 
 /** Shares of the maximum: room is made from the first, down to the second. */
-const PRESSURE = 0.8
-const RELIEVED = 0.6
+export const PRESSURE = 0.8
+export const RELIEVED = 0.6
 /** How much sooner steps are settled to make room, tried in turn. */
 const PRESSED_SCALES = [0.3, 0.1, 0]
 
 /** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
-const LARGE_TOKENS = 45_000
+export const LARGE_TOKENS = 45_000
 const LARGE_SCALE = 0.3
 /** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
 const MIN_GROWTH = 1.25

@@ -65,9 +65,9 @@ export function stringsIn(value: unknown): string[] {
 }
 
 /** The newest steps are never settled: the agent is in the middle of them. */
-const MIN_SETTLED_AGE = 5
+export const MIN_SETTLED_AGE = 5
 /** Steps after which a step may be settled whose outputs no longer matter. */
-const SETTLED_AGE = 8
+export const SETTLED_AGE = 8
 /** An output of this many tokens or fewer does not keep its step open, unless its file is in use. */
 const SMALL_TOKENS = 100
 
@@ -86,13 +86,13 @@ export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
   answer: Number.POSITIVE_INFINITY,
 }
 /** The same for a read when the file was read again or edited since. */
-const SUPERSEDED_STEPS = 2
+export const SUPERSEDED_STEPS = 2
 /** The same for an edit once a check has passed. */
-const CHECKED_STEPS = 6
+export const CHECKED_STEPS = 6
 /** Factor for a file in use, and for the newest run of a check that still fails. */
 const IN_USE_FACTOR = 3.5
 /** Steps after its last edit for which a file is in use. */
-const EDITED_STEPS = 12
+export const EDITED_STEPS = 12
 
 export type SettleOptions = {
   focus: Focus
@@ -144,15 +144,17 @@ function closure(
     }
     const { wanted, why } = wantedFor(event, later)
     const use = inUse(event, facts, focus)
-    const steps = wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale
-    const isWanted = age < Math.max(1, steps)
+    // at a scale of 0, what is wanted for ever still is
+    const steps = Number.isFinite(wanted) ? wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale : wanted
+    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : 1
+    const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
       if (isWanted) open = event.shows === "answer" ? "it holds an answer" : "it was recalled"
     } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || use))
       open = use ?? `${why.open} ${age} steps ago`
     if (event.shows === "change" || event.outputTokens > SMALL_TOKENS) settledFor = Math.min(settledFor, age - steps)
     if (!isWanted && event.shows !== "change" && event.shows !== "answer")
-      ready.push({ event, because: why.settled, settledFor: age - Math.max(1, steps) })
+      ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
     because ||= why.settled
   }
   return { ...(open === undefined ? {} : { open }), because, settledFor, ready }

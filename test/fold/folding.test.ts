@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import type { Fold } from "../../src/fold/fold.ts"
+import { type Fold, isRecallID } from "../../src/fold/fold.ts"
 import { addFolds, newFolding } from "../../src/fold/folding.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
@@ -14,7 +14,7 @@ import {
 } from "../../src/request/request.ts"
 import { prepare, type Request, take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
-import { bash, edit, failedTool, ROOT, read, SessionBuilder } from "../support/session.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const MODEL = { providerID: "p", modelID: "m" }
 const OPTIONS: RequestOptions = {
@@ -42,7 +42,8 @@ const lines = (text: string, count = 400) => Array.from({ length: count }, (_, i
 const session = () => {
   const built = new SessionBuilder()
     .user("make the login test of the shop pass on node 22, please")
-    .assistant([bash("npm test", lines("ok"))])
+    // the answer keeps the step
+    .assistant([bash("npm test", lines("ok")), tool("task", { prompt: "look" }, "All is well.")])
   for (let i = 0; i < 8; i++) built.assistant([edit(`f${i}.ts`)])
   return built.assistant([read("big.ts", lines("const big", 6_000))])
 }
@@ -75,37 +76,45 @@ describe("a fold", () => {
   test("holds what a reader needs to find the original and to know why", () => {
     const { fold, messages } = folded()
     expect(fold).toMatchObject({
-      id: "r1",
       partID: "prt_000001_1",
       messageID: "msg_000001",
       side: "output",
+      step: 1,
       what: "npm test",
       reason: "free",
       call: 11,
     })
+    expect(isRecallID(fold.id)).toBe(true)
+    expect(fold.text).toStartWith(`folded ${fold.id} · bash · `)
     expect(fold.tokens).toBeGreaterThan(fold.textTokens)
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
   })
 
   test("stays unchanged, whatever is learned later about prices, cache and digests", () => {
     const { conversation, built, fold } = folded()
-    for (const around of [{}, { nowMs: 9e9 }, { pricing: { ...PRICING, read: 1, write: 1 } }, { paused: true }]) {
+    for (const around of [
+      {},
+      { nowMs: 9e9 },
+      { pricing: { ...PRICING, read: 1, write: 1 } },
+      { foldingPaused: true },
+    ]) {
       const messages = built.assistant([edit("g.ts")]).fresh()
       call(conversation, messages, around)
       expect(toolPart(messages, 1).state?.output).toBe(fold.text)
     }
   })
 
-  test("is dropped when its part's content changes, and its id is not reused", () => {
+  test("is dropped when its part's content changes, and its id still means the old content", () => {
     const { conversation, built, fold } = folded()
     const part = toolPart(built.messages, 1)
-    part.state = { ...part.state, output: lines("src/b", 50) }
+    part.state = { ...part.state, output: lines("src/b") }
     const messages = built.fresh()
     const again = call(conversation, messages, { nowMs: 9e9 }).folded
-    expect(again.map(({ id }) => id)).toEqual(["r2"])
-    expect(toolPart(messages, 1).state?.output).toContain("folded r2 · ")
+    const now = again.find(({ partID }) => partID === fold.partID)
+    expect(now?.id).not.toBe(fold.id)
+    expect(toolPart(messages, 1).state?.output).toStartWith(`folded ${now?.id} · `)
     // recalling the old one says that the content has changed
-    expect(conversation.folding.byID.get("r1")).toEqual(fold)
+    expect(conversation.folding.byID.get(fold.id)).toEqual(fold)
   })
 
   test("of a part that OpenCode has cleared is not applied, and not dropped as changed", () => {
@@ -121,7 +130,7 @@ describe("a fold", () => {
   test("of a reverted message is kept for recall, and applies again with the message", () => {
     const { conversation, built, fold } = folded()
     expect(call(conversation, built.fresh().slice(0, 1)).outputs).toBe(0)
-    expect(conversation.folding.byID.get("r1")).toEqual(fold)
+    expect(conversation.folding.byID.get(fold.id)).toEqual(fold)
     const messages = built.fresh()
     call(conversation, messages)
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
@@ -137,19 +146,15 @@ describe("a fold", () => {
     expect(toolPart(on, 1).state?.output).toBe(fold.text)
   })
 
-  test("of a failed call's arguments leaves its error", () => {
-    const error = "Error: oldString not found in src/a.ts"
-    const failed = failedTool("edit", { filePath: `${ROOT}/a.ts`, oldString: lines("old"), newString: "b" }, error)
-    const built = new SessionBuilder().user("go").assistant([failed])
+  test("of a failed call's output is its error, and the arguments stay", () => {
+    const failed = failedTool("mcp_query", { q: "all", rows: 9 }, lines("no such table"))
+    const built = new SessionBuilder().user("go").assistant([failed, tool("task", { prompt: "look" }, "All is well.")])
     for (let i = 0; i < 30; i++) built.assistant([edit(`f${i}.ts`)])
     const messages = built.fresh()
-    const [fold] = call(newSessionState(env), messages).folded
-    expect(fold?.side).toBe("input")
+    const fold = call(newSessionState(env), messages).folded.find(({ side }) => side === "output")
     const { state } = toolPart(messages, 1)
-    expect(state?.error).toBe(error)
-    expect(state?.input).toMatchObject({ filePath: `${ROOT}/a.ts`, newString: "b" })
-    expect(String(state?.input?.oldString)).toContain(`[folded ${fold?.id}: `)
-    expect(String(toolPart(built.messages, 1).state?.input?.oldString)).toBe(lines("old"))
+    expect(state).toMatchObject({ status: "error", error: fold?.text as string, input: { q: "all", rows: 9 } })
+    expect(state?.output).toBeUndefined()
   })
 
   test("of a part as OpenCode wrote them before 1.0 is in the part itself", () => {
@@ -160,24 +165,81 @@ describe("a fold", () => {
     call(newSessionState(env), messages)
     expect(toolPart(messages, 1)).toMatchObject({
       status: "completed",
-      output: expect.stringContaining("folded r1 · bash · "),
+      output: expect.stringMatching(/^folded r[0-9a-z]{7} · bash · /),
     })
     expect(toolPart(messages, 1).state).toBeUndefined()
   })
 })
 
-test("an output that a fold does not make shorter is skipped from then on, and others make the room", () => {
+describe("a folded step", () => {
+  const folded = () => {
+    const conversation = newSessionState(env)
+    const built = new SessionBuilder().user("make the login test pass").assistant([bash("npm test", lines("ok"))])
+    for (let i = 0; i < 8; i++) built.assistant([edit(`f${i}.ts`)])
+    const messages = built.fresh()
+    const { folded, steps } = call(conversation, messages)
+    return { conversation, built, messages, steps, fold: folded[0] as Fold }
+  }
+  const textOf = (messages: readonly HostMessage[]) => JSON.stringify(messages)
+
+  test("is sent as its lines of the record, and says where to find the original", () => {
+    const { fold, messages, built, steps } = folded()
+    expect(steps).toBe(1)
+    expect(fold).toMatchObject({
+      ...{
+        partID: built.id(1),
+        messageID: built.id(1),
+        side: "step",
+        step: 1,
+        what: "npm test",
+        reason: "free",
+        call: 10,
+      },
+    })
+    expect(fold.text).toStartWith("1 bash npm test")
+    expect(messages.some(({ info }) => info.id === built.id(1))).toBe(false)
+    expect(textOf(messages)).toContain('hud_recall with steps \\"1\\"')
+  })
+
+  test("has the same bytes on every call, and the same after a restart", () => {
+    const { conversation, built, fold, messages } = folded()
+    const restored = { ...newSessionState(env), folding: addFolds(newFolding(), [fold]) }
+    for (const state of [conversation, restored]) {
+      const again = built.fresh()
+      call(state, again)
+      expect(again.slice(0, 2)).toEqual(messages.slice(0, 2))
+    }
+  })
+
+  test("is dropped when its message changes", () => {
+    const { conversation, built } = folded()
+    const part = toolPart(built.messages, 1)
+    part.state = { ...part.state, output: "another output" }
+    const { dropped } = call(conversation, built.fresh())
+    expect(dropped).toEqual([built.id(1)])
+  })
+
+  test("is not applied in a call with folding disabled", () => {
+    const { conversation, built } = folded()
+    const off = built.fresh()
+    call(conversation, off, {}, { ...OPTIONS, fold: { enabled: false } })
+    expect(off).toEqual(built.messages)
+  })
+})
+
+test("while folding is paused, room is made all the same", () => {
   const rows = Array.from({ length: 4_000 }, (_, i) => `row ${i}`)
   const built = new SessionBuilder().user("go").assistant([failedTool("mcp_put", { rows }, "Error: no")])
   for (let i = 0; i < 10; i++) built.assistant([bash(`npm test ${i}`, lines("ok"))])
   for (let i = 0; i < 5; i++) built.assistant([edit(`f${i}.ts`)])
   const conversation = newSessionState(env)
-  // paused: only folds that make room are decided
-  const full = { paused: true, compactsAt: 5_000 }
+  const full = { foldingPaused: true, compactsAt: 5_000 }
   call(conversation, built.fresh(), full)
-  const { outputs, savedTokens } = call(conversation, built.fresh(), full)
-  expect(outputs).toBeGreaterThan(0)
+  const { outputs, steps, savedTokens } = call(conversation, built.fresh(), full)
+  expect(outputs + steps).toBeGreaterThan(0)
   expect(savedTokens).toBeGreaterThan(1_000)
+  const idle = newSessionState(env)
+  expect(call(idle, built.fresh(), { foldingPaused: true }).folded).toEqual([])
 })
 
 test("a call that is prepared but not sent has no effect", () => {
@@ -193,24 +255,26 @@ test("a call that is prepared but not sent has no effect", () => {
   expect(conversation.folding).toEqual(newFolding())
 })
 
-test("after a restart the ids continue, also after those that were dropped", () => {
-  const fold = (n: number) => ({ id: `r${n}`, partID: `p${n}` }) as Fold
-  let folding = addFolds(newFolding(), [fold(3), fold(12), fold(5)])
-  expect(folding.lastNumber).toBe(12)
-  folding = addFolds({ ...folding, lastNumber: 40 }, [fold(13)])
-  expect(folding.lastNumber).toBe(40)
-  const conversation = { ...newSessionState(env), folding }
-  expect(call(conversation, session().fresh()).folded.map(({ id }) => id)).toEqual(["r41"])
+test("the same content has the same id in every process, and other content another", () => {
+  const built = session()
+  const [one, other] = [1, 2].map(() => call(newSessionState(env), built.fresh()).folded.map(({ id }) => id))
+  expect(one?.length).toBeGreaterThan(0)
+  expect(one).toEqual(other as string[])
+  const [fresh] = call(newSessionState(env), session().fresh()).folded
+  expect(one).not.toContain(fresh?.id as string)
 })
 
-test("when two processes assign the same id, the first fold stays and the other output is sent in full", () => {
-  const fold = (id: string, partID: string) => ({ id, partID }) as Fold
+test("an id keeps its meaning: when other content gets the same, that is sent in full", () => {
+  const fold = (id: string, partID: string) => ({ id, partID, hash: partID }) as Fold
   const folding = addFolds(newFolding(), [fold("r7", "here"), fold("r7", "there"), fold("r8", "there")])
   expect([...folding.folds.values()].map(({ id, partID }) => [id, partID])).toEqual([
     ["r7", "here"],
     ["r8", "there"],
   ])
   expect(folding.byID.get("r7")?.partID).toBe("here")
+  // a condensed record of the same content takes its place
+  const shorter = { ...fold("r7", "here"), text: "" }
+  expect(addFolds(folding, [shorter]).folds.get("here")).toEqual(shorter)
 })
 
 test("a fold applies to its own message, not to another with the same part id", () => {
@@ -223,7 +287,7 @@ test("a fold applies to its own message, not to another with the same part id", 
   copied.id = id as string
   const messages = built.fresh()
   call(conversation, messages)
-  expect(toolPart(messages, 1).state?.output).toStartWith("folded r1 ")
+  expect(toolPart(messages, 1).state?.output).toStartWith("folded r")
   expect(toolPart(messages, messages.length - 1).state?.output).toBe("built")
 })
 

@@ -19,6 +19,7 @@ function opennessOf(session: SessionBuilder, folding = newFolding()) {
     facts: ledger.facts,
     entries: ledger.entries,
     folding,
+    modelMisses: new Map(),
     mentioned,
     isProtected: () => false,
   })

@@ -1,24 +1,23 @@
-// Which outputs are folded, and why. Sessions and prices are extreme, so that the answer does not depend on the exact
-// figures in the table of needs.
+// When a cut pays, and what it folds. Sessions and prices are extreme, so that the answers do not depend on the exact
+// figures.
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import type { Situation } from "../../src/fold/candidates.ts"
-import type { Fold } from "../../src/fold/fold.ts"
-import { type Decision, planFolds } from "../../src/fold/plan.ts"
+import type { Fold, Folds } from "../../src/fold/fold.ts"
+import { type CutPlan, LARGE_TOKENS, planFolds, RELIEVED, type Situation } from "../../src/fold/plan.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
 import { cachedPrefix, wireOf } from "../../src/fold/prompt-cache.ts"
-import type { HostPart } from "../../src/host/v1/message.ts"
-import { nameOf } from "../../src/session/event.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
+import { focusOf, SETTLED_AGE, WANTED_STEPS } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
-import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const NO_CACHE: Pricing = { ...PRICING, read: 1, write: 1, lifetimeMs: 0 }
 
 /** What is decided for the next call. Warm: all but the newest message is in the provider's cache. */
-function decide(session: SessionBuilder, situation: Partial<Situation> & { isCold?: boolean } = {}): Decision[] {
+function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?: boolean } = {}): CutPlan {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
   const { entries, facts } = ledger
@@ -32,372 +31,259 @@ function decide(session: SessionBuilder, situation: Partial<Situation> & { isCol
   return planFolds({
     entries,
     facts,
+    focus: focusOf(conversationOf(session.messages)),
     folds,
     pricing,
     wire,
     cached: cachedPrefix({ wire, hud: "tail", pricing, model: "m", nowMs: 0 }, sent),
     sentTokens,
+    // a large request has been cut lately
+    cutTokens: sentTokens,
     contextTokens: sentTokens,
-    quotedAt: new Map(),
+    bindsThinking: false,
+    patience: () => 1,
     isProtected: () => false,
     stopped: false,
     ...situation,
   })
 }
 
-const named = (decisions: readonly Decision[]) => decisions.map(({ event }) => `${nameOf(event)} @${event.call}`)
+/** Numbers of the steps that are folded whole, and of those whose outputs are. */
+function folded({ decisions }: CutPlan) {
+  const of = (kind: "step" | "output") => decisions.flatMap((one) => (one.kind === kind ? [one.step.number] : []))
+  return { steps: of("step"), outputs: of("output") }
+}
 
 const lines = (text: string, tokens: number) =>
   Array.from({ length: Math.ceil((tokens * 4) / (text.length + 6)) }, (_, i) => `${text} ${i}`).join("\n")
-const list = (name: string, tokens = 2_000) => bash(`ls -l ${name}`, lines(`-rw-r--r-- 1 dev src/${name}`, tokens))
-const small = () => tool("glob", { pattern: `*.${Math.random()}` }, "a.ts")
+let unique = 0
+const list = (tokens: number) => bash(`ls -l ${++unique}`, lines(`-rw-r--r-- 1 dev folder-${unique}`, tokens))
 const begun = () => new SessionBuilder().user("make the login test of the shop pass on node 22, please")
-/** Calls without outputs that can be folded. */
-const idle = (session: SessionBuilder, calls: number) => {
-  for (let i = 0; i < calls; i++) session.assistant([edit(`idle-${i}.ts`)])
+const idle = (session: SessionBuilder, steps: number) => {
+  for (let i = 0; i < steps; i++) session.assistant([bash(`true ${++unique}`)])
   return session
 }
-const saved = (decisions: readonly Decision[]) =>
-  decisions.reduce((sum, { tokens, textTokens }) => sum + tokens - textTokens, 0)
+const MANY = SETTLED_AGE + 30
+
+describe("nothing is folded", () => {
+  test("while nothing is settled, even if folding is free", () => {
+    expect(plan(begun(), { isCold: true }).decisions).toEqual([])
+    const session = begun()
+      .assistant([read("a.ts", lines("code", 20_000))])
+      .assistant([edit("a.ts")])
+    expect(plan(session, { isCold: true }).decisions).toEqual([])
+  })
+
+  test("when it would save too little", () => {
+    expect(plan(idle(begun(), 12), { isCold: true }).decisions).toEqual([])
+  })
+
+  test("again that is folded", () => {
+    const session = idle(begun().assistant([list(20_000)]), MANY)
+    const first = plan(session, { isCold: true })
+    expect(first.decisions.length).toBeGreaterThan(0)
+    const folds: Folds = new Map(
+      first.decisions.map(({ step: { entry } }) => [
+        entry.id,
+        { side: "step", partID: entry.id, messageID: entry.id, tokens: entry.tokens, textTokens: 20 } as Fold,
+      ]),
+    )
+    expect(plan(session, { isCold: true, folds }).decisions).toEqual([])
+  })
+})
+
+describe("with a warm cache, a cut", () => {
+  /** A settled output before much that stays. */
+  const session = (steps: number) => {
+    const built = begun().assistant([list(8_000)])
+    for (let i = 0; i < 4; i++) built.assistant([tool("task", { prompt: `${i}` }, lines("answer", 8_000))])
+    return idle(built, steps)
+  }
+
+  test("waits until carrying what is settled has cost more than the cut", () => {
+    const cut = (steps: number) => plan(session(steps)).decisions.length > 0
+    expect(cut(SETTLED_AGE)).toBe(false)
+    const steps = Array.from({ length: 40 }, (_, i) => 10 * (i + 1))
+    const first = steps.find(cut) ?? 0
+    expect(first).toBeGreaterThan(20)
+    // from then on it pays at any time
+    expect(steps.filter((one) => one > first).every(cut)).toBe(true)
+  })
+
+  test("says what carrying has cost, and what the cut costs", () => {
+    const { reason, because } = plan(session(400))
+    expect(reason).toBe("pays")
+    const [, paid, cost] = /^carrying what is settled has cost (\d+) tokens; resending what follows costs (\d+) once$/
+      .exec(because)
+      ?.map(Number) ?? [0, 0, 0]
+    expect(paid).toBeGreaterThan(cost ?? 0)
+    expect(cost).toBeGreaterThan(0)
+  })
+
+  test("folds everything from the best place on at once, and nothing before it", () => {
+    const built = begun().assistant([list(400)])
+    for (let i = 0; i < 8; i++) built.assistant([tool("task", { prompt: `${i}` }, lines("answer", 20_000))])
+    built.assistant([list(60_000)]).assistant([list(300)])
+    const { steps } = folded(plan(idle(built, 20)))
+    // the first listing would cost all the answers after it
+    expect(steps.slice(0, 2)).toEqual([10, 11])
+    const newest = steps.at(-1) ?? 0
+    expect(steps).toEqual(Array.from({ length: newest - 9 }, (_, i) => 10 + i))
+  })
+
+  test("is never made for money where requests are billed", () => {
+    const pricing: Pricing = { ...PRICING, billing: "requests" }
+    expect(plan(session(400)).decisions).not.toEqual([])
+    expect(plan(session(400), { pricing }).decisions).toEqual([])
+    expect(plan(session(400), { pricing, isCold: true }).reason).toBe("free")
+  })
+})
 
 describe("free", () => {
-  const session = () => {
-    const begin = begun()
-      .assistant([list("auth")])
-      .assistant([read("a.ts", lines("code", 2_000))])
-    return idle(idle(begin, 20).assistant([list("cart")]), 20)
-  }
-  const all = ["ls -l auth @1", "read a.ts @2", "ls -l cart @23"]
-
-  test("is everything no longer in use while nothing is cached", () => {
-    const cold = decide(session(), { isCold: true })
-    expect(named(cold)).toEqual(all)
-    expect(cold.map(({ reason }) => reason)).toEqual(["free", "free", "free"])
-    expect(cold.map(({ because }) => because)).toEqual([
-      expect.stringContaining("an older listing"),
-      expect.stringContaining("a file not touched for a while"),
-      expect.stringContaining("an older listing"),
-    ])
-  })
-
-  test("is everything with a provider that has no cache", () => {
-    const decisions = decide(session(), { pricing: NO_CACHE })
-    expect(named(decisions)).toEqual(all)
-    expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["free"]))
-  })
-
-  test("is a duplicate as it arrives; the earlier output stays", () => {
-    const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
-      read("a.ts", lines("code", 3_000)),
-    ])
-    const decisions = decide(again)
-    expect(named(decisions)).toEqual(["read a.ts @5"])
-    expect(decisions[0]).toMatchObject({
-      needKind: "duplicate",
-      reason: "free",
-      because: "the same output is already in the context",
-    })
-  })
-
-  test("is not a duplicate of an output that is folded or cleared, nor both of two at once", () => {
-    const again = idle(begun().assistant([read("a.ts", lines("code", 3_000))]), 3).assistant([
-      read("a.ts", lines("code", 3_000)),
-    ])
-    const above = again.messages[1]?.parts.find(({ type }) => type === "tool") as HostPart
-    const folds = new Map([[above.id ?? "", { tokens: 3_000, textTokens: 20 } as Fold]])
-    expect(decide(again, { folds })).toEqual([])
-    above.state = { ...above.state, time: { compacted: 1 } }
-    expect(decide(again)).toEqual([])
-    const twins = begun().assistant([read("a.ts", lines("code", 3_000)), read("a.ts", lines("code", 3_000))])
-    expect(named(decide(twins))).toHaveLength(1)
-  })
-})
-
-describe("pays", () => {
-  test("a large output with little after it, and the reason says what it saves and costs", () => {
-    const session = idle(begun().assistant([list("auth", 60_000)]), 20)
-    const [decision, ...others] = decide(session)
-    expect(others).toEqual([])
-    expect(decision?.reason).toBe("pays")
-    const { tokens = 0, textTokens = 0, because = "" } = decision ?? {}
-    expect(because).toMatch(
-      /^an older listing; saves \d+ tokens on each of about \d+ more calls; resending what follows costs \d+ tokens once, for all folds of this call$/,
-    )
-    expect(because).toContain(`saves ${tokens - textTokens} tokens on`)
-  })
-
-  test("not a small output with much after it", () => {
-    const session = begun()
-      .assistant([list("auth", 300)])
-      .assistant([read("kept.ts", lines("code", 60_000))])
-    const kept = (event: { input: string }) => event.input === "kept.ts"
-    expect(decide(idle(session, 6), { isProtected: kept })).toEqual([])
-  })
-
-  test("nothing for outputs that were folded before OpenCode pruned them", () => {
-    const session = begun().assistant([list("src", 200)])
-    for (let i = 0; i < 10; i++) session.assistant([list(`old${i}`, 4_000)])
-    idle(session, 10)
-    const parts = session.messages.flatMap(({ parts }) => parts).filter(({ type }) => type === "tool")
-    const pruned = parts.slice(1, 11)
-    for (const part of pruned) part.state = { ...part.state, time: { ...part.state?.time, compacted: 5 } }
-    const folds = new Map(
-      pruned.map(({ id = "" }) => [id, { partID: id, tokens: 4_000, textTokens: 40 } as Fold] as const),
-    )
-    expect(named(decide(session, { folds }))).toEqual(named(decide(session)))
-  })
-
-  test("an output that would not pay alone, once the prefix is broken before it", () => {
-    const run = () => bash("npm test", lines("ok", 600))
-    const kept = () => read("kept.ts", lines("code", 5_000))
-    const isProtected: Situation["isProtected"] = ({ input }) => input === "kept.ts"
-    const alone = begun().assistant([run()]).assistant([kept()])
-    expect(decide(idle(alone, 8), { isProtected })).toEqual([])
-    const session = begun()
-      .assistant([list("auth", 90_000)])
-      .assistant([run()])
-      .assistant([kept()])
-    expect(named(decide(idle(session, 14), { isProtected }))).toEqual(["ls -l auth @1", "npm test @2"])
-  })
-
-  test("not an output that gains little, however cheap", () => {
-    const small = idle(begun().assistant([list("auth", 2_000)]), 40)
-    expect(decide(small)).toEqual([])
-    const large = idle(begun().assistant([list("auth", 40_000)]), 40)
-    expect(named(decide(large))).toEqual(["ls -l auth @1"])
-  })
-})
-
-describe("with a provider that finds entries only near a mark", () => {
-  const found = (lookback: number) => ({ pricing: { ...PRICING, lookback } })
-  const bulk = () => idle(begun().assistant([tool("todowrite", { q: "x" }, lines("plan", 90_000))]), 60)
-
-  test("an output behind an entry within reach loses only what follows the entry", () => {
-    const session = bulk()
-      .assistant([bash("node late.js", lines("step", 20_000))])
-      .assistant([small()])
-    expect(named(decide(session, found(20)))).toEqual(["node late.js @62"])
-  })
-
-  test("one further back loses everything cached, and stays", () => {
-    const session = idle(bulk().assistant([list("late", 20_000)]), 10)
-    expect(named(decide(session))).toEqual(["ls -l late @62"])
-    expect(decide(session, found(20))).toEqual([])
-  })
-
-  test("everything no longer in use is folded when the newest step has more blocks than the lookback, so nothing is found", () => {
-    const session = idle(begun().assistant([list("auth", 1_000)]), 60)
-    expect(decide(session, found(20))).toEqual([])
-    session.assistant(Array.from({ length: 12 }, small))
-    expect(decide(session, found(20)).map(({ reason }) => reason)).toEqual(["free"])
-  })
-})
-
-test("what is never folded stays even if nothing is cached and room is needed", () => {
-  const session = begun()
-    .assistant([
-      tool("task", { prompt: "x" }, lines("answer", 30_000)),
-      tool("hud_recall", { ids: "r1" }, lines("a", 9_000)),
-    ])
-    .assistant([small(), small()])
-  const tight = { pricing: { ...PRICING, lookback: 8 }, compactsAt: 20_000, contextTokens: 40_000 }
-  expect(decide(session, tight)).toEqual([])
-})
-
-describe("must", () => {
-  /** Old listings before much that has to stay: to fold one of them early never pays. */
-  const full = () => {
-    const session = begun()
-    for (let i = 0; i < 20; i++) session.assistant([list(`d${i}`, 3_000)])
-    return idle(session.assistant([read("kept.ts", lines("code", 60_000))]), 4).assistant([list("newest", 4_000)])
-  }
-  const isProtected: Situation["isProtected"] = ({ input }) => input === "kept.ts"
-  const near = { isProtected, compactsAt: 90_000, contextTokens: 85_000 }
-
-  test("nothing while OpenCode is far from compacting, or never does", () => {
-    expect(decide(full(), { isProtected, compactsAt: 400_000 })).toEqual([])
-    expect(decide(full(), { isProtected, contextTokens: 1_000_000 })).toEqual([])
-  })
-
-  test("enough to be well below it, and no more; never the newest call's", () => {
-    const decisions = decide(full(), near)
-    expect(decisions.length).toBeGreaterThan(0)
-    expect(new Set(decisions.map(({ reason }) => reason))).toEqual(new Set(["must"]))
-    expect(decisions[0]?.because).toBe("the context nears 90000 tokens, where OpenCode compacts; an older listing")
-    expect(named(decisions)).not.toContain("ls -l newest @26")
-    // the rest is no reason to fold more
-    const folds = new Map(decisions.map((one) => [one.event.partID, one as unknown as Fold]))
-    expect(decide(full(), { ...near, folds, contextTokens: near.contextTokens - saved(decisions) })).toEqual([])
-    // the closer it is, the more has to go
-    const least = decide(full(), { ...near, contextTokens: 73_000 })
-    expect(least.length).toBeGreaterThan(0)
-    expect(least.length).toBeLessThan(decisions.length)
-  })
-
-  test("everything when that is not enough, except the newest call's", () => {
-    const all = decide(full(), { ...near, contextTokens: 1_000_000 })
-    expect(all).toHaveLength(20)
-    expect(named(all)).not.toContain("ls -l newest @26")
-  })
-
-  test("also a file that was just read, which nothing else would fold yet", () => {
-    const session = begun()
-      .assistant([read("a.ts", lines("code", 60_000))])
-      .assistant([small()])
-    expect(decide(session, { isCold: true })).toEqual([])
-    const decisions = decide(session, { compactsAt: 70_000, contextTokens: 62_000 })
-    expect(decisions.map(({ event, reason }) => [nameOf(event), reason])).toEqual([["read a.ts", "must"]])
-  })
-
-  test("the least needed first", () => {
-    const session = begun()
-      .assistant([tool("other_tool", { q: "x" }, lines("result", 30_000))])
-      .assistant([read("old.ts", lines("code", 30_000))])
-      .assistant([read("kept.ts", lines("code", 60_000))])
-      .assistant([tool("write", { filePath: `${ROOT}/old.ts`, content: "x" }, "ok")])
-    const decisions = decide(idle(session, 3), { isProtected, compactsAt: 90_000, contextTokens: 73_000 })
-    expect(decisions.map(({ needKind, reason }) => [needKind, reason])).toEqual([["superseded", "must"]])
-  })
-
-  test("also when folding to save cost has stopped, which then folds nothing else", () => {
-    expect(decide(full(), { ...near, stopped: true }).map(({ reason }) => reason)).toContain("must")
-    const cold = { isCold: true, stopped: true }
-    expect(decide(full(), cold)).toEqual([])
-    expect(decide(full(), { ...cold, stopped: false })).not.toEqual([])
-  })
-})
-
-describe("what the agent will need", () => {
-  const cold = { isCold: true }
-
-  test("the newest call's outputs stay, whatever they are", () => {
-    const session = begun().assistant([
-      list("a"),
-      bash("npm test", lines("ok", 2_000)),
-      read("b.ts", lines("x", 2_000)),
-    ])
-    expect(decide(session, cold)).toEqual([])
-    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
-  })
-
-  test("a file read and not yet edited stays for some calls, a run that passed does not", () => {
-    const session = begun()
-      .assistant([read("a.ts", lines("code", 2_000)), bash("npm test", lines("ok", 2_000))])
-      .assistant([small()])
-    expect(named(decide(session, cold))).toEqual(["npm test @1"])
-    expect(named(decide(idle(session, 20), cold))).toContain("read a.ts @1")
-  })
-
-  test("a file stays while it is edited", () => {
-    const session = idle(begun().assistant([read("a.ts", lines("code", 2_000))]), 20)
-    expect(named(decide(session, cold))).toEqual(["read a.ts @1"])
-    expect(decide(session.assistant([edit("a.ts")]), cold)).toEqual([])
-  })
-
-  test("what was just quoted stays", () => {
-    const session = idle(begun().assistant([read("a.ts", lines("code", 2_000))]), 20)
-    const partID = session.messages[1]?.parts[1]?.id ?? ""
-    expect(decide(session, { ...cold, quotedAt: new Map([[partID, 21]]) })).toEqual([])
-    expect(decide(session, { ...cold, quotedAt: new Map([[partID, 2]]) })).toHaveLength(1)
-  })
-
-  test("a recalled output stays for some calls, not forever", () => {
-    const session = begun().assistant([tool("hud_recall", { ids: "r1" }, lines("code", 3_000))])
-    expect(decide(idle(session, 3), cold)).toEqual([])
-    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
-    expect(named(decide(idle(session, 400), cold))).toEqual(["hud_recall r1 @1"])
-  })
-
-  test.each(["todowrite", "task", "skill", "question"])("the answer of %s is never folded", (name) => {
-    const session = idle(begun().assistant([tool(name, { q: "x" }, lines("answer", 5_000))]), 100)
-    expect(decide(session, { ...cold, compactsAt: 100 })).toEqual([])
-  })
-
-  test("protected, small, cleared and folded outputs are never folded", () => {
-    const session = begun()
-      .assistant([list("auth"), bash("ls b", "a.ts b.ts c.ts d.ts e.ts")])
-      .assistant([list("cart"), list("mail")])
-    idle(session, 10)
-    const [cleared, folded] = session.messages[2]?.parts.filter(({ type }) => type === "tool") ?? []
-    if (cleared) cleared.state = { ...cleared.state, time: { compacted: 1 } }
-    const folds = new Map([[folded?.id ?? "", { tokens: 2_000, textTokens: 20 } as Fold]])
-    expect(named(decide(session, { ...cold, folds }))).toEqual(["ls -l auth @1"])
-    const isProtected: Situation["isProtected"] = ({ input }) => input === "ls -l auth"
-    expect(decide(session, { ...cold, folds, isProtected, compactsAt: 100 })).toEqual([])
-  })
-})
-
-describe("what a newer one makes needless", () => {
-  test("a read whose file was read again or written since, by what", () => {
-    for (const newer of [
-      read("a.ts", lines("newer", 2_000)),
-      tool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "ok"),
-    ]) {
-      const session = begun()
-        .assistant([read("a.ts", lines("code", 2_000))])
-        .assistant([newer])
-        .assistant([small()])
-      const [decision, ...others] = decide(session, { isCold: true })
-      expect(others).toEqual([])
-      expect(decision).toMatchObject({
-        needKind: "superseded",
-        because: expect.stringContaining("the file was read or written again since"),
-      })
-      expect(decision?.event.call).toBe(1)
-      expect(decision?.by?.tool).toBe(newer.tool as string)
-    }
-  })
-
-  test("not by an edit, nor by a read of less", () => {
-    const part = tool("read", { filePath: `${ROOT}/a.ts`, offset: 10, limit: 5 }, lines("part", 200))
-    const session = begun()
-      .assistant([read("a.ts", lines("code", 2_000))])
-      .assistant([part])
-      .assistant([edit("a.ts")])
-    expect(decide(session, { isCold: true }).map(({ needKind }) => needKind)).not.toContain("superseded")
-  })
-
-  test("an output that came again verbatim", () => {
-    const session = idle(begun().assistant([list("auth")]), 6)
-      .assistant([list("auth")])
-      .assistant([small()])
-    const [decision] = decide(session, { isCold: true })
-    expect(decision).toMatchObject({
-      needKind: "repeated",
-      because: expect.stringContaining("the same output came again later"),
-    })
-    expect([decision?.event.call, decision?.by?.call]).toEqual([1, 8])
-  })
-})
-
-describe("a call that failed", () => {
-  test("gives its long arguments, not its message", () => {
-    const failed = failedTool(
-      "edit",
-      { filePath: `${ROOT}/a.ts`, oldString: lines("old", 3_000) },
-      "oldString not found",
-    )
-    const [decision, ...others] = decide(idle(begun().assistant([failed]), 30), { isCold: true })
-    expect(others).toEqual([])
-    expect(decision).toMatchObject({
-      side: "input",
-      needKind: "attempt",
-      because: expect.stringContaining("the arguments of a failed call"),
-    })
-  })
-
-  test("with short arguments stays", () => {
-    const failed = failedTool("edit", { filePath: `${ROOT}/a.ts`, oldString: "a" }, lines("what went wrong", 3_000))
-    expect(decide(idle(begun().assistant([failed]), 30), { isCold: true })).toEqual([])
-  })
-
-  test("of a command stays longer than one that passed", () => {
-    const run = (exit: number) =>
+  test("is everything settled while nothing is cached, oldest first", () => {
+    const session = idle(
       begun()
-        .assistant([bash("npm test", `${lines("ok", 3_000)}\nTests: ${exit} failed`, exit)])
-        .assistant([small()])
-    expect(named(decide(run(0), { isCold: true }))).toEqual(["npm test @1"])
-    expect(decide(run(1), { isCold: true })).toEqual([])
-    expect(named(decide(idle(run(1), 30), { isCold: true }))).toEqual(["npm test @1"])
+        .assistant([list(2_000)])
+        .assistant([list(2_000)]),
+      12,
+    )
+    for (const cold of [{ isCold: true }, { pricing: NO_CACHE }]) {
+      const cut = plan(session, cold)
+      expect(cut.reason).toBe("free")
+      expect(folded(cut).steps.slice(0, 2)).toEqual([1, 2])
+      expect(cut.because).toBe("nothing after it was cached")
+      for (const { because } of cut.decisions) expect(because).not.toBe("")
+    }
+    expect(plan(session).decisions).toEqual([])
   })
+
+  test("is what nothing cached follows: with marks, what the provider cannot find any more", () => {
+    const session = idle(begun().assistant([list(1_000)]), 30)
+    const pricing = { ...PRICING, lookback: 20 }
+    expect(plan(session, { pricing }).decisions).toEqual([])
+    session.assistant(Array.from({ length: 24 }, () => bash(`true ${++unique}`)))
+    expect(plan(session, { pricing }).reason).toBe("free")
+    expect(folded(plan(session, { pricing })).steps[0]).toBe(1)
+  })
+})
+
+describe("a model that binds its thinking to all before it", () => {
+  const thinking = () => {
+    const session = idle(begun().assistant([list(30_000)]), 20)
+    idle(session.assistant([{ type: "reasoning", text: "hm" }, list(30_000)]), 1).assistant([list(30_000)])
+    return idle(session, 20)
+  }
+  const cold = { isCold: true, bindsThinking: true }
+
+  test("gets nothing changed before the running turn's thinking", () => {
+    expect(folded(plan(thinking(), { isCold: true })).steps[0]).toBe(1)
+    expect(folded(plan(thinking(), cold)).steps[0]).toBeGreaterThan(22)
+    // the thinking of an earlier turn is not sent
+    expect(folded(plan(thinking().user("and now?"), cold)).steps[0]).toBe(1)
+  })
+
+  test("does when room is needed", () => {
+    const cut = plan(thinking(), { ...cold, maxTokens: 40_000 })
+    expect([cut.reason, folded(cut).steps[0]]).toEqual(["must", 1])
+  })
+})
+
+describe("the maximum", () => {
+  const session = () => {
+    const built = begun()
+    for (let i = 0; i < 20; i++) built.assistant([list(3_000)])
+    return built
+  }
+
+  test("changes nothing while the request is far from it", () => {
+    expect(plan(session(), { maxTokens: 1_000_000 })).toEqual(plan(session()))
+  })
+
+  test("is held: as much is folded as makes enough room, sooner than is settled else", () => {
+    const cut = plan(session(), { maxTokens: 62_000 })
+    expect(cut).toMatchObject({ reason: "must", because: "the request nears 62000 tokens, its maximum" })
+    expect(cut.excessTokens).toBeUndefined()
+    const saved = cut.decisions.reduce(
+      (sum, one) => sum + (one.kind === "step" ? one.step.entry.tokens : one.event.outputTokens),
+      0,
+    )
+    expect(saved).toBeGreaterThan(62_000 * (1 - RELIEVED) * 0.9)
+    expect(cut.decisions.length).toBeGreaterThan(plan(session(), { isCold: true }).decisions.length)
+  })
+
+  test("that cannot be held leaves an excess for the oldest records; the newest step stays", () => {
+    const cut = plan(session(), { maxTokens: 62_000, contextTokens: 900_000 })
+    expect(cut.excessTokens).toBeGreaterThan(0)
+    const { steps, outputs } = folded(cut)
+    expect([...steps, ...outputs]).not.toContain(20)
+    expect(new Set([...steps, ...outputs]).size).toBe(19)
+  })
+
+  test("never takes answers, nor what was just recalled", () => {
+    const kept = begun().assistant([tool("task", { prompt: "x" }, lines("answer", 30_000))])
+    idle(kept.assistant([list(3_000)]), 3).assistant([tool("hud_recall", { ids: "r0000001" }, lines("code", 9_000))])
+    const { decisions } = plan(idle(kept, 1), { maxTokens: 2_000 })
+    const events = decisions.flatMap((one) => (one.kind === "step" ? one.step.entry.events : [one.event]))
+    expect(new Set(events.map((event) => event.tool))).toEqual(new Set(["bash"]))
+  })
+})
+
+describe("a large request", () => {
+  const session = (tokens: number) => {
+    const built = begun()
+    for (let i = 0; i < 10; i++) built.assistant([read(`${i}.ts`, lines("code", tokens / 10))])
+    return idle(built, WANTED_STEPS.listing)
+  }
+
+  test("is folded harder than a small one", () => {
+    const cut = plan(session(2 * LARGE_TOKENS), { cutTokens: 0 })
+    expect([cut.reason, cut.because]).toEqual(["must", `the request has grown past ${LARGE_TOKENS} tokens`])
+    expect(plan(session(LARGE_TOKENS / 3), { cutTokens: 0 }).decisions).toEqual([])
+  })
+
+  test("is not when it has hardly grown since the last cut", () => {
+    expect(plan(session(2 * LARGE_TOKENS), { cutTokens: 1.9 * LARGE_TOKENS }).reason).not.toBe("must")
+  })
+})
+
+test("when folding is paused, only what makes room is decided", () => {
+  const session = idle(begun().assistant([list(30_000)]), MANY)
+  expect(plan(session, { isCold: true }).reason).toBe("free")
+  expect(plan(session, { isCold: true, stopped: true }).decisions).toEqual([])
+  expect(plan(session, { cutTokens: 0, sentTokens: 3 * LARGE_TOKENS, stopped: true }).decisions).toEqual([])
+  const full = plan(session, { isCold: true, stopped: true, maxTokens: 35_000 })
+  expect([full.reason, folded(full).steps[0]]).toEqual(["must", 1])
+})
+
+describe("protected", () => {
+  const session = () => idle(begun().assistant([list(9_000), read("a.ts", lines("code", 9_000))]), MANY)
+  const isProtected: Situation["isProtected"] = ({ tool }) => tool === "read"
+
+  test("outputs keep their step; the step's other outputs are folded", () => {
+    const cut = plan(session(), { isCold: true, isProtected })
+    const [first, ...others] = cut.decisions
+    expect(first).toMatchObject({ kind: "output", step: { number: 1 }, event: { tool: "bash" } })
+    expect(others.map(({ step }) => step.number)).not.toContain(1)
+  })
+
+  test("outputs stay whatever room is needed", () => {
+    const { decisions } = plan(session(), { maxTokens: 2_000, isProtected })
+    expect(decisions.filter(({ step }) => step.number === 1).map((one) => one.kind)).toEqual(["output"])
+  })
+})
+
+test("outputs that OpenCode cleared, or that are tiny, are not folded one by one", () => {
+  const session = begun().assistant([list(9_000), bash("true", "ok"), tool("task", { prompt: "x" }, "answer")])
+  const part = session.messages[1]?.parts.find(({ type }) => type === "tool")
+  if (part) part.state = { ...part.state, time: { compacted: 1 } }
+  const { decisions } = plan(idle(session, MANY).assistant([list(9_000)]), { isCold: true })
+  // the answer keeps the step
+  expect(decisions.map(({ step }) => step.number)).not.toContain(1)
+})
+
+test("patience keeps a kind of output longer", () => {
+  const session = idle(begun().assistant([read("a.ts", lines("code", 1_000))]), 12)
+  expect(folded(plan(session, { isCold: true })).steps[0]).toBe(1)
+  const patient = plan(session, { isCold: true, patience: (shows) => (shows === "file" ? 4 : 1) })
+  expect(folded(patient).steps[0]).not.toBe(1)
 })

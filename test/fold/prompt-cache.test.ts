@@ -33,6 +33,25 @@ function wireIn(
   return { ledger, wire: wireOf(ledger.entries, folds, anchors) }
 }
 
+const STEP_TOKENS = 30
+
+function foldOf(side: Fold["side"], partID: string, messageID: string): Fold {
+  const why = { reason: "pays", because: "", call: 1 } as const
+  return {
+    id: "r0000001",
+    hash: "",
+    step: 1,
+    text: "",
+    what: "",
+    ...why,
+    side,
+    partID,
+    messageID,
+    tokens: 1000,
+    textTokens: STEP_TOKENS,
+  }
+}
+
 describe("the messages of a request", () => {
   test("separate the agent's calls from their results, each with its blocks", () => {
     const session = new SessionBuilder()
@@ -69,13 +88,52 @@ describe("the messages of a request", () => {
       .assistant([bash("a", "x".repeat(4000))])
       .assistant([bash("b", "y")])
     const part = session.messages[1]?.parts[1]?.id ?? ""
-    const fold = { partID: part, side: "output", tokens: 1000, textTokens: 40 } as Fold
+    const fold = { ...foldOf("output", part, session.id(1)), tokens: 1000, textTokens: 40 }
     const anchor = { after: session.id(1), text: "z".repeat(40) }
     const before = wireIn(session).wire
     const { wire } = wireIn(session, new Map([[part, fold]]), [anchor])
     expect(wire.map(({ holds }) => holds)).toEqual(["said", "said", "results", "hud", "said", "results"])
     expect((before[2]?.tokens ?? 0) - (wire[2]?.tokens ?? 0)).toBe(960)
     expect(wire[3]).toMatchObject({ source: anchor, blocks: 1, tokens: 10 })
+  })
+})
+
+describe("adjacent folded steps", () => {
+  const session = new SessionBuilder()
+    .user("do it")
+    .assistant([bash("a", "x".repeat(4000))])
+    .assistant([bash("b", "y")])
+    .assistant([{ type: "text", text: "Done." }])
+  const folded = (...at: number[]) =>
+    new Map(at.map((n) => [session.id(n), foldOf("step", session.id(n), session.id(n))] as const))
+
+  test("are one message of one block, whose source is the last of them", () => {
+    const folds = folded(1, 2)
+    const { wire } = wireIn(session, folds)
+    expect(wire.map(({ holds, blocks }) => [holds, blocks])).toEqual([
+      ["said", 1],
+      ["record", 1],
+      ["said", 1],
+    ])
+    expect(wire[1]?.source).toBe(folds.get(session.id(2)) as Fold)
+    // the head of the record is there once
+    const alone = wireIn(session, folded(1)).wire[1]?.tokens ?? 0
+    expect(alone).toBeGreaterThan(STEP_TOKENS)
+    expect(wire[1]?.tokens).toBe(alone + STEP_TOKENS)
+  })
+
+  test("are two when a step between them stays", () => {
+    const { wire } = wireIn(session, folded(1, 3))
+    expect(wire.map(({ holds }) => holds)).toEqual(["said", "record", "said", "results", "record"])
+  })
+
+  test("that grow by a step are another message, and what is before them is still cached", () => {
+    const sent: SentRequest = {
+      ...{ wire: wireIn(session, folded(1)).wire, messages: 4, ends: [], atMs: 0, model: "p/m" },
+    }
+    const { wire } = wireIn(session, folded(1, 2))
+    const cached = cachedPrefix({ wire, hud: "none", pricing: PRICING, model: "p/m", nowMs: 0 }, sent)
+    expect(cached.messages).toBeLessThan(2)
   })
 })
 

@@ -129,10 +129,9 @@ export function play({ steps, slot, pricing, compactsAt, isCached }: Plan, look:
     else if (kind === "model") model = { ...model, modelID: `${model.modelID}-2` }
     else if (kind === "pruned") prune(session.messages)
     else if (kind === "restart") {
-      const { folding } = conversation
+      const stored: Fold[] = JSON.parse(JSON.stringify([...conversation.folding.folds.values()]))
       conversation = newSessionState(env)
-      const stored: Fold[] = JSON.parse(JSON.stringify([...folding.folds.values()]))
-      conversation.folding = { ...addFolds(conversation.folding, stored), lastNumber: folding.lastNumber }
+      conversation.folding = addFolds(conversation.folding, stored)
     }
   }
   request()

@@ -4,14 +4,17 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/digest/extract/extract.ts"
-import { outputWords } from "../../src/fold/words.ts"
+import { outputLine, stepLines, withNames } from "../../src/fold/record.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { renderHud } from "../../src/hud/render.ts"
 import { sectionsOf } from "../../src/hud/sections.ts"
+import { namesIn } from "../../src/text/names.ts"
 import { cut, cutMiddle, line, oneLine, withoutTurns } from "../../src/text/sanitize.ts"
 import { hostileSession, hostileSignals, ledgerOf } from "../support/hostile/channels.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
-import { faultOfFold, faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
+import { faultOfFold, faultOfHud, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
 import { TOKENS } from "../support/hostile/roles.ts"
+import { SessionBuilder, tool } from "../support/session.ts"
 import { sized } from "../support/size.ts"
 
 // megabyte inputs on a busy machine
@@ -63,7 +66,7 @@ test("a document for a model holds no mark of a chat template, and is otherwise 
   )
 })
 
-test("the HUD and a folded output keep their form", () => {
+test("the HUD, a folded output and the record of a step keep their form", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const { facts } = ledgerOf(hostileSession(text).messages)
@@ -76,8 +79,16 @@ test("the HUD and a folded output keep their form", () => {
         output: text.toWellFormed(),
         failed: false,
       }
-      const decision = { needKind: "matches" as never, tokens: 2_000 }
-      expect(faultOfFold(outputWords("r7", decision, source, extract(source)), "r7")).toBeUndefined()
+      const call = tool(text || "x", { pattern: text, filePath: text }, text.toWellFormed())
+      const [message] = conversationOf(new SessionBuilder().assistant([{ type: "text", text }, call]).messages)
+      const part = message?.parts.find((one) => one.type === "tool")
+      if (!message || !part) throw new Error("the session has no call")
+      const output = outputLine("r0000007", part, extract(source), source)
+      const names = [...namesIn(text).keys()]
+      for (const one of [withNames(output, undefined), withNames(output, names)])
+        expect(faultOfFold(one, "r0000007")).toBeUndefined()
+      for (const one of stepLines(7, message, []).map((line) => withNames(line, names)))
+        if (one !== "") expect(faultOfRecordLine(one)).toBeUndefined()
     }),
     { numRuns: sized(100, 3_000) },
   )

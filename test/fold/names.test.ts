@@ -1,0 +1,60 @@
+// Which names stand in place of what is folded.
+
+import { expect, test } from "bun:test"
+import { chooseNames, type NameContext } from "../../src/fold/names.ts"
+
+const NOTHING: NameContext = { kept: [], wanted: new Map(), used: new Map() }
+const MANY_TOKENS = 100_000
+
+/** The names chosen for lines with these texts. */
+function chosen(sources: readonly string[], tokens = MANY_TOKENS, context: Partial<NameContext> = {}): string[][] {
+  const lines = sources.map((source) => ({ source }))
+  const names = chooseNames(lines, tokens, { ...NOTHING, ...context })
+  return lines.map((line) => [...(names.get(line) ?? [])])
+}
+
+const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}Name${i}`)
+
+test("paths and identifiers are names, plain words are not", () => {
+  const [names = []] = chosen(["we should look into src/price.ts because priceOf and MAX_PRICE are wrong"])
+  expect(names.toSorted()).toEqual(["MAX_PRICE", "priceOf", "src/price.ts"])
+})
+
+test("a name that stands elsewhere in the request is not repeated", () => {
+  expect(chosen(["priceOf"], MANY_TOKENS, { kept: ["it calls priceOf(cart)"] })).toEqual([[]])
+  expect(chosen(["priceOf totalOf"], MANY_TOKENS, { kept: ["priceOf"] })).toEqual([["totalOf"]])
+})
+
+test("a name stands once, where it was seen last", () => {
+  expect(chosen(["priceOf", "totalOf priceOf", "nothing"])).toEqual([[], ["priceOf", "totalOf"], []])
+})
+
+test("all lines share one budget, a share of what is folded up to a maximum", () => {
+  const size = (names: readonly string[][]) => names.flat().join(" ").length
+  const sources = [many("first", 2_000).join(" "), many("second", 2_000).join(" ")]
+  const some = size(chosen(sources, 1_000))
+  expect(some).toBeGreaterThan(0)
+  expect(some).toBeLessThan(1_000)
+  const most = size(chosen(sources, MANY_TOKENS))
+  expect(most).toBeGreaterThan(some)
+  expect(size(chosen(sources, 100 * MANY_TOKENS))).toBe(most)
+  expect(chosen(sources, 0)).toEqual([[], []])
+})
+
+test("names that the newest messages or the agent use come first", () => {
+  const source = [...many("other", 500), "wantedHere", "usedOften"].join(" ")
+  const tokens = 100
+  expect(chosen([source], tokens).flat()).not.toContain("wantedHere")
+  const wanted = new Map([["wantedHere", 1]])
+  expect(chosen([source], tokens, { wanted })[0]?.[0]).toBe("wantedHere")
+  const used = new Map([["usedOften", 3]])
+  expect(chosen([source], tokens, { used })[0]?.[0]).toBe("usedOften")
+  // more uses than the maximum count no more
+  expect(chosen([source], tokens, { used: new Map([["usedOften", 3000]]) })).toEqual(chosen([source], tokens, { used }))
+})
+
+test("of equally frequent names the shorter, of equally long ones the more frequent comes first", () => {
+  const long = `very/long/path/${"folder/".repeat(10)}file.ts`
+  expect(chosen([`${long} a/b.ts12`])[0]).toEqual(["a/b.ts12", long])
+  expect(chosen(["oneName twoName twoName"])[0]).toEqual(["twoName", "oneName"])
+})

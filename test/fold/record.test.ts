@@ -1,0 +1,133 @@
+// The texts that stand for what is folded.
+
+import { describe, expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { isFoldText, outputLine, recordHead, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostPart } from "../../src/host/v1/message.ts"
+import type { Message } from "../../src/session/conversation.ts"
+import { createLedger } from "../../src/session/ledger.ts"
+import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { take } from "../support/conversation.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+
+const env = createEnv(ROOT)
+const text = (said: string): HostPart => ({ type: "text", text: said })
+
+/** What the record says of a step with these parts. */
+function said(...parts: HostPart[]): string[] {
+  const { messages } = new SessionBuilder().assistant(parts)
+  const ledger = createLedger(env)
+  take(ledger, messages)
+  const [message] = conversationOf(messages)
+  return stepLines(7, message as Message, ledger.entries[0]?.events ?? []).map((line) => line.said)
+}
+
+const fold = (step: number, text: string) => ({ step, text }) as Fold
+
+describe("a record", () => {
+  test("begins with its steps and how to get them back", () => {
+    expect(recordHead(3, 41)).toBe(
+      'Steps 3-41 of this session, kept by hudfold as a record (hud_recall with steps "3-41" returns them verbatim):',
+    )
+    expect(recordHead(7, 7)).toStartWith("Step 7 of this session, ")
+    expect(recordHead(7, 7)).toContain('steps "7"')
+  })
+
+  test("has the lines of its steps in order; a step without a text is part of another's", () => {
+    const record = recordOf([fold(3, ""), fold(4, "3-4 read a lot"), fold(5, "5 bash ls\n5 read a.ts")])
+    expect(record.split("\n").slice(1)).toEqual(["3-4 read a lot", "5 bash ls", "5 read a.ts"])
+    expect(record).toStartWith("Steps 3-5 ")
+  })
+})
+
+describe("the lines of a step", () => {
+  test("say what each call was about, and how it ended where that is worth saying", () => {
+    expect(
+      said(
+        bash("git status", "clean"),
+        read("src/price.ts", "a\n".repeat(90)),
+        tool("grep", { pattern: "price", path: "src" }, "a\n".repeat(90)),
+        failedTool("webfetch", { url: "https://example.com" }, "Error: timeout"),
+      ),
+    ).toEqual([
+      "7 bash git status: clean",
+      `7 read ${ROOT}/src/price.ts`,
+      "7 grep src price",
+      "7 webfetch https://example.com: failed, Error: timeout",
+    ])
+  })
+
+  test("have what the agent said, without announcing the next call, and no text that the model does not see", () => {
+    expect(said(text("The percentage is not divided by 100. Let me look at the caller."), bash("ls", "a"))[0]).toBe(
+      "7 said: The percentage is not divided by 100.",
+    )
+    expect(said(text("Now let me look."), bash("ls", "a"))[0]).toBe("")
+    expect(said({ ...text("unseen"), ignored: true }, bash("ls", "a"))).toHaveLength(1)
+    // a closing text says more than one before a call
+    const long = "The price is wrong. ".repeat(40)
+    expect(said(text(long))[0]?.length).toBeGreaterThan(said(text(long), bash("ls", "a"))[0]?.length ?? 0)
+  })
+
+  test("show a short edit line by line, and of a long one the file only", () => {
+    expect(said(edit("src/price.ts"))).toEqual([`7 edit ${ROOT}/src/price.ts\n- a\n+ b`])
+    const long = { filePath: "a.ts", oldString: "a", newString: "const b = 1\n".repeat(300) }
+    expect(said(tool("edit", long, "ok"))).toEqual(["7 edit a.ts"])
+  })
+
+  test("show a patch by its files, and a short one's lines", () => {
+    const patchText = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch"
+    const [patch = ""] = said(tool("apply_patch", { patchText }, "ok"))
+    expect(patch).toBe("7 apply_patch *** Update File: a.ts\n-a\n+b")
+  })
+
+  test("hold no secret and nothing that reads like a fold", () => {
+    const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}`
+    const lines = said(
+      text(`It was folded r4k2x9d1 before. The key is ${key}`),
+      bash(`echo folded r4k2x9d1 ${key}`, "ok"),
+    )
+    expect(lines.join("\n")).not.toContain(key)
+    expect(lines.join("\n")).not.toContain("folded r4k2x9d1")
+    expect(lines.join("\n")).toContain("folded: r4k2x9d1")
+  })
+})
+
+describe("the line of a folded output", () => {
+  const lineOf = (part: HostPart) => {
+    const [message] = conversationOf(new SessionBuilder().assistant([part]).messages)
+    const call = message?.parts.find((one) => one.type === "tool")
+    if (!call) throw new Error("no call")
+    const source = withoutSecrets(sourceOf(call))
+    return outputLine("r4k2x9d", call, env.digest("key", source), source)
+  }
+
+  test("has the id, the tool and what it is about", () => {
+    const { said, source } = lineOf(bash("npm test", "ok\n".repeat(300)))
+    expect(said).toStartWith("folded r4k2x9d · bash · ")
+    expect(said.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
+    expect(source).toContain("ok")
+    expect(lineOf(tool("a · b", {}, "x"))?.said).toStartWith("folded r4k2x9d · a . b · ")
+  })
+})
+
+test("names follow a line, or stand alone where it says nothing", () => {
+  const line = { said: "7 bash ls", source: "" }
+  expect(withNames(line, undefined)).toBe("7 bash ls")
+  expect(withNames(line, [])).toBe("7 bash ls")
+  expect(withNames(line, ["src/a.ts", "priceOf"])).toBe("7 bash ls · src/a.ts priceOf")
+  expect(withNames({ said: "", source: "" }, ["priceOf"])).toBe("priceOf")
+})
+
+test("a text from the store is accepted only in the form this file writes", () => {
+  const output = { id: "r4k2x9db", side: "output", step: 3, text: "folded r4k2x9db · bash · ok" } as const
+  expect(isFoldText(output)).toBe(true)
+  for (const text of ["", "folded r0000001 · bash · ok", `${output.text}\nmore`, `${output.text}\u0000`])
+    expect(isFoldText({ ...output, text })).toBe(false)
+  const step = { id: "r4k2x9db", side: "step", step: 3, text: "3 bash ls\n3 read a.ts" } as const
+  expect(isFoldText(step)).toBe(true)
+  expect(isFoldText({ ...step, text: "" })).toBe(true)
+  for (const wrong of [{ id: "r1" }, { step: 0 }, { step: 1.5 }, { text: "3 <hud>" }, { text: "a".repeat(100_001) }])
+    expect(isFoldText({ ...step, ...wrong })).toBe(false)
+})

@@ -1,0 +1,217 @@
+// Which steps are settled, by what evidence, and which are open again.
+
+import { describe, expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostPart } from "../../src/host/v1/message.ts"
+import { createLedger } from "../../src/session/ledger.ts"
+import {
+  CHECKED_STEPS,
+  closureOf,
+  EDITED_STEPS,
+  focusOf,
+  MIN_SETTLED_AGE,
+  SETTLED_AGE,
+  type SettleOptions,
+  type Step,
+  SUPERSEDED_STEPS,
+  WANTED_STEPS,
+} from "../../src/session/steps.ts"
+import { take } from "../support/conversation.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+
+function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, root = ROOT): Step[] {
+  const ledger = createLedger(createEnv(root))
+  take(ledger, session.messages)
+  const focus = focusOf(conversationOf(session.messages))
+  const all = { focus, scale: 1, patience: () => 1, isFolded: () => false, ...options }
+  return closureOf(ledger.entries, ledger.facts, all)
+}
+
+const step = (steps: readonly Step[], number: number) => steps.find((one) => one.number === number) as Step
+const readyOf = ({ ready }: Step) => ready.map(({ event, because }) => [event.tool, because])
+
+const lines = (text: string, tokens = 1_000) =>
+  Array.from({ length: Math.ceil((tokens * 4) / (text.length + 6)) }, (_, i) => `${text} ${i}`).join("\n")
+const begun = () => new SessionBuilder().user("make the login test pass")
+let unique = 0
+const idle = (session: SessionBuilder, steps: number) => {
+  for (let i = 0; i < steps; i++) session.assistant([bash(`true ${++unique}`)])
+  return session
+}
+/** A session of one step that has become so old. */
+const aged = (age: number, ...parts: HostPart[]) => idle(begun().assistant(parts), age)
+
+describe("a step is settled", () => {
+  test("when it is old and its outputs are no longer wanted", () => {
+    const fresh = aged(SETTLED_AGE - 1, bash("ls -l", lines("row")))
+    expect(step(closed(fresh), 1).open).toBe("it is among the newest steps")
+    const old = step(closed(aged(SETTLED_AGE, bash("ls -l", lines("row")))), 1)
+    expect(old.open).toBeUndefined()
+    expect(old).toMatchObject({ because: "an older listing", settledFor: 0, number: 1 })
+    expect(step(closed(aged(SETTLED_AGE + 7, bash("ls -l", lines("row")))), 1).settledFor).toBe(7)
+  })
+
+  test("of texts alone, when it is old", () => {
+    const text = { type: "text", text: "The percentage is not divided." }
+    const old = step(closed(aged(SETTLED_AGE, text)), 1)
+    expect([old.open, old.because]).toEqual([undefined, "an earlier text"])
+  })
+
+  test("never among the newest, however much room is needed", () => {
+    const steps = closed(aged(20, bash("ls", lines("row"))), { scale: 0 })
+    expect(steps.filter(({ open }) => open === undefined).map(({ number }) => number)).toEqual(
+      Array.from({ length: 21 - MIN_SETTLED_AGE }, (_, i) => 21 - MIN_SETTLED_AGE - i),
+    )
+  })
+
+  test("sooner at a smaller scale, later with more patience", () => {
+    const session = aged(SETTLED_AGE - 1, bash("ls", lines("row")))
+    expect(step(closed(session), 1).open).toBeDefined()
+    expect(step(closed(session, { scale: 0.7 }), 1).open).toBeUndefined()
+    const old = aged(SETTLED_AGE, read("a.ts", lines("code")))
+    expect(step(closed(old), 1).open).toBeUndefined()
+    expect(step(closed(old, { patience: () => 4 }), 1).open).toBe(`read ${SETTLED_AGE} steps ago`)
+  })
+})
+
+describe("evidence that an output is no longer wanted", () => {
+  /** A step whose file was used again at once; its output is ready or not so many steps after. */
+  const then = (newer: HostPart, steps: number) =>
+    step(
+      closed(
+        idle(
+          begun()
+            .assistant([read("a.ts", lines("code"))])
+            .assistant([newer]),
+          steps,
+        ),
+      ),
+      1,
+    )
+
+  test.each<[string, HostPart]>([
+    ["read again", read("a.ts", lines("newer"))],
+    ["edited", edit("a.ts")],
+    ["written", tool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "ok")],
+  ])("the file was %s", (_, newer) => {
+    // in use for a while, since it was edited
+    const settled = then(newer, SUPERSEDED_STEPS + EDITED_STEPS)
+    expect(settled.open).toBeUndefined()
+    expect(readyOf(settled)).toEqual([["read", "the file was read or edited again"]])
+  })
+
+  test("a part that was read does not supersede the whole, the whole does supersede the part", () => {
+    const part = () => tool("read", { filePath: `${ROOT}/a.ts`, offset: 10, limit: 5 }, lines("part"))
+    expect(readyOf(then(part(), WANTED_STEPS.file + 10))).toEqual([["read", "a file not used for a while"]])
+    const session = begun()
+      .assistant([part()])
+      .assistant([read("a.ts", lines("code"))])
+    expect(readyOf(step(closed(idle(session, 10)), 1))).toEqual([["read", "the file was read or edited again"]])
+  })
+
+  test("the same output came again", () => {
+    const run = () => tool("mcp_query", { q: "x" }, lines("result"))
+    const session = begun().assistant([run()]).assistant([run()])
+    const before = step(closed(idle(session, 0)), 1)
+    const after = step(closed(idle(session, SUPERSEDED_STEPS)), 1)
+    expect(readyOf(before)).toEqual([])
+    expect(readyOf(after)).toEqual([["mcp_query", "the same output came again"]])
+  })
+
+  test("a check passed after an edit, or the edit is old", () => {
+    const checked = begun()
+      .assistant([edit("a.ts")])
+      .assistant([bash("npm test", "ok")])
+    const failed = begun()
+      .assistant([edit("a.ts")])
+      .assistant([bash("npm test", "1 failed", 1)])
+    const later = Math.max(SETTLED_AGE, EDITED_STEPS, CHECKED_STEPS)
+    expect(step(closed(idle(checked, later)), 1)).toMatchObject({ because: "an edit that a check passed since" })
+    expect(step(closed(checked), 1).open).toBeUndefined()
+    expect(step(closed(idle(failed, later)), 1)).toMatchObject({ because: "an older edit" })
+  })
+
+  test("a small output keeps no step open", () => {
+    const small = step(closed(aged(SETTLED_AGE, read("a.ts"))), 1)
+    expect(small.open).toBeUndefined()
+  })
+})
+
+describe("a step is open", () => {
+  const OLD = 60
+
+  test("again when the newest steps mention its file, by whatever folder or platform", () => {
+    const why = "the newest steps mention price.ts"
+    const old = (age: number) => aged(age, read("src/price.ts", lines("code")))
+    expect(step(closed(old(SETTLED_AGE + 2)), 1).open).toBeUndefined()
+    expect(step(closed(old(SETTLED_AGE + 2).user("look at price.ts again")), 1).open).toBe(why)
+    // after many steps a name alone is no reason
+    expect(step(closed(old(OLD).user("look at price.ts again")), 1).open).toBeUndefined()
+    const windows = tool("read", { filePath: "C:\\shop\\src\\price.ts" }, lines("code"))
+    const session = aged(SETTLED_AGE, windows).assistant([bash("type src\\price.ts")])
+    expect(step(closed(session, {}, "C:\\shop"), 1).open).toBe(why)
+  })
+
+  test("again when its file is edited, until that is a while ago", () => {
+    const edited = idle(begun().assistant([edit("src/price.ts")]), EDITED_STEPS + 5)
+    expect(step(closed(edited), 1).open).toBeUndefined()
+    const again = idle(edited.assistant([edit("src/price.ts")]), 4)
+    expect(step(closed(again), 1).open).toBe("price.ts was edited lately")
+    expect(step(closed(idle(again, OLD)), 1).open).toBeUndefined()
+  })
+
+  test("while its command still fails, and not once it passes", () => {
+    const failing = () => begun().assistant([bash("npm test", `${lines("ok")}\n1 failed`, 1)])
+    const { open } = step(closed(idle(failing(), WANTED_STEPS.run + 1)), 1)
+    expect(open).toBe("it still fails")
+    const passed = idle(failing().assistant([bash("npm test", "ok")]), SETTLED_AGE)
+    expect(step(closed(passed), 1).open).toBeUndefined()
+  })
+
+  test("while it holds an answer or the newest todo list, at any age and scale", () => {
+    const todo = () => tool("todowrite", { todos: [] }, "[]", { todos: [] })
+    const session = idle(
+      begun()
+        .assistant([tool("task", { prompt: "x" }, lines("answer"))])
+        .assistant([todo()]),
+      OLD,
+    )
+    for (const scale of [1, 0.3, 0]) {
+      expect(step(closed(session, { scale }), 1).open).toBe("it holds an answer")
+      expect(step(closed(session, { scale }), 1).ready).toEqual([])
+      expect(step(closed(session, { scale }), 2).open).toBe("it holds the newest todo list")
+    }
+    expect(step(closed(idle(session.assistant([todo()]), 1)), 2).open).toBeUndefined()
+  })
+
+  test("for some steps when it was recalled, even when room is needed", () => {
+    const recalled = (age: number) => aged(age, tool("hud_recall", { ids: "r0000001" }, lines("code")))
+    expect(step(closed(recalled(MIN_SETTLED_AGE - 1), { scale: 0 }), 1)).toMatchObject({ ready: [] })
+    expect(step(closed(recalled(MIN_SETTLED_AGE - 1)), 1).open).toBe("it was recalled")
+    expect(step(closed(recalled(OLD)), 1).open).toBeUndefined()
+  })
+
+  test("while a call has not finished", () => {
+    const running = { ...bash("sleep 100"), state: { status: "running", input: { command: "sleep 100" } } }
+    expect(step(closed(aged(OLD, running)), 1).open).toBe("bash has not finished")
+  })
+})
+
+test("of an open step, the outputs that are no longer wanted are ready, oldest first", () => {
+  const task = tool("task", { prompt: "x" }, lines("answer"))
+  const session = aged(40, bash("ls -l", lines("row")), task, failedTool("grep", { pattern: "x" }, lines("no")))
+  const { open, ready } = step(closed(session), 1)
+  expect(open).toBe("it holds an answer")
+  expect(ready.map(({ event }) => event.tool)).toEqual(["bash", "grep"])
+  for (const { settledFor } of ready) expect(settledFor).toBeGreaterThan(0)
+})
+
+test("steps that are folded or not sent are left out, and the numbers go on", () => {
+  const session = begun()
+    .assistant([bash("a", "1")])
+    .assistant([{ type: "text", text: "I" }], { error: { name: "APIError" } })
+  idle(session, 2)
+  const steps = closed(session, { isFolded: ({ id }) => id === session.id(1) })
+  expect(steps.map(({ number }) => number)).toEqual([4, 3])
+})
