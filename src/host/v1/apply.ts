@@ -85,8 +85,10 @@ function withRecords(
         continue
       }
       const { record, gone } = piece
-      const before = out.at(-1)
-      const user = before?.info.role === "user" && !anchored.has(before.info.id) ? out.pop() : undefined
+      const last = out.at(-1)
+      // a HUD text stands between an anchored message and the record
+      const before = last && !anchored.has(last.info.id) ? last : undefined
+      const user = before?.info.role === "user" ? out.pop() : undefined
       const next = pieces[at + 1]
       const result = place === "result" && before ? lastResult(before) : undefined
       if (next && !isEpisode(next) && next.info.role === "user") {
@@ -123,6 +125,7 @@ function piecesOf(
       next?.info.role === "user" &&
       before !== undefined &&
       !isEpisode(before) &&
+      !anchored.has(before.info.id) &&
       hasCall(before) &&
       answer !== undefined &&
       !hasCall(answer)
