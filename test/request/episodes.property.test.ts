@@ -64,7 +64,7 @@ const turnOf = fc.record({
   pauses: fc.boolean(),
 })
 const planOf = fc.record({
-  turns: fc.array(turnOf, { minLength: 2, maxLength: 5, size: "max" }),
+  turns: fc.array(turnOf, { minLength: 2, maxLength: 4, size: "max" }),
   slot: fc.constantFrom<Slot>("tail", "tool", "sticky"),
   model: fc.constantFrom(...(Object.keys(MODELS) as (keyof typeof MODELS)[])),
   compactsAt: fc.constantFrom(undefined, 6_000),

@@ -168,7 +168,7 @@ function isUnsent(host: HostMessage): boolean {
 }
 
 function hasCall({ info, parts }: HostMessage): boolean {
-  return info.role === "assistant" && parts.some(({ type }) => type === "tool")
+  return info.role === "assistant" && parts.some((part) => part?.type === "tool")
 }
 
 function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
