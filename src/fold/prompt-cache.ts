@@ -75,9 +75,10 @@ export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonl
   const wire: WireMessage[] = []
   const ids = new Set(anchors.map(({ after }) => after))
   for (const entry of entries) {
-    const { id, blocks, events } = entry
-    if (blocks === 0) continue
-    const step = stepFold(folds, id)
+    const { id, blocks } = entry
+    // of a message that is not sent, only the HUD after it is
+    const events = blocks > 0 ? entry.events : []
+    const step = blocks > 0 ? stepFold(folds, id) : undefined
     if (step) {
       const last = wire.at(-1)
       if (last?.holds === "record") wire.pop()

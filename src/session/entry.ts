@@ -107,7 +107,7 @@ export function readEntry(
     events: [],
     changed: [],
     tokens: 0,
-    blocks: 0,
+    blocks: blocksOf(message),
     reasoned: false,
     skipped: 0,
   }
@@ -116,8 +116,6 @@ export function readEntry(
   let length = 0
   for (const part of parts) {
     length += lengthOf(part)
-    // OpenCode does not send a step that failed
-    if (message.error !== "failed") entry.blocks += blocksOf(part)
     switch (part.type) {
       case "tool":
         addEvent(entry, part, place, env)
@@ -193,8 +191,12 @@ function lengthOf(part: Part): number {
 /** Characters added around a call and its result. */
 const CALL_OVERHEAD_CHARS = 40
 
-/** Content blocks of a part that the provider gets. */
-function blocksOf(part: Part): number {
+/** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */
+export function blocksOf({ error, parts }: Message): number {
+  return error === "failed" ? 0 : parts.reduce((sum, part) => sum + blocksOfPart(part), 0)
+}
+
+function blocksOfPart(part: Part): number {
   switch (part.type) {
     case "tool":
       return 2

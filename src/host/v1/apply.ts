@@ -5,7 +5,9 @@ import { type Fold, type Folds, stepFold } from "../../fold/fold.ts"
 import { recordOf } from "../../fold/record.ts"
 import type { Anchor, Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
+import { blocksOf } from "../../session/entry.ts"
 import { asString } from "../../system/values.ts"
+import { messageOf } from "./conversation.ts"
 import { originalOf, putBack, replacePart, standIn, unfolded } from "./copies.ts"
 import {
   type HostMessage,
@@ -24,7 +26,8 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
   // all copies are made before anything is written, so that a failure changes nothing
   const whole = unfolded(messages).filter(({ info }) => !isOwnMessage(info.id))
   const swap = outputSwaps(whole, folds)
-  const recorded = withRecords(whole, folds, records)
+  const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
+  const recorded = withRecords(whole, folds, records, anchored)
   removeHudPart(whole)
   putBack(whole)
   swap()
@@ -57,58 +60,115 @@ function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void
   }
 }
 
+/** Adjacent steps that one record stands for, and what is among them that OpenCode does not send. */
+type Episode = { record: string; gone: readonly HostMessage[] }
+type Piece = HostMessage | Episode
+
 /**
  * The messages with records in place of folded steps. User and agent must alternate for some models, so a record becomes
- * part of the user's message before or after it, and where it stood between two of them, they become one.
+ * part of the user's message before or after it, and where it stood between two of them, they become one. `anchored`: the
+ * ids of messages that a HUD text follows, which stays where it was sent.
  */
-function withRecords(messages: readonly HostMessage[], folds: Folds, place: RecordPlace): () => HostMessage[] {
+function withRecords(
+  messages: readonly HostMessage[],
+  folds: Folds,
+  place: RecordPlace,
+  anchored: ReadonlySet<unknown>,
+): () => HostMessage[] {
+  const pieces = piecesOf(messages, folds, place, anchored)
   return () => {
     const out: HostMessage[] = []
-    let steps: HostMessage[] = []
-    let run: Fold[] = []
-    const flush = (next?: HostMessage): HostMessage | undefined => {
-      if (run.length === 0) return next
-      const before = out.at(-1)
-      const last = steps.at(-1)
-      if (place === "result" && next?.info.role === "user" && before && last && hasCall(before) && !hasCall(last)) {
-        // no user's message may follow a result, so the answer between them stays
-        run.pop()
-        steps.pop()
-        flush()
-        out.push(last)
-        return next
-      }
-      const record = recordOf(run)
-      const user = before?.info.role === "user" ? out.pop() : undefined
-      const gone = steps
-      run = []
-      steps = []
-      if (next?.info.role === "user") {
-        const parts = [...(user?.parts ?? []), ownPart(next, record), ...next.parts]
-        return standIn({ ...next, parts }, [...(user ? [user] : []), ...gone, next])
-      }
-      const result = place === "result" && before ? lastResult(before) : undefined
-      if (user) out.push(standIn({ ...user, parts: [...user.parts, ownPart(user, record)] }, [user, ...gone]))
-      else if (before && result) out[out.length - 1] = standIn(withResult(before, result, record), [before, ...gone])
-      else out.push(standIn(ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), gone))
-      return next
-    }
-    for (const message of messages) {
-      const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
-      if (fold) {
-        run.push(fold)
-        steps.push(message)
+    for (let at = 0; at < pieces.length; at++) {
+      const piece = pieces[at] as Piece
+      if (!isEpisode(piece)) {
+        out.push(piece)
         continue
       }
-      out.push(flush(message) ?? message)
+      const { record, gone } = piece
+      const last = out.at(-1)
+      // a HUD text stands between an anchored message and the record
+      const before = last && !anchored.has(last.info.id) ? last : undefined
+      const user = before?.info.role === "user" ? out.pop() : undefined
+      const next = pieces[at + 1]
+      const result = place === "result" && before ? lastResult(before) : undefined
+      if (next && !isEpisode(next) && next.info.role === "user") {
+        const parts = [...(user?.parts ?? []), ownPart(next, record), ...next.parts]
+        out.push(standIn({ ...next, parts }, [...(user ? [user] : []), ...gone, next]))
+        at++
+      } else if (user) out.push(standIn({ ...user, parts: [...user.parts, ownPart(user, record)] }, [user, ...gone]))
+      else if (before && result) out[out.length - 1] = standIn(withResult(before, result, record), [before, ...gone])
+      else out.push(standIn(ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), gone))
     }
-    flush()
     return out
   }
 }
 
+function isEpisode(piece: Piece): piece is Episode {
+  return "record" in piece
+}
+
+/** The messages in order, those of each episode together. */
+function piecesOf(
+  messages: readonly HostMessage[],
+  folds: Folds,
+  place: RecordPlace,
+  anchored: ReadonlySet<unknown>,
+): Piece[] {
+  const pieces: Piece[] = []
+  let run: { message: HostMessage; fold?: Fold }[] = []
+  const close = (next?: HostMessage) => {
+    const last = run.findLastIndex(({ fold }) => fold)
+    const before = pieces.at(-1)
+    const answer = run[last]?.message
+    const isKept =
+      place === "result" &&
+      next?.info.role === "user" &&
+      before !== undefined &&
+      !isEpisode(before) &&
+      !anchored.has(before.info.id) &&
+      hasCall(before) &&
+      answer !== undefined &&
+      !hasCall(answer)
+    // no user's message may follow a result, so the answer between them stays
+    const kept = isKept ? run.splice(last) : []
+    const folded = run.flatMap(({ fold }) => fold ?? [])
+    const gone = run.map(({ message }) => message)
+    if (folded.length > 0) pieces.push({ record: recordOf(folded), gone })
+    else pieces.push(...gone)
+    pieces.push(...kept.map(({ message }) => message))
+    run = []
+  }
+  const isPassed = (message: HostMessage) => !anchored.has(message.info.id) && isUnsent(message)
+  for (const message of messages) {
+    const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
+    if (fold && messageOf(message).error !== "failed") {
+      if (run.length === 0) run = trailing(pieces, isPassed)
+      run.push({ message, fold })
+    } else if (run.length > 0 && isPassed(message)) run.push({ message })
+    else {
+      close(message)
+      pieces.push(message)
+    }
+  }
+  close()
+  return pieces
+}
+
+/** Takes the last messages of which this is true. */
+function trailing(pieces: Piece[], isTaken: (message: HostMessage) => boolean): { message: HostMessage }[] {
+  const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isTaken(piece))
+  return pieces.splice(after + 1).flatMap((piece) => (isEpisode(piece) ? [] : [{ message: piece }]))
+}
+
+/** Whether OpenCode certainly leaves the message out: a failed step, or one without content. */
+function isUnsent(host: HostMessage): boolean {
+  const message = messageOf(host)
+  const isUnknown = message.parts.some((part) => part.type === "other" && !part.understood)
+  return message.error === "failed" || (!isUnknown && blocksOf(message) === 0)
+}
+
 function hasCall({ info, parts }: HostMessage): boolean {
-  return info.role === "assistant" && parts.some(({ type }) => type === "tool")
+  return info.role === "assistant" && parts.some((part) => part?.type === "tool")
 }
 
 function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
