@@ -47,7 +47,8 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
 
 /**
  * The folds to be shown, in the order of the answer. `named` are those of `namedFolds`, `originals` theirs by id. What was
- * not named by its id is left out where its step is shown as a whole, or where it does not hold what is searched.
+ * not named by its id is left out where its step is shown as a whole, where it does not hold what is searched, or where
+ * it is gone and its number now names a later step.
  */
 export function shownFolds(
   request: RecallRequest,
@@ -63,10 +64,16 @@ export function shownFolds(
   )
   const apart = named.filter((one) => isAsked(one) || one.side === "step" || !whole.has(one.messageID))
   const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
+  const messageOfStep = new Map(
+    named.filter((one) => originalOf(one)?.kind === "found").map(({ step, messageID }) => [step, messageID]),
+  )
+  // numbers are given again after a revert, or when the count of steps could not be stored
+  const isReplaced = (one: Fold) =>
+    originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID
   const shown = ofFile.filter((one) => {
     if (isAsked(one)) return true
     const original = originalOf(one)
-    if (original?.kind !== "found") return isPointed(request) && file === undefined
+    if (original?.kind !== "found") return isPointed(request) && file === undefined && !isReplaced(one)
     return search === undefined || holdsText(original.text, search)
   })
   return isPointed(request) || file !== undefined ? shown : shown.reverse()

@@ -151,7 +151,9 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 
 /** The files the agent used last, which it is most likely to use next, grouped by whether it has seen their current content. */
 function filesSection(facts: Facts, signals: Signals): Section {
-  const newest = [...facts.files.values()].slice(-MAX_FILES).reverse()
+  // the root folder has no name to show
+  const named = [...facts.files.values()].filter((file) => basename(file.path) !== "")
+  const newest = named.slice(-MAX_FILES).reverse()
   const items = newest.map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""

@@ -28,7 +28,7 @@ describe("prints", () => {
       new RegExp(`^A scripted session: the next call, after ${recorded.calls}, slot tail, \\d+ tokens$`),
     )
     expect([empty, hud[0], hud.at(-1)]).toEqual(["", "<hud>", "</hud>"])
-    expect(hud.join("\n")).toContain("sh test.sh")
+    expect(hud.join("\n")).toContain("alpha.txt")
   })
 
   test("the same from the database, by the beginning of the id, as the latest, and from an export", async () => {
@@ -73,7 +73,11 @@ describe("prints", () => {
     const tool = await json([recorded.session, "--options", '{"hud":{"slot":"tool"}}'])
     expect(tool.slot).toBe("tool")
     const files = await json([recorded.session, "--options", '{"hud":{"sections":["files"]}}'])
-    expect(files.hud).not.toContain("sh test.sh")
+    expect(files.hud).toContain("alpha.txt")
+    expect(files.hud).not.toContain("context")
+    const failing = await json([recorded.session, "--options", '{"hud":{"sections":["failing"]}}'])
+    expect(failing.hud).toContain("sh test.sh")
+    expect(failing.hud).not.toContain("alpha.txt")
   })
 
   test("the whole request with its records, folds and HUD, when asked to", async () => {
@@ -85,20 +89,20 @@ describe("prints", () => {
     session.assistant([bash("make last", "done\u001b[31m")], { time: { created: late, completed: late } })
     const path = writeExport(folder.path, "folded", session)
     const short = (await cli(["inspect", path])).stdout
-    expect(short).toMatch(/^folded: 1 step, \S+ tokens less; --request prints the request with them$/m)
+    expect(short).toMatch(/^folded: 12 steps, \S+ tokens less; --request prints the request with them$/m)
     expect(short).not.toContain("[user]")
     const { code, stdout } = await cli(["inspect", path, "--request"])
     expect(code).toBe(0)
     const pieces = stdout.split(/\n\n(?=\[)/)
     expect(pieces[1]).toBe("[user]\nchange the file")
     expect(pieces[2]).toMatch(
-      /^\[user\]\nStep 1 of this session, kept by hudfold as a record [\s\S]+\n1 read .*large\.ts/,
+      /^\[user\]\nSteps 1-12 of this session, kept by hudfold as a record [\s\S]+\n1 read .*large\.ts\n2 bash make step-0: step 0 done\n/,
     )
-    expect(pieces[3]).toMatch(/^\[call \S+ bash\]\n\{"command":"make step-0"/)
+    expect(pieces[3]).toMatch(/^\[call \S+ bash\]\n\{"command":"make step-11"/)
     expect(pieces.at(-2)).toMatch(/^\[result \S+\]\ndone\\x1b\[31m$/)
     expect(pieces.at(-1)).toStartWith("[user]\n<hud>")
     const asked = JSON.parse((await cli(["inspect", path, "--request", "--json"])).stdout)
-    expect(asked.folded).toMatchObject({ steps: 1, outputs: 0 })
+    expect(asked.folded).toMatchObject({ steps: 12, outputs: 0 })
     expect(asked.request[0]).toEqual({ label: "user", body: "change the file" })
     expect(asked.request).toHaveLength(pieces.length - 1)
     expect(JSON.parse((await cli(["inspect", path, "--json"])).stdout).request).toBeUndefined()

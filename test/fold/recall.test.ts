@@ -286,6 +286,25 @@ function askSession(args: object, session: Readonly<Record<string, Folded>>, ste
   return answerRecall(request, new Map(folds), new Map(originals), HOST_LIMITS, steps)
 }
 
+test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {
+  const session: Record<string, Folded> = {
+    raaaaaaa: { step: 1, side: "step", message: "msg_old", text: { kind: "gone" } },
+    rbbbbbbb: { step: 1, side: "step", message: "msg_new", text: "the step of now" },
+    rccccccc: { step: 2, side: "step", text: { kind: "gone" } },
+  }
+  expect(askSession({ steps: "1" }, session)).toBe("the step of now")
+  expect(askSession({ steps: "1", ids: "raaaaaaa" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not to be had")
+  expect(askSession({ steps: "2" }, session)).toStartWith("[rccccccc · step 2 · call 2 · not to be had")
+})
+
+test("an output that is gone is not left out for another of its step", () => {
+  const session: Record<string, Folded> = {
+    raaaaaaa: { step: 1, text: { kind: "gone" } },
+    rbbbbbbb: { step: 1, text: "the other output" },
+  }
+  expect(askSession({ steps: "1" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not to be had")
+})
+
 const SESSION: Readonly<Record<string, Folded>> = {
   rbbbbbbb: { step: 4, text: "an output of step 4\nwith Needle", files: ["/p/src/b.ts"] },
   raaaaaaa: { step: 2, side: "step", text: "all of step 2", files: ["/p/src/a.ts", "/p/lib/A.ts"] },

@@ -13,7 +13,7 @@ import { SessionBuilder } from "../support/session.ts"
 import { coloured, drawn } from "./pixels.ts"
 import { buildPageAssets, reportOf } from "./support.ts"
 
-const MOST_BYTES = 300_000
+const MOST_BYTES = 330_000
 const folder = mkdtempSync(join(tmpdir(), "hud-report-"))
 let browser: Browser
 const files = new Map<string, { url: string; report: ReportData; bytes: number }>()
@@ -46,7 +46,8 @@ beforeAll(async () => {
     writeFileSync(path, html)
     files.set(name, { url: pathToFileURL(path).href, report, bytes: Buffer.byteLength(html) })
   }
-  const long = { title: "Prices at the checkout", messages: madeUpSession({ calls: 500 }).messages }
+  // compacted early, so that what folding leaves fresh of a request is still seen on the scale of the charts
+  const long = { title: "Prices at the checkout", messages: madeUpSession({ calls: 500, compactsAt: 80_000 }).messages }
   write("long", reportOf([long]))
   const small = { id: "ses_2", title: "A small one", messages: madeUpSession({ calls: 20 }).messages }
   const empty = { id: "ses_3", title: "Nothing yet", messages: new SessionBuilder().user("hello").messages }
@@ -81,7 +82,7 @@ const hudShown = (page: Page) => page.locator("#hud").textContent()
 const owned = (page: Page) => page.evaluate("window.owned")
 const place = (page: Page) => page.locator("#place").textContent()
 
-test("a session of 500 calls takes less than 300 kB", () => {
+test("a session of 500 calls takes less than 330 kB", () => {
   expect(files.get("long")?.bytes).toBeLessThan(MOST_BYTES)
 })
 

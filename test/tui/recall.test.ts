@@ -9,10 +9,18 @@ const [message] = messages
 const part = message?.parts[2]
 const messageID = message?.info.id ?? ""
 
-const why = { reason: "pays", because: "", call: 1, tokens: 9, textTokens: 1 } as const
-const figures = { id: "r0000001", step: 1, what: "", ...why } as const
-const output = { ...figures, side: "output", partID: part?.id ?? "", messageID } as const
-const step = { ...figures, side: "step", partID: messageID, messageID } as const
+const fold = {
+  id: "r0000001",
+  step: 1,
+  what: "",
+  reason: "pays",
+  because: "",
+  call: 1,
+  tokens: 9,
+  textTokens: 1,
+} as const
+const output = { ...fold, side: "output", partID: part?.id ?? "", messageID } as const
+const step = { ...fold, side: "step", partID: messageID, messageID } as const
 
 /** OpenCode's client, with one answer. */
 const client = (answer: unknown) => ({ session: { message: async () => answer } }) as never
