@@ -66,6 +66,8 @@ export function shownFolds(
   const shown = ofFile.filter((one) => {
     if (isAsked(one)) return true
     const original = originalOf(one)
+    // its fold was dropped, and the step is in the conversation
+    if (original?.kind === "changed") return false
     if (original?.kind !== "found") return isPointed(request) && file === undefined
     return search === undefined || holdsText(original.text, search)
   })
