@@ -28,6 +28,12 @@ export const CLASSES: readonly Class[] = [
     ],
   },
   {
+    name: "episodes",
+    proves:
+      "folded steps lose no user's word and no call's result, keep their bytes, suit every provider's roles, come back verbatim",
+    tests: ["test/request/episodes.property.test.ts", "test/e2e/episodes.test.ts", "test/e2e/wires.test.ts"],
+  },
+  {
     name: "secrets",
     proves: "planted secrets reach no digest, HUD, store, log, report or bundle; recall gives the original back",
     tests: [

@@ -24,16 +24,12 @@ const rows = new Map<string, Row>()
 
 for (const path of process.argv.slice(2)) countSession(conversationOf((await Bun.file(path).json()).messages))
 
-console.table(
-  Object.fromEntries(
-    [...rows]
-      .sort(([one], [other]) => one.localeCompare(other))
-      .map(([name, { count, needed, tokens }]) => [
-        name,
-        { count, needed, "per 10k": ((1e4 * needed) / Math.max(1, tokens)).toFixed(2) },
-      ]),
-  ),
-)
+for (const [name, { count, needed, tokens }] of [...rows].sort(([one], [other]) => one.localeCompare(other))) {
+  const worth = ((1e4 * needed) / Math.max(1, tokens)).toFixed(2)
+  process.stdout.write(
+    `${name.padEnd(40)} ${String(count).padStart(6)} ${String(needed).padStart(5)} ${worth.padStart(7)} per 10k\n`,
+  )
+}
 
 function countSession(messages: readonly Message[]): void {
   const { entries } = createLedger(createEnv()).read(messages)

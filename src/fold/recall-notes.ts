@@ -26,7 +26,7 @@ export function notesOn(
   const { ids, file, search } = request
   const unknown = ids.filter((id) => !foldNamed(folds, id))
   const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
-  notes.push(...aboutSteps(request, folds, inConversation))
+  notes.push(...aboutSteps(request, folds, originals, inConversation))
   if (found.length === 0 && named.length > 0) {
     const line = `has a line with ${quoted(search)}`
     const among = `Nothing among the ${countOfFolds(named.length)}${isPointed(request) ? " asked for" : ""}`
@@ -49,9 +49,14 @@ export function notesOn(
 }
 
 /** The steps that were asked for and are not folded. */
-function aboutSteps({ steps }: RecallRequest, folds: Folds, inConversation: NumberRange | undefined): string[] {
+function aboutSteps(
+  { steps }: RecallRequest,
+  folds: Folds,
+  originals: ReadonlyMap<string, Original>,
+  inConversation: NumberRange | undefined,
+): string[] {
   if (steps.length === 0) return []
-  const folded = [...folds.values()].map(({ step }) => step)
+  const folded = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed").map(({ step }) => step)
   const newest = Math.max(inConversation?.to ?? 0, ...folded)
   const oldest = inConversation?.from ?? 1
   // an open end is the newest step

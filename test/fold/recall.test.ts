@@ -337,6 +337,16 @@ end
     expect(askSession({ steps: 2 }, session)).toContain("its output, folded before it")
   })
 
+  test("whose fold was dropped are said to be in the conversation, unless they were folded again", () => {
+    const dropped = { ...SESSION, rccccccc: { step: 7, side: "step", text: { kind: "changed" } } } as const
+    expect(askSession({ steps: "7" }, dropped, { from: 1, to: 9 })).toBe(
+      "[Not folded: step 7; what is not folded stands in the conversation in full]",
+    )
+    const again = { ...dropped, rddddddd: { step: 7, side: "step", text: "step 7 as it is now" } } as const
+    expect(askSession({ steps: "7" }, again, { from: 1, to: 9 })).toBe("step 7 as it is now")
+    expect(askSession({ ids: "rccccccc" }, dropped)).toContain("another content")
+  })
+
   test("of one number are returned alone", () => {
     expect(askSession({ steps: 2 }, SESSION)).toBe("all of step 2")
     expect(askSession({ steps: "7-" }, SESSION, { from: 1, to: 7 })).toBe("all of step 7\nneedle\nend")

@@ -1,0 +1,118 @@
+// Records put into OpenCode's array: where they go beside steps that OpenCode does not send, and beside HUD texts that stay.
+
+import { describe, expect, test } from "bun:test"
+import type { Fold } from "../../src/fold/fold.ts"
+import { applyChange } from "../../src/host/v1/apply.ts"
+import { unfolded } from "../../src/host/v1/copies.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import type { Placement } from "../../src/hud/slots.ts"
+import type { RecordPlace } from "../../src/request/request.ts"
+import { bash, SessionBuilder } from "../support/session.ts"
+
+const FAILED = { error: { name: "APIError", data: {} } }
+const NO_HUD: Placement = { slot: "tail", text: undefined }
+
+/** The steps at these indexes, folded. */
+function foldsOf({ messages }: SessionBuilder, ...indexes: number[]): Map<string, Fold> {
+  return new Map(
+    indexes.map((at): [string, Fold] => {
+      const id = messages[at]?.info.id ?? ""
+      const fold = { id: `r000000${at}`, partID: id, messageID: id, hash: "", side: "step" as const, step: at }
+      const texts = { text: `${at} bash ls`, what: "bash ls", reason: "free" as const, because: "", call: 1 }
+      return [id, { ...fold, ...texts, tokens: 100, textTokens: 5 }]
+    }),
+  )
+}
+
+function applied(
+  session: SessionBuilder,
+  folds: ReadonlyMap<string, Fold>,
+  { hud = NO_HUD, records = "message" as RecordPlace } = {},
+): HostMessage[] {
+  const messages = session.fresh()
+  applyChange(messages, { folds, hud, records })
+  return messages
+}
+
+/** Role and texts of each message, of a record its head and the number of its lines. */
+function outline(messages: readonly HostMessage[]): string[] {
+  const shown = ({ type, text = "", state }: HostPart) => {
+    const said = type === "tool" ? (state?.output ?? "") : text
+    return said.replace(/Steps? ([\d-]+) of this session.*:\n([\s\S]*)$/, (_, range, lines) => {
+      return `record ${range}, ${lines.split("\n").length}`
+    })
+  }
+  return messages.map(({ info, parts }) => {
+    const texts = parts.filter(({ type }) => type === "text" || type === "tool").map(shown)
+    return `${info.role}: ${texts.join(" | ")}`
+  })
+}
+
+const step = (session: SessionBuilder) => session.assistant([bash("ls", "a.ts")])
+
+describe("a failed step", () => {
+  test("between folded ones does not split their record, and comes back", () => {
+    const session = step(step(new SessionBuilder().user("go")).assistant([], FAILED))
+    step(session)
+    const messages = applied(session, foldsOf(session, 1, 3))
+    expect(outline(messages)).toEqual(["user: go | record 1-3, 2", "assistant: a.ts"])
+    expect(unfolded(messages)).toEqual(session.messages)
+  })
+
+  test("before the first folded one does not keep the record out of the user's message", () => {
+    const session = step(step(new SessionBuilder().user("go").assistant([], FAILED)))
+    expect(outline(applied(session, foldsOf(session, 2)))).toEqual(["user: go | record 2, 1", "assistant: a.ts"])
+  })
+
+  test("after an answer that stays does not take its place", () => {
+    const session = step(step(new SessionBuilder().user("go")))
+    session
+      .assistant([{ type: "text", text: "done" }])
+      .assistant([], FAILED)
+      .user("and?")
+    const messages = applied(session, foldsOf(session, 2, 3), { records: "result" })
+    expect(outline(messages)).toEqual([
+      "user: go",
+      "assistant: a.ts\n\nrecord 2, 1",
+      "assistant: done",
+      "assistant: ",
+      "user: and?",
+    ])
+  })
+
+  test("with a part of an unknown type is left where it is only if it may be sent", () => {
+    const session = step(new SessionBuilder().user("go"))
+    session.user("", [{ type: "of a later version" }])
+    step(session)
+    const messages = applied(session, foldsOf(session, 1, 3))
+    expect(messages.flatMap(({ parts }) => parts.map(({ type }) => type))).toContain("of a later version")
+  })
+})
+
+test("a HUD text that stays is not lost when a record makes one of two user messages", () => {
+  const session = step(new SessionBuilder().user("go")).user("and?")
+  const hud: Placement = { slot: "sticky", anchors: [{ after: session.id(0), text: "<hud>\nfiles\n</hud>" }] }
+  expect(outline(applied(session, foldsOf(session, 1), { hud }))).toEqual([
+    "user: go",
+    "user: <hud>\nfiles\n</hud>",
+    "user: record 1, 1 | and?",
+  ])
+})
+
+test("a record that cannot be written changes nothing", () => {
+  const session = step(step(new SessionBuilder().user("go")))
+  const folds = foldsOf(session, 1)
+  const [fold] = folds.values()
+  Object.defineProperty(fold, "text", {
+    get() {
+      throw new Error("broken")
+    },
+  })
+  const messages = session.fresh()
+  const hud: Placement = { slot: "tool", text: "<hud>\nold\n</hud>" }
+  applyChange(messages, { folds: new Map(), hud, records: "message" })
+  const before = JSON.stringify(messages)
+  expect(before).toContain("old")
+  expect(() => applyChange(messages, { folds, hud: NO_HUD, records: "message" })).toThrow("broken")
+  expect(JSON.stringify(messages)).toBe(before)
+})
