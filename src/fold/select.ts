@@ -73,13 +73,9 @@ export function shownFolds(
   const shown = ofFile.filter((one) => {
     if (isAsked(one)) return true
     const original = originalOf(one)
-<<<<<<< HEAD
-    if (original?.kind !== "found") return isPointed(request) && file === undefined && !isReplaced(one)
-=======
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
-    if (original?.kind !== "found") return isPointed(request) && file === undefined
->>>>>>> u2
+    if (original?.kind !== "found") return isPointed(request) && file === undefined && !isReplaced(one)
     return search === undefined || holdsText(original.text, search)
   })
   return isPointed(request) || file !== undefined ? shown : shown.reverse()
