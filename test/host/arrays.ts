@@ -49,7 +49,7 @@ const state = fc.record(
       ),
       junk,
     ),
-    output: fc.oneof(word, long, junk),
+    output: fc.oneof(word, long, long, junk),
     error: fc.oneof(word, junk),
     metadata: fc.oneof(fc.record({ exit: count, todos: junk, files: junk, display: junk }, { requiredKeys: [] }), junk),
     time: fc.oneof(fc.record({ start: count, end: count, compacted: count }, { requiredKeys: [] }), junk),

@@ -80,13 +80,22 @@ describe("a failed step", () => {
     ])
   })
 
-  test("with a part of an unknown type is left where it is only if it may be sent", () => {
+  test("is not taken for one when it has a part of an unknown type", () => {
     const session = step(new SessionBuilder().user("go"))
     session.user("", [{ type: "of a later version" }])
     step(session)
     const messages = applied(session, foldsOf(session, 1, 3))
     expect(messages.flatMap(({ parts }) => parts.map(({ type }) => type))).toContain("of a later version")
   })
+})
+
+test("an answer that stays leaves the record the summary that stands in its text", () => {
+  const session = step(step(new SessionBuilder().user("go")))
+  session.assistant([{ type: "text", text: "done" }]).user("and?")
+  const [first, last] = [foldsOf(session, 2), foldsOf(session, 3)]
+  const empty = [...first].map(([id, fold]): [string, Fold] => [id, { ...fold, text: "", textTokens: 0 }])
+  const messages = applied(session, new Map([...empty, ...last]), { records: "result" })
+  expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\nrecord 2-3, 1", "assistant: done", "user: and?"])
 })
 
 test("a HUD text that stays is not lost when a record makes one of two user messages", () => {

@@ -132,8 +132,11 @@ function piecesOf(
     // no user's message may follow a result, so the answer between them stays
     const kept = isKept ? run.splice(last) : []
     const folded = run.flatMap(({ fold }) => fold ?? [])
+    // the summary of a condensed record stands in the text of its last step
+    const isCondensed = folded.every(({ text }) => text === "")
+    const summary = isCondensed ? kept.flatMap(({ fold }) => fold ?? []) : []
     const gone = run.map(({ message }) => message)
-    if (folded.length > 0) pieces.push({ record: recordOf(folded), gone })
+    if (folded.length > 0) pieces.push({ record: recordOf([...folded, ...summary]), gone })
     else pieces.push(...gone)
     pieces.push(...kept.map(({ message }) => message))
     run = []
