@@ -2,42 +2,51 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { type Fold, originalText } from "../../src/fold/fold.ts"
-import { answerRecall, isFile, type Original, readRequest } from "../../src/fold/recall.ts"
-import { originalOf } from "../../src/host/v1/copies.ts"
-import { type HostMessage, type HostPart, isOwnMessage } from "../../src/host/v1/message.ts"
-import { toolPart } from "../support/conversation.ts"
+import { type Fold, originalText, type Reason } from "../../src/fold/fold.ts"
+import { answerRecall, isFile, readRequest } from "../../src/fold/recall.ts"
+import type { Original } from "../../src/fold/select.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { originalOf, unfolded } from "../../src/host/v1/copies.ts"
+import { type HostMessage, type HostPart, isOwnMessage, OWN_PART } from "../../src/host/v1/message.ts"
+import type { Message } from "../../src/session/conversation.ts"
 import { sized } from "../support/size.ts"
 import { ANSWERS, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
 const RUNS = sized(100, 400)
 /** Calls during which a recalled output must stay. */
 const IN_USE = 3
+/** Smaller than what a host passes on, so that long outputs have several pages. */
+const PAGE = { bytes: 8_000, lines: 500 }
 
-type Placed = { part: HostPart; bytes: string }
+const RECORD_HEAD = /^Steps? [\d-]+ of this session, kept by hudfold as a record /
 
-/** The request's parts in order, without the HUD in whichever slot. */
-function partsOf({ messages, call }: Pick<Sent, "messages" | "call">): Placed[] {
+/** One piece of what is sent: a part, or a record, which has no message of OpenCode's. */
+type Unit = { messageID?: string; bytes: string; part: HostPart }
+
+/** What is sent in order, without the HUD in whichever slot. */
+function unitsOf({ messages, call }: Pick<Sent, "messages" | "call">): Unit[] {
   const hud = call.hud ? JSON.stringify(`\n\n${call.hud.text}`).slice(1, -1) : ""
   return messages
-    .filter(({ info }) => !isOwnMessage(info.id))
     .flatMap(({ parts }) => parts)
-    .filter(({ id }) => id !== "prt_hudfold")
-    .map((part) => ({ part, bytes: hud ? JSON.stringify(part).replace(hud, "") : JSON.stringify(part) }))
+    .flatMap((part): Unit[] => {
+      if (part.id === OWN_PART) {
+        const text = String(part.text)
+        return RECORD_HEAD.test(text) ? [{ bytes: text, part }] : []
+      }
+      const bytes = hud ? JSON.stringify(part).replace(hud, "") : JSON.stringify(part)
+      return [{ messageID: String(part.messageID), bytes, part }]
+    })
 }
 
 /** What the agent gets when it recalls all pages of an original. */
-function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, original: HostPart): string {
-  const part = toolPart(original)
-  const text = originalText(part, fold.side)
-  const originals = new Map<string, Original>([[fold.id, { kind: "found", text, isFile: isFile(part, fold.side) }]])
-  // small pages, so that long outputs have several
-  const limits = { bytes: 2_000, lines: 30 }
+function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, message: Message): string {
+  const text = originalText(message, fold) ?? ""
+  const originals = new Map<string, Original>([[fold.id, { kind: "found", text, isFile: isFile(message, fold) }]])
   const texts: string[] = []
   for (let next: object | undefined = { ids: fold.id }; next; ) {
     const request = readRequest(next)
     if (typeof request === "string") throw new Error(request)
-    const page = answerRecall(request, byID, originals, limits)
+    const page = answerRecall(request, byID, originals, PAGE)
     const note = /\n\n\[page \d+ of \d+(?:, the last|; the next is hud_recall (\{.*\}))\]$/.exec(page)
     if (!note) return page
     texts.push(page.slice(page.indexOf("\n") + 1, note.index))
@@ -46,22 +55,24 @@ function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, original: HostPar
   return texts.join("")
 }
 
-/** The field of a tool part's state that a fold replaces. */
-function sideOf({ side }: Fold, { state }: HostPart): string {
-  return side === "input" ? "input" : state?.status === "error" ? "error" : "output"
-}
+const resultOf = ({ state }: HostPart) => String((state?.status === "error" ? state.error : state?.output) ?? "")
 
-/** The content a fold replaces, as stored. */
-function stored(fold: Fold, part: HostPart): string {
-  const value = part.state?.[sideOf(fold, part)]
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2)
+/** Every text that the original of a fold must contain, as OpenCode stored it. */
+function stored({ side, partID }: Fold, { parts }: HostMessage): string[] {
+  if (side === "output") return parts.filter(({ id }) => id === partID).map(resultOf)
+  return parts.flatMap((part) => {
+    if (part.type === "text") return [String(part.text)]
+    if (part.type !== "tool") return []
+    const strings = Object.values(part.state?.input ?? {}).filter((value) => typeof value === "string")
+    return [resultOf(part), ...strings]
+  })
 }
 
 /** Checks the requests of one session in order, each against those before. */
 function watch() {
   const ids = new Map<string, string>()
   const sentAs = new Map<string, string>()
-  const seen = { reasons: new Map<string, number>(), kept: 0, paged: 0 }
+  const seen = { reasons: new Map<Reason, number>(), sides: new Map<string, number>(), kept: 0, paged: 0 }
   let before: { given: string[]; sent: string[] } | undefined
 
   return {
@@ -69,17 +80,38 @@ function watch() {
     look(sent: Sent) {
       const { given, messages, call, conversation } = sent
       const { folds, byID } = conversation.folding
-      const placed = partsOf(sent)
+      const units = unitsOf(sent)
       const originals = given.flatMap(({ parts }) => parts)
       const fresh = new Map(call.folded.map((fold) => [fold.partID, fold]))
-      const lastCall = messages.findLast(({ info }) => info.role === "assistant" && info.summary !== true)
+      const lastCall = given.findLast(({ info }) => info.role === "assistant" && info.summary !== true)
+      const conversationGiven = new Map(conversationOf(given).map((message) => [message.id, message]))
 
-      // with the originals back in place of the copies the array is as before; none of them was written to
-      const unfolded = placed.map(({ part }) => originalOf(part))
-      expect(unfolded.length).toBe(originals.length)
-      expect(unfolded.every((part, i) => part === originals[i])).toBe(true)
+      // with the originals back in place of records and copies the array is as before; none of them was written to
+      const whole = unfolded(messages).filter(({ info }) => !isOwnMessage(info.id))
+      const restored = whole.flatMap(({ parts }) => parts.filter(({ id }) => id !== OWN_PART)).map(originalOf)
+      expect(restored.length).toBe(originals.length)
+      expect(restored.every((part, i) => part === originals[i])).toBe(true)
 
-      for (const { part, bytes } of placed) {
+      // every step stands there once: as it is, or in the record
+      const records = units.filter(({ messageID }) => messageID === undefined)
+      const standing = new Set(units.map(({ messageID }) => messageID))
+      for (const { info } of given) {
+        const id = String(info.id)
+        const fold = info.role === "assistant" ? folds.get(id) : undefined
+        expect(standing.has(id)).toBe(fold === undefined)
+        if (!fold) continue
+        expect(fold.side).toBe("step")
+        // one that is condensed has its lines in another's
+        const lines = fold.text === "" ? "" : `\n${fold.text}\n`
+        expect(records.map(({ bytes }) => `${bytes}\n`).join("")).toContain(lines)
+        // a record has the same lines from then on, unless it is condensed
+        if (sentAs.has(id)) seen.kept++
+        if (!fresh.has(id)) expect(fold.text).toBe(sentAs.get(id) ?? fold.text)
+        sentAs.set(id, fold.text)
+      }
+
+      for (const { part, bytes, messageID } of units) {
+        if (messageID === undefined) continue
         const original = originalOf(part)
         const fold = folds.get(part.id ?? "")
         const isPruned = original.state?.time?.compacted !== undefined
@@ -90,35 +122,50 @@ function watch() {
         if (sentAs.has(fold.partID)) seen.kept++
         expect(bytes).toBe(sentAs.get(fold.partID) ?? bytes)
         sentAs.set(fold.partID, bytes)
-        // only the side that is folded changes: a failed call keeps its error, any other its arguments
+        // only the output changes: a failed call's is its error
         const [was, is] = [original, JSON.parse(bytes) as HostPart].map(({ state }) => ({ ...state }))
         expect(Object.keys(is ?? {}).filter((name) => !Bun.deepEquals(is?.[name], was?.[name]))).toEqual([
-          sideOf(fold, original),
+          original.state?.status === "error" ? "error" : "output",
         ])
       }
 
       for (const fold of call.folded) {
-        const part = originals.find(({ id }) => id === fold.partID) as HostPart
+        const message = given.find(({ info }) => info.id === fold.messageID) as HostMessage
         seen.reasons.set(fold.reason, (seen.reasons.get(fold.reason) ?? 0) + 1)
+        seen.sides.set(fold.side, (seen.sides.get(fold.side) ?? 0) + 1)
+        // an id means one thing; what is folded is folded once, and records may be condensed
         expect(ids.get(fold.id) ?? fold.partID).toBe(fold.partID)
-        expect([...ids.values()]).not.toContain(fold.partID)
+        if (!ids.has(fold.id)) expect([...ids.values()]).not.toContain(fold.partID)
         ids.set(fold.id, fold.partID)
-        const text = recalled(fold, byID, part)
-        expect(text).toBe(stored(fold, part))
-        if (text.length > 2_000) seen.paged++
-        expect(ANSWERS).not.toContain(part.tool as string)
-        expect(part.tool).not.toBe(PROTECTED_TOOL)
-        if (part.tool === "read") expect(part.state?.input?.filePath).not.toEndWith(PROTECTED_FILE)
-        if (part.tool === "hud_recall") expect(callsSince(messages, part)).toBeGreaterThan(IN_USE)
-        if (lastCall?.parts.some(({ id }) => id === part.id)) expect(standsAbove(placed, part)).toBe(true)
+        const text = recalled(fold, byID, conversationGiven.get(fold.messageID) as Message)
+        for (const one of stored(fold, message)) expect(text).toContain(one)
+        if (fold.side === "output") expect([text]).toEqual(stored(fold, message))
+        if (text.length > PAGE.bytes) seen.paged++
+        expect(fold.messageID).not.toBe(String(lastCall?.info.id))
+        const isStep = fold.side === "step"
+        for (const part of message.parts) {
+          if (part.type !== "tool" || (!isStep && part.id !== fold.partID)) continue
+          // an older todo list is superseded
+          const isOld = (isStep && part.tool === "todowrite") || standsLater(given, part)
+          if (!isOld) expect(ANSWERS).not.toContain(part.tool as string)
+          expect(part.tool).not.toBe(PROTECTED_TOOL)
+          if (part.tool === "read") expect(part.state?.input?.filePath).not.toEndWith(PROTECTED_FILE)
+          if (part.tool === "hud_recall") expect(callsSince(given, part)).toBeGreaterThan(IN_USE)
+        }
       }
 
-      // up to the first newly folded part, the same is sent again
-      const now = { given: originals.map((part) => JSON.stringify(part)), sent: placed.map(({ bytes }) => bytes) }
+      // up to the first message that is newly folded or given otherwise, the same is sent again
+      const now = { given: given.map((message) => JSON.stringify(message)), sent: units.map(({ bytes }) => bytes) }
       if (before) {
-        const firstFresh = placed.findIndex(({ part }) => fresh.has(part.id ?? ""))
+        const foldedIn = new Set(call.folded.map(({ messageID }) => messageID))
+        const firstFresh = given.findIndex(({ info }) => foldedIn.has(String(info.id)))
         const firstOther = now.given.findIndex((bytes, i) => bytes !== before?.given[i])
-        const same = Math.min(...[firstFresh, firstOther].map((at) => (at < 0 ? now.given.length : at)))
+        const limit = Math.min(...[firstFresh, firstOther].map((at) => (at < 0 ? given.length : at)))
+        const later = new Set(given.slice(limit).map(({ info }) => String(info.id)))
+        let same = units.findIndex(({ messageID }) => messageID !== undefined && later.has(messageID))
+        if (same < 0) same = units.length
+        // a record grows by the steps that follow it
+        while (same > 0 && units[same - 1]?.messageID === undefined) same--
         expect(now.sent.slice(0, same)).toEqual(before.sent.slice(0, same))
       }
       before = now
@@ -132,24 +179,18 @@ function callsSince(messages: readonly HostMessage[], part: HostPart): number {
   return messages.slice(at + 1).filter(({ info }) => info.role === "assistant" && info.summary !== true).length
 }
 
-/** Whether the same call's same output is there verbatim before the part. */
-function standsAbove(placed: readonly Placed[], part: HostPart): boolean {
-  return placed
-    .slice(
-      0,
-      placed.findIndex((one) => one.part.id === part.id),
-    )
-    .some(
-      (other) =>
-        other.part.tool === part.tool &&
-        JSON.stringify(other.part.state?.input) === JSON.stringify(part.state?.input) &&
-        other.part.state?.output === part.state?.output &&
-        other.part.state?.time?.compacted === undefined,
-    )
+/** Whether a later call has the same arguments and the same result. */
+function standsLater(messages: readonly HostMessage[], part: HostPart): boolean {
+  const parts = messages.flatMap((message) => message.parts)
+  const same = parts.slice(parts.indexOf(part) + 1).find(({ tool, state }) => {
+    return tool === part.tool && Bun.deepEquals(state?.input, part.state?.input)
+  })
+  return same !== undefined && resultOf(same) === resultOf(part)
 }
 
-test(`${RUNS} random sessions: every output is recalled verbatim, and no byte changes without a decision`, () => {
+test(`${RUNS} random sessions: everything folded is recalled verbatim, and no byte changes without a decision`, () => {
   const reasons = new Map<string, number>()
+  const sides = new Map<string, number>()
   let kept = 0
   let paged = 0
   fc.assert(
@@ -157,6 +198,7 @@ test(`${RUNS} random sessions: every output is recalled verbatim, and no byte ch
       const { look, seen } = watch()
       play(session, look)
       for (const [reason, count] of seen.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count)
+      for (const [side, count] of seen.sides) sides.set(side, (sides.get(side) ?? 0) + count)
       kept += seen.kept
       paged += seen.paged
     }),
@@ -164,6 +206,7 @@ test(`${RUNS} random sessions: every output is recalled verbatim, and no byte ch
   )
   // everything occurred at least once
   for (const reason of ["free", "pays", "must"]) expect(reasons.get(reason) ?? 0, reason).toBeGreaterThan(0)
+  for (const side of ["output", "step"]) expect(sides.get(side) ?? 0, side).toBeGreaterThan(0)
   expect(kept).toBeGreaterThan(RUNS)
   expect(paged).toBeGreaterThan(0)
 }, 600_000)

@@ -162,7 +162,7 @@ function createAgent() {
           return tool("glob", { pattern: `**/*${which}` }, lines(`${ROOT}/src/some/folder`, 50))
         case "run":
           // large enough for a fold to pay
-          return bash(`npm test ${which}`, `${lines("  ok", 3000)}\nTests: 3000 passed, 3000 total`)
+          return bash(`npm test ${which}`, `${lines("  ok", 6000)}\nTests: 6000 passed, 6000 total`)
         case "failing":
           return bash(`npm test ${which}`, `${lines("  x", 80)}\na.test.ts:9 expected 1, got 2\nTests: 80 failed`, 1)
         case "aborted":
