@@ -8,6 +8,7 @@ import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
 import { modelKey } from "../../session/conversation.ts"
 import { focusOf } from "../../session/steps.ts"
+import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
 import { type HookContext, loadMisses, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
@@ -20,6 +21,8 @@ import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
+/** How long the first request of a session waits for the store to open. */
+const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1
 
@@ -43,9 +46,12 @@ export function onMessages(
   // a session that begins with messages is a fork: there may be something to restore although it is new
   if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
-  if (!restored) return prepare(context, session, messages)
+  // nothing is folded before the store is open, so the first request of a session waits for it a moment
+  const opening = request === 1 && !context.store.isReady() ? context.store.opening() : undefined
+  const ready = restored ?? (opening && within(opening, MAX_STORE_WAIT_MS))
+  if (!ready) return prepare(context, session, messages)
   // the store may answer so late that the next request has started: then this one is outdated
-  return restored.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
+  return ready.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
