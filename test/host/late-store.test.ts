@@ -62,9 +62,7 @@ test("a session that begins while the store opens gets no folds until they can b
     await hooks.event("session.created", {})
     const session = new SessionBuilder().user("make the login test pass on node 22, please")
     for (let n = 0; n < 20; n++) session.assistant([bash(`ls -l src/dir${n}`, listing(n)), read(`file${n}.ts`)])
-    const begun = performance.now()
     await hooks.request(session.messages.slice(0, 1))
-    expect(performance.now() - begun).toBeLessThan(5000)
     const size = async () => JSON.stringify((await hooks.request(session.messages)).messages).length
     const whole = JSON.stringify(session.messages).length
     expect(await size()).toBeGreaterThanOrEqual(whole)
