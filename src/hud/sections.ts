@@ -39,7 +39,7 @@ export type HudContext = {
   contextLimit?: number
   /** steps and outputs that this request sends folded, and the tokens that saves */
   folded?: { steps: number; outputs: number; savedTokens: number }
-  /** estimated tokens of the messages as they are sent; absent when nothing is known of the request */
+  /** estimated tokens of the messages as they are sent; absent when nothing is folded */
   sentTokens?: number
   /** set when no HUD is to be sent: the reason */
   held?: string

@@ -138,7 +138,8 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: applied,
-          ...(plan ? { sentTokens: plan.sentTokens } : {}),
+          // the last report may be of a request before these folds
+          ...(plan && applied.steps + applied.outputs > 0 ? { sentTokens: plan.sentTokens } : {}),
           ...(held === undefined ? {} : { held }),
         },
         options: options.hud,
