@@ -4,6 +4,7 @@
 import type { Entry } from "../session/entry.ts"
 import { plural } from "../text/format.ts"
 import { basename } from "../text/paths.ts"
+import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Fold, type Folds, stepFold } from "./fold.ts"
@@ -68,5 +69,5 @@ function summaryOf(run: readonly { entry: Entry; fold: Fold }[]): string {
     ...(commands > 0 ? [plural(commands, "command")] : []),
   ]
   const from = run[0]?.fold.step ?? 0
-  return oneLine(cut(`${from}-${run.at(-1)?.fold.step ?? from} ${said.join("; ")}`, MAX_SUMMARY_CHARS))
+  return oneLine(cut(redact(`${from}-${run.at(-1)?.fold.step ?? from} ${said.join("; ")}`), MAX_SUMMARY_CHARS))
 }

@@ -7,6 +7,8 @@ import type { Shows } from "../output/shows.ts"
 import type { FileUse } from "../output/tools.ts"
 import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
+import { redact } from "../text/redact/redact.ts"
+import { line } from "../text/sanitize.ts"
 import type { Message } from "./conversation.ts"
 import type { Entry } from "./entry.ts"
 import type { ToolEvent } from "./event.ts"
@@ -207,11 +209,16 @@ const WHY: Readonly<Record<Shows, Why>> = {
 function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): string | undefined {
   for (const { path } of event.files) {
     const name = basename(path)
-    if (fileNames.has(name)) return `the newest steps mention ${name}`
+    if (fileNames.has(name)) return `the newest steps mention ${shown(name)}`
     const editedAt = facts.files.get(path)?.editedAt ?? 0
-    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS) return `${name} was edited lately`
+    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS) return `${shown(name)} was edited lately`
   }
   return facts.failures.get(event.attempt)?.last === event.call ? "it still fails" : undefined
+}
+
+/** A name in a reason, which is stored and shown to people. */
+function shown(name: string): string {
+  return line(redact(name))
 }
 
 /** What came later than the step that the walk from the newest is at. */
