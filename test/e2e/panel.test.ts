@@ -167,14 +167,14 @@ shown(named("the panel"), () => {
     const lastRequest = () => here.provider.from("main").at(-1)!
 
     test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
-      const screen = sidebarOf(await here.terminal.until(/\d+ folded/, "1 open failure", "1 stale file"))
+      const screen = sidebarOf(await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 stale file"))
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
       expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
       expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
       expect(screen).toMatch(/^\d+% from the cache$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
-      expect(screen).toMatch(/^\d+ folded, [\d.]+k less a call$/m)
-      expect(screen).toMatch(/^newest r\d+ (read|cat) logs\/\d\.log$/m)
+      expect(screen).toMatch(/^(?:\d+ steps?, )?(?:\d+ outputs? )?folded, [\d.]+k less$|^\d+ steps?(?:, \d+ outputs?)? folded, [\d.]+k less$/m)
+      expect(screen).toMatch(/^newest steps? \d/m)
       expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
       expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
       expect(screen).toMatch(/^digests without a model$/m)
@@ -190,9 +190,9 @@ shown(named("the panel"), () => {
       const rows = here.terminal.text().split("\n")
       const row = rows.findIndex((line) => line.includes("▼ HUD"))
       here.terminal.click(rows[row]!.indexOf("▼"), row)
-      expect(await here.terminal.until("▶ HUD")).not.toContain("less a call")
+      expect(await here.terminal.until("▶ HUD")).not.toContain("folded,")
       here.terminal.click(rows[row]!.indexOf("▼"), row)
-      await here.terminal.until("▼ HUD", "less a call")
+      await here.terminal.until("▼ HUD", "folded,")
     })
 
     test("/hud shows the HUD that the next request carries", async () => {
@@ -215,7 +215,7 @@ shown(named("the panel"), () => {
           .flatMap((request) => [...resultsOf(request)]),
       )
       const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
-      await command(here, "hud-folds", "HUD: list folds")
+      await command(here, "hud-folds", "HUD: list folded")
       await here.terminal.until("r1 cat logs/1.log", "r2 read logs/2.log", "not touched for a while", /\dk less/)
       await here.terminal.type("logs/1")
       await here.terminal.without("r2 read logs/2.log")
@@ -276,7 +276,7 @@ shown(named("the panel"), () => {
       const status = (await readStatus(folder, lastRequest().session))!
       const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
       await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
-      await command(here, "hud-folds", "HUD: list folds")
+      await command(here, "hud-folds", "HUD: list folded")
       await here.terminal.until("enter shows the original")
       here.terminal.press("Enter")
       await here.terminal.until("The original no longer exists")
