@@ -167,13 +167,17 @@ shown(named("the panel"), () => {
     const lastRequest = () => here.provider.from("main").at(-1)!
 
     test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
-      const screen = sidebarOf(await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 stale file"))
+      const screen = sidebarOf(
+        await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 stale file"),
+      )
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
       expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
       expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
       expect(screen).toMatch(/^\d+% from the cache$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
-      expect(screen).toMatch(/^(?:\d+ steps?, )?(?:\d+ outputs? )?folded, [\d.]+k less$|^\d+ steps?(?:, \d+ outputs?)? folded, [\d.]+k less$/m)
+      expect(screen).toMatch(
+        /^(?:\d+ steps?, )?(?:\d+ outputs? )?folded, [\d.]+k less$|^\d+ steps?(?:, \d+ outputs?)? folded, [\d.]+k less$/m,
+      )
       expect(screen).toMatch(/^newest steps? \d/m)
       expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
       expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
@@ -216,11 +220,11 @@ shown(named("the panel"), () => {
       )
       const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
       await command(here, "hud-folds", "HUD: list folded")
-      await here.terminal.until("r1 cat logs/1.log", "r2 read logs/2.log", "not touched for a while", /\dk less/)
+      await here.terminal.until(/steps? 1/i, "cat logs/1.log", "read logs/2.log", /\dk less/)
       await here.terminal.type("logs/1")
-      await here.terminal.without("r2 read logs/2.log")
+      await here.terminal.without("read logs/2.log")
       here.terminal.press("Enter")
-      const top = await here.terminal.until("r1 cat logs/1.log", "output folded since call", "step-1-1 took")
+      const top = await here.terminal.until("cat logs/1.log", "output folded since call", "step-1-1 took")
       const lines = original.trimEnd().split("\n")
       for (const line of lines.slice(0, 10)) expect(top).toContain(line.replace("\t", "    ").trim())
       here.terminal.press("End")
@@ -249,9 +253,10 @@ shown(named("the panel"), () => {
     })
 
     test("with folding paused nothing more is folded, and existing folds stay", async () => {
-      const folded = (text: string) => [...text.matchAll(/folded (r\d+) · /g)].map(([, id]) => id)
+      const folded = (text: string) =>
+        [...text.matchAll(/folded (r[0-9a-z]{7}) · |kept by hudfold as a record/g)].map(([all]) => all)
       await command(here, "hud-fold-pause", "HUD: pause folding")
-      await here.terminal.until("what is folded stays folded", "less a call (paused)")
+      await here.terminal.until("what is folded stays folded", /less(?: a call)? \(paused\)/)
       const before = folded(lastRequest().raw)
       here.provider.play([...[7, 8, 9].map((number) => use(look(number))), say("Three more.")])
       await here.ask("Look at three more", "Three more.")
