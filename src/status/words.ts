@@ -85,7 +85,7 @@ export function savesMoney({ billing = "tokens" }: Status["saved"]): boolean {
 function foldsRow(status: Status): StatusRow | undefined {
   const { activity, outputs, steps, savedTokens, recalls, stopped } = status.folding
   if (activity === "off") return
-  const state = activity === "paused" ? " (paused)" : stopped === undefined ? "" : " (stopped)"
+  const state = activity === "paused" ? "paused" : stopped === undefined ? "" : "stopped"
   const counts = stepsAndOutputs({ steps, outputs })
   if (counts === "" && !state) return
   // in a sidebar there is no room for more when both are folded
@@ -93,7 +93,8 @@ function foldsRow(status: Status): StatusRow | undefined {
   const newest = newestFold(status)
   return {
     name: "folds",
-    text: `${counts === "" ? "nothing" : counts} folded${counts === "" ? "" : `, ${saved}`}${state}`,
+    // the state comes first: the end of a line may be cut
+    text: state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded, ${saved}`,
     tone: state ? "warn" : "plain",
     details: [
       ...(stopped === undefined ? [] : [stopped]),

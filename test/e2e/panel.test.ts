@@ -254,14 +254,14 @@ shown(named("the panel"), () => {
       const folded = (text: string) =>
         [...text.matchAll(/folded (r[0-9a-z]{7}) · |kept by hudfold as a record/g)].map(([all]) => all)
       await command(here, "hud-fold-pause", "HUD: pause folding")
-      await here.terminal.until("what is folded stays folded", "(paused)")
+      await here.terminal.until("what is folded stays folded", "folding paused: ")
       const before = folded(lastRequest().raw)
       here.provider.play([...[7, 8, 9].map((number) => use(look(number))), say("Three more.")])
       await here.ask("Look at three more", "Three more.")
       expect(folded(lastRequest().raw)).toEqual(before)
       await command(here, "hud-fold-resume", "HUD: resume folding")
       await here.terminal.until("Folding is resumed")
-      await here.terminal.without("(paused)")
+      await here.terminal.without("folding paused: ")
     })
 
     test("/hud-status shows the whole status", async () => {

@@ -19,13 +19,13 @@ describe("what is folded", () => {
     expect(text({})).toBe("39 steps, 12 outputs folded, 31k less")
     expect(text({ outputs: 0 })).toBe("39 steps folded, 31k less a call")
     expect(text({ steps: 0, outputs: 1 })).toBe("1 output folded, 31k less a call")
-    expect(text({ activity: "paused" })).toBe("39 steps, 12 outputs folded, 31k less (paused)")
+    expect(text({ activity: "paused" })).toBe("folding paused: 39 steps, 12 outputs")
   })
 
   test("is absent when nothing is, unless folding is paused or stopped", () => {
     const none = { steps: 0, outputs: 0, savedTokens: 0 }
     expect(text(none)).toBeUndefined()
-    expect(text({ ...none, activity: "paused" })).toBe("nothing folded (paused)")
+    expect(text({ ...none, activity: "paused" })).toBe("folding paused: nothing folded")
     expect(text({ ...none, activity: "off" })).toBeUndefined()
     expect(rowNamed("folds", { ...none, stopped: "it did not pay" })?.details[0]).toBe("it did not pay")
   })
