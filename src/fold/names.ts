@@ -21,8 +21,9 @@ const SHARE = 0.05
 const MAX_TOKENS = 400
 const CHARS_PER_TOKEN = 4
 
-/** Worth of a name that the newest messages use, and of one that the agent has used, for each use up to the maximum. */
+/** What a name gains when the newest messages use it. */
 const WANTED_WORTH = 5
+/** What it gains for each message in which the agent has used it, and the messages that count. */
 const USED_WORTH = 3
 const MAX_USES = 3
 /** Occurrences that count, in the output that shows the name and in others. */
