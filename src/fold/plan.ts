@@ -100,6 +100,7 @@ export function planFolds(situation: Situation): CutPlan {
 function worthwhile(decisions: readonly Decision[], situation: Situation): CutPlan {
   const { pricing, wire, cached, folds } = situation
   const places = new Map(wire.map(({ source }, index) => [source, index]))
+  const rewrite = pricing.write - pricing.read
   let best: CutPlan = NOTHING
   let most = 0
   let saving = 0
@@ -110,8 +111,9 @@ function worthwhile(decisions: readonly Decision[], situation: Situation): CutPl
     saving += saved
     paid += pricing.read * saved * decision.settledFor
     if (saving < MIN_SAVED_TOKENS) continue
-    const lost = cached.lostBy(changedAt(wire, places, decision))
-    const cost = (pricing.write - pricing.read) * Math.max(0, lost - saving)
+    // without a discount for what is cached, nothing is lost
+    const lost = rewrite > 0 ? cached.lostBy(changedAt(wire, places, decision)) : 0
+    const cost = rewrite * Math.max(0, lost - saving)
     // breaking a warm prefix gains nothing where requests are billed instead of tokens
     if (lost > 0 && pricing.billing === "requests") continue
     const gain = lost === 0 ? pricing.read * saving : paid - PATIENCE * (cost + MARGIN_TOKENS)

@@ -91,8 +91,8 @@ test(
   PATIENCE_MS,
 )
 
-test.skip(
-  "the stored session differs from one without the plugin only by the recalls (not run: its script folds too little for the planner of decision 030)",
+test(
+  "the stored session differs from one without the plugin only by the recalls",
   async () => {
     const plain = await openWorld({ plugin: null, files: FILES })
     try {
@@ -126,8 +126,8 @@ function isRecall({ parts }: StoredMessage): boolean {
   return parts.some(({ tool }) => tool === "hud_recall")
 }
 
-test.skip(
-  "a session resumed in a new process keeps its folds byte for byte and recalls them (not run: its script folds too little for the planner of decision 030)",
+test(
+  "a session resumed in a new process keeps its folds byte for byte and recalls them",
   async () => {
     const { host, provider } = here
     // reading a folded file again would change its digest line
@@ -176,8 +176,8 @@ function thenRecall(replies: readonly Reply[]): (request: ModelRequest) => Reply
   }
 }
 
-test.skip.each(sample([["general"], ["explore"]], ["general"]))(
-  "a subagent (%s) and its parent each fold and recall in their own session (not run: its script folds too little for the planner of decision 030)",
+test.each(sample([["general"], ["explore"]], ["general"]))(
+  "a subagent (%s) and its parent each fold and recall in their own session",
   async (subagent) => {
     const { client, provider } = here
     const session = await client.create()
