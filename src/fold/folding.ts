@@ -3,12 +3,11 @@
 import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { nameOf } from "../session/event.ts"
+import { callLabel, stepLabel } from "../session/event.ts"
 import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn, writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
-import { cutMiddle } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import { type Fold, type Folds, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
@@ -145,8 +144,6 @@ function draftOf(
   const { entry, number } = decision.step
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(entry))
-    const [event] = entry.events
-    const what = event ? cutMiddle(nameOf(event), 100) : "a text"
     return {
       id: recallID(hash),
       partID: entry.id,
@@ -154,7 +151,7 @@ function draftOf(
       hash,
       side: "step",
       step: number,
-      what: entry.events.length > 1 ? `${what} and ${entry.events.length - 1} more` : what,
+      what: stepLabel(entry.events),
       tokens: entry.tokens,
       lines: stepLines(number, message, entry.events),
     }
@@ -172,7 +169,7 @@ function draftOf(
     hash,
     side: "output",
     step: number,
-    what: cutMiddle(nameOf(event), 100),
+    what: callLabel(event),
     tokens: event.outputTokens,
     lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), source)],
   }

@@ -1,10 +1,9 @@
 // The steps that are still sent as they are, and why, for people.
 
 import type { Entry } from "../session/entry.ts"
-import { nameOf, type ToolEvent } from "../session/event.ts"
+import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf } from "../session/steps.ts"
-import { cutMiddle } from "../text/sanitize.ts"
 import { stepFold } from "./fold.ts"
 import type { Folding } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
@@ -24,7 +23,6 @@ export type Openness = {
 }
 
 export const MAX_OPEN_STEPS = 20
-const MAX_WHAT_CHARS = 100
 
 export type OpennessSource = {
   entries: readonly Entry[]
@@ -45,12 +43,15 @@ export function openness(source: OpennessSource): Openness {
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })
-  const open = steps.flatMap(({ entry, number, open }): OpenStep[] => {
-    const why = open ?? keptBy(entry, facts, folding, isProtected)
-    return why === undefined ? [] : [{ step: number, what: whatOf(entry), why }]
-  })
   const counts = new Map<string, number>()
-  for (const { why } of open) counts.set(withoutNames(why), (counts.get(withoutNames(why)) ?? 0) + 1)
+  const open = steps.flatMap(({ entry, number, ...step }): OpenStep[] => {
+    const kept = keptBy(entry, facts, folding, isProtected)
+    const why = step.open ?? kept
+    const kind = step.openKind ?? kept
+    if (why === undefined || kind === undefined) return []
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    return [{ step: number, what: stepLabel(entry.events), why }]
+  })
   return {
     open: open.length,
     settled: steps.length - open.length,
@@ -68,19 +69,4 @@ function keptBy(
 ): string | undefined {
   if (events.some(isProtected)) return "an option protects it"
   return events.some((event) => isPinned(folding, event, calls)) ? "it was recalled" : undefined
-}
-
-function whatOf({ events: [first, ...more] }: Entry): string {
-  if (!first) return "a text"
-  const what = cutMiddle(nameOf(first), MAX_WHAT_CHARS)
-  return more.length > 0 ? `${what} and ${more.length} more` : what
-}
-
-/** The reason without the names and numbers of its step, so that equal ones can be counted. */
-function withoutNames(why: string): string {
-  return why
-    .replace(/^(\w+) \d+ steps ago$/, "$1 a few steps ago")
-    .replace(/^the newest steps mention .+$/, "the newest steps mention its file")
-    .replace(/^.+ was edited lately$/, "its file was edited lately")
-    .replace(/^.+ has not finished$/, "a call has not finished")
 }

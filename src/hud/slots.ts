@@ -13,6 +13,9 @@ export type Placement =
   | { slot: "tail" | "tool"; text: string | undefined }
   | { slot: "sticky"; anchors: readonly Anchor[] }
 
+/** No HUD, and none that stays. */
+export const NO_HUD: Placement = { slot: "tail", text: undefined }
+
 type Row = { slot: Slot /** for the docs */; models: string; reason: string; matches(model: ModelName): boolean }
 
 export const SLOT_TABLE: readonly Row[] = [

@@ -11,7 +11,7 @@ import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
 import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
-import { type Placement, type Slot, slotFor } from "../hud/slots.ts"
+import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { noSignals, type Signals } from "../session/facts.ts"
@@ -78,7 +78,6 @@ export type Prepared = AppliedFolds & {
 
 const PAUSED = "it is paused for this session"
 const COSTS_CACHE = "with it the provider would not find the last request in its cache"
-const NO_HUD: Placement = { slot: "tail", text: undefined }
 
 export function newSessionState(env: Env): SessionState {
   return {

@@ -22,6 +22,8 @@ export type Step = {
   number: number
   /** why it is not settled; absent when it is */
   open?: string
+  /** the same without names and numbers, so that equal reasons can be counted */
+  openKind?: string
   /** why it is settled, or what of it is, and for how many steps */
   because: string
   settledFor: number
@@ -87,6 +89,9 @@ export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
   recalled: 12,
   answer: Number.POSITIVE_INFINITY,
 }
+/** Size of a part of a file for which these hold; a shorter one is wanted longer, a longer one less, by this factor at most. */
+const TYPICAL_TOKENS = 1000
+const MAX_SIZE_FACTOR = 2
 /** The same for a read when the file was read again or edited since. */
 export const SUPERSEDED_STEPS = 2
 /** The same for an edit once a check has passed. */
@@ -129,19 +134,19 @@ function closure(
   facts: Facts,
   later: Later,
   { focus, scale, patience }: SettleOptions,
-): Pick<Step, "open" | "because" | "ready" | "settledFor"> {
+): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
-  let open = settledFor < 0 ? "it is among the newest steps" : undefined
+  let open: Reasoned | undefined = settledFor < 0 ? reasoned("it is among the newest steps") : undefined
   let because = events.length === 0 ? "an earlier text" : ""
   const ready: ReadyOutput[] = []
   for (const event of events) {
     const done = event.outputHash !== undefined || event.cleared
     if (!done) {
-      open = `${event.tool} has not finished`
+      open = { open: `${event.tool} has not finished`, openKind: "a call has not finished" }
       continue
     }
     if (event.kind === "todo") {
-      if (!later.hasTodos) open = "it holds the newest todo list"
+      if (!later.hasTodos) open = reasoned("it holds the newest todo list")
       continue
     }
     const { wanted, why } = wantedFor(event, later)
@@ -151,24 +156,28 @@ function closure(
     const least = event.shows === "recalled" ? MIN_SETTLED_AGE : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
-      if (isWanted) open = event.shows === "answer" ? "it holds an answer" : "it was recalled"
+      if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
     } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || use))
-      open = use ?? `${why.open} ${age} steps ago`
+      open = use ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
     if (event.shows === "change" || event.outputTokens > SMALL_TOKENS) settledFor = Math.min(settledFor, age - steps)
     if (!isWanted && event.shows !== "change" && event.shows !== "answer")
       ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
     because ||= why.settled
   }
-  return { ...(open === undefined ? {} : { open }), because, settledFor, ready }
+  return { ...open, because, settledFor, ready }
+}
+
+/** Why a step is open, in full and without names and numbers. */
+type Reasoned = Required<Pick<Step, "open" | "openKind">>
+
+function reasoned(why: string): Reasoned {
+  return { open: why, openKind: why }
 }
 
 /** Per token, a short part of a file is wanted more often than a long one. */
 function sizeFactor(tokens: number): number {
   return Math.min(MAX_SIZE_FACTOR, Math.max(1 / MAX_SIZE_FACTOR, Math.sqrt(TYPICAL_TOKENS / Math.max(1, tokens))))
 }
-const TYPICAL_TOKENS = 1000
-const MAX_SIZE_FACTOR = 2
-
 const SHOWS_FILE: ReadonlySet<Shows> = new Set(["file", "excerpt", "document"])
 
 type Why = { open: string; settled: string }
@@ -206,14 +215,16 @@ const WHY: Readonly<Record<Shows, Why>> = {
 }
 
 /** Why the event's files, or its failure, are in use; undefined when they are not. */
-function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): string | undefined {
+function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned | undefined {
   for (const { path } of event.files) {
     const name = basename(path)
-    if (fileNames.has(name)) return `the newest steps mention ${shown(name)}`
+    if (fileNames.has(name))
+      return { open: `the newest steps mention ${shown(name)}`, openKind: "the newest steps mention its file" }
     const editedAt = facts.files.get(path)?.editedAt ?? 0
-    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS) return `${shown(name)} was edited lately`
+    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS)
+      return { open: `${shown(name)} was edited lately`, openKind: "its file was edited lately" }
   }
-  return facts.failures.get(event.attempt)?.last === event.call ? "it still fails" : undefined
+  return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
 
 /** A name in a reason, which is stored and shown to people. */

@@ -3,7 +3,7 @@
 
 import { type Fold, type Folds, stepFold } from "../../fold/fold.ts"
 import { recordOf } from "../../fold/record.ts"
-import type { Anchor, Placement } from "../../hud/slots.ts"
+import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
 import { blocksOf } from "../../session/entry.ts"
 import { asString } from "../../system/values.ts"
@@ -39,8 +39,6 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
 export function applyFolds(messages: HostMessage[], folds: Folds): void {
   applyChange(messages, { folds, hud: NO_HUD, records: "message" })
 }
-
-const NO_HUD: Placement = { slot: "tail", text: undefined }
 
 /** Outputs that OpenCode cleared stay. */
 function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void {

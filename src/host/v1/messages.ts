@@ -4,6 +4,7 @@
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
+import { NO_HUD } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
 import { modelKey } from "../../session/conversation.ts"
@@ -125,7 +126,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
 }
 
 /** The request as OpenCode made it. */
-const UNCHANGED: Change = { folds: new Map(), hud: { slot: "tail", text: undefined }, records: "message" }
+const UNCHANGED: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(
