@@ -123,7 +123,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {
-    kept: [...keptTexts(messages, folds, drafts), ...lines.map(({ said }) => said)],
+    kept: [...keptTexts(messages, folds, drafts), ...lines.flatMap(({ said, below = [] }) => [said, ...below])],
     wanted: namesIn(focus.flatMap(writtenIn).join("\n")),
     used: namesUsed(messages),
   })

@@ -16,11 +16,13 @@ import { type Fold, isRecallID } from "./fold.ts"
 
 /** Longest text accepted from a store. */
 const MAX_TEXT_CHARS = 100_000
-/** Of a command or another argument that says what a call was about; of what the agent said; of a closing text. */
+/** A call with the argument that says what it was about, such as its command. */
 const MAX_CALL_CHARS = 200
+/** What the agent said beside its calls. */
 const MAX_SAID_CHARS = 180
+/** The text that ends a turn. */
 const MAX_CLOSING_CHARS = 400
-/** Names of files in a patch are shown whole: the agent goes on by them. */
+/** A patch with the names of its files, which later calls are likely to use. */
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
@@ -42,8 +44,11 @@ export function recordOf(folds: readonly Fold[]): string {
   return [recordHead(folds[0]?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
 }
 
-/** One piece of a fold's text: what it says in any case, and the text whose names may be added to it. */
-export type RecordLine = { said: string; source: string }
+/**
+ * One piece of a fold's text: its first line, to which names from `source` may be added, and verbatim lines below it.
+ * `source` is redacted.
+ */
+export type RecordLine = { said: string; source: string; below?: readonly string[] }
 
 /** The line of a folded output. */
 export function outputLine(id: string, part: ToolPart, digest: Digest, source: DigestSource): RecordLine {
@@ -59,28 +64,29 @@ export function stepLines(step: number, message: Message, events: readonly ToolE
     if (part.type === "text" && !part.ignored && part.text.trim() !== "") {
       const text = redact(part.text)
       const said = essence(text, isClosing ? MAX_CLOSING_CHARS : MAX_SAID_CHARS)
-      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(said)}`, source: text }]
+      // once more on one line, where a name and its value may have come together
+      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, source: text }]
     }
     if (part.type !== "tool") return []
     const source = withoutSecrets(sourceOf(part))
     const event = events.find(({ partID }) => partID === part.id)
     const outcome = outcomeOf(source, event)
     const isShort = event?.shows === "change" && event.inputTokens <= MAX_SHORT_EDIT_TOKENS
-    const said = `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`
     return [
       {
-        said: [said, ...(isShort ? editLines(source) : [])].join("\n"),
+        said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
         source: [...stringsIn(source.input), source.output].join("\n"),
+        ...(isShort ? { below: editLines(source) } : {}),
       },
     ]
   })
 }
 
-/** A line with the names that were chosen for it. */
-export function withNames({ said }: RecordLine, names: readonly string[] | undefined): string {
-  if (!names?.length) return said
+/** The piece as text, with the names that were chosen for it. */
+export function withNames({ said, below = [] }: RecordLine, names: readonly string[] = []): string {
   const listed = escapeFolds(redact(names.join(" ")))
-  return said === "" ? listed : `${said} · ${listed}`
+  const first = said !== "" && listed !== "" ? `${said} · ${listed}` : said || listed
+  return [first, ...below].join("\n")
 }
 
 /** An edit's lines, `-` before what it removed and `+` before what it wrote. `source` is redacted. */

@@ -21,7 +21,7 @@ function said(...parts: HostPart[]): string[] {
   const ledger = createLedger(env)
   take(ledger, messages)
   const [message] = conversationOf(messages)
-  return stepLines(7, message as Message, ledger.entries[0]?.events ?? []).map((line) => line.said)
+  return stepLines(7, message as Message, ledger.entries[0]?.events ?? []).map((line) => withNames(line))
 }
 
 const fold = (step: number, text: string) => ({ step, text }) as Fold
@@ -118,6 +118,8 @@ test("names follow a line, or stand alone where it says nothing", () => {
   expect(withNames(line, [])).toBe("7 bash ls")
   expect(withNames(line, ["src/a.ts", "priceOf"])).toBe("7 bash ls · src/a.ts priceOf")
   expect(withNames({ said: "", source: "" }, ["priceOf"])).toBe("priceOf")
+  // the lines of an edit stay as they were written
+  expect(withNames({ ...line, below: ["- a", "+ b"] }, ["priceOf"])).toBe("7 bash ls · priceOf\n- a\n+ b")
 })
 
 test("a text from the store is accepted only in the form this file writes", () => {
