@@ -103,14 +103,20 @@ describe.each(Object.keys(ORDERS))("listed %s", (order) => {
   })
 
   test("what DCP compressed or removed stays that way", () => {
-    for (const { requests } of [alone, of()]) {
+    for (const { requests } of [alone, of()])
       expect(requests.at(-1)?.raw).toContain("[Compressed conversation section]")
-      expect(requests.at(-1)?.raw).not.toContain("cat logs/1.log")
+    expect(alone.requests.at(-1)?.raw).not.toContain("cat logs/1.log")
+    const results = [...resultsOf(last())].filter(([call]) => !call.startsWith("recall_")).map(([, text]) => text)
+    expect(results.filter((text) => text.includes("logs/1.log") || text.includes("step-1-1 took"))).toEqual([])
+    const removed = (texts: string[]) => texts.filter((text) => text.startsWith(REMOVED)).length
+    const removedAlone = removed([...resultsOf(alone.requests.at(-1) as ModelRequest).values()])
+    expect(removedAlone).toBeGreaterThan(0)
+    if (order === "after it") {
+      expect(last().raw).not.toContain("cat logs/1.log")
+      expect(removed(results)).toBe(removedAlone)
     }
-    const removed = (request: ModelRequest | undefined) =>
-      [...resultsOf(request as ModelRequest)].filter(([, text]) => text.startsWith(REMOVED)).length
-    expect(removed(alone.requests.at(-1))).toBeGreaterThan(0)
-    expect(removed(last())).toBe(removed(alone.requests.at(-1)))
+    // listed first, hudfold may have put such a step into a record: the record names the call and holds nothing of its output
+    else expect(removed(results)).toBeLessThanOrEqual(removedAlone)
   })
 
   test("DCP's message names are in the same places as without the plugin", () => {
