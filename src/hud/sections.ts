@@ -8,8 +8,8 @@ import {
   type Facts,
   type Failure,
   type FileRecord,
+  heatRank,
   isChangedOutside,
-  isStale,
   type Signals,
   todosNow,
 } from "../session/facts.ts"
@@ -39,7 +39,7 @@ export type HudContext = {
   contextLimit?: number
   /** steps and outputs that this request sends folded, and the tokens that saves */
   folded?: { steps: number; outputs: number; savedTokens: number }
-  /** estimated tokens of the messages as they are sent; absent when nothing is folded */
+  /** estimated tokens of the messages as they are sent; absent: the size of the whole context */
   sentTokens?: number
   /** set when no HUD is to be sent: the reason */
   held?: string
@@ -49,7 +49,7 @@ export type HudContext = {
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 2
-const MAX_FILES = 10
+const MAX_FILES = 16
 /** Files shown with their whole path; of the others the name is enough. */
 const MAX_WHOLE_PATHS = 1
 /** Edits of a file from which their number is shown. */
@@ -95,7 +95,7 @@ function taskSection(facts: Facts): Section | undefined {
     const compacted = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
     // a recent request is right above in the context
     if (facts.calls - request.call < MIN_REQUEST_AGE && i === facts.requests.length - 1 && !compacted) return []
-    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 130 : 60)}"`
+    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 80 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
   return section("task", "task", quoted, ", ")
@@ -149,17 +149,21 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
   return section("failing", "no longer failing", items)
 }
 
-/** The files the agent used last, which it is most likely to use next, grouped by whether it has seen their current content. */
+/** The files the agent is most likely to use next, grouped by what happened to them. */
 function filesSection(facts: Facts, signals: Signals): Section {
   // the root folder has no name to show
   const named = [...facts.files.values()].filter((file) => basename(file.path) !== "")
-  const newest = named.slice(-MAX_FILES).reverse()
-  const items = newest.map((file) => {
+  const names = new Map<string, number>()
+  for (const { path } of named) names.set(basename(path), (names.get(basename(path)) ?? 0) + 1)
+  // of equals the one used last comes first
+  const likely = named.reverse().sort((a, b) => heatRank(b) - heatRank(a))
+  const items = likely.slice(0, MAX_FILES).map((file) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
   })
-  return { name: "files", label: "files", items, join: joinFiles }
+  const isUnique = (name: string) => names.get(name) === 1
+  return { name: "files", label: "files", items, join: (items) => joinFiles(items, isUnique) }
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
@@ -173,20 +177,19 @@ const isQuoted = (text: string) => text.startsWith('"')
 function groupOf(file: FileRecord, signals: Signals): string {
   if (file.deleted) return "deleted"
   if (isChangedOutside(file, signals)) return "changed on disk since read"
-  if (isStale(file)) return "edited since read"
-  if (!file.edits) return "read"
-  return file.reads ? "read since edit" : "written"
+  return file.edits ? "edited" : "read"
 }
 
-/** `edited since read: src/{a.ts 3x, b.ts}; read: c.md`. After the first few, unique file names replace the paths. */
-function joinFiles(items: readonly Item[]): string {
+/** `edited: src/{a.ts 3x, b.ts}; read: c.md`. After the first few, names that no other known file has replace the paths. */
+function joinFiles(items: readonly Item[], isUnique: (name: string) => boolean): string {
   const groups = new Map<string, Item[]>()
-  const nameOf = (text: string) => (isQuoted(text) ? text : basename(text))
-  const names = items.map((item) => nameOf(item.text))
   items.forEach((item, i) => {
-    const unique = names.indexOf(names[i] ?? "") === names.lastIndexOf(names[i] ?? "")
-    const whole = i < MAX_WHOLE_PATHS || isQuoted(item.text)
-    const text = whole ? item.text : unique ? basename(item.text) : item.text.split("/").slice(-2).join("/")
+    const isWhole = i < MAX_WHOLE_PATHS || isQuoted(item.text)
+    const text = isWhole
+      ? item.text
+      : isUnique(basename(item.key))
+        ? basename(item.text)
+        : item.text.split("/").slice(-2).join("/")
     groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
   })
   return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")

@@ -137,8 +137,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           folded: applied,
-          // the last report may be of a request before these folds
-          ...(plan && applied.steps + applied.outputs > 0 ? { sentTokens: plan.sentTokens } : {}),
+          sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - applied.savedTokens,
           ...(held === undefined ? {} : { held }),
         },
         options: options.hud,

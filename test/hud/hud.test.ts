@@ -103,6 +103,22 @@ describe("what the HUD says", () => {
     ).toBeUndefined()
   })
 
+  test("a bare name is never that of two known files, listed or not", () => {
+    const session = new SessionBuilder().user("look around")
+    for (let n = 0; n < 20; n++) session.assistant([read(`src/part-${n}/index.ts`)], usage(1000, 20_000))
+    session.assistant([read("src/last.ts")], usage(1000, 20_000))
+    const files = /^files .*$/m.exec(hudOf(session.messages)?.text ?? "")?.[0] ?? ""
+    expect(files).toContain("part-19/index.ts")
+    expect(files).not.toMatch(/[ ,{]index\.ts/)
+  })
+
+  test("a file used often stays listed after many that were used once", () => {
+    const session = new SessionBuilder().user("look around")
+    for (let n = 0; n < 6; n++) session.assistant([edit("src/centre.ts")], usage(1000, 20_000))
+    for (let n = 0; n < 18; n++) session.assistant([read(`src/other-${n}.ts`)], usage(1000, 20_000))
+    expect(hudOf(session.messages)?.text).toContain("centre.ts 6x")
+  })
+
   test("a typical session in full", () => {
     const session = typical()
       .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
@@ -111,7 +127,7 @@ describe("what the HUD says", () => {
       [
         "<hud>",
         "status by hudfold, call 7",
-        "files read: src/session.ts; read since edit: login.ts",
+        "files edited: src/login.ts; read: session.ts",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "todo 1 of 3 done, now: mend the login",
         'task "make the login test pass on node 22, please"',
@@ -374,7 +390,7 @@ describe("slots", () => {
     expect(huds.filter((message) => !message.parts[0]!.text!.includes("changes since"))).toHaveLength(1)
   })
 
-  test("sticky: what is no longer true is corrected: a check that passes now, a file that was read and edited again", () => {
+  test("sticky: what is no longer true is corrected, and what is still true is not repeated", () => {
     const session = typical()
       .assistant([bash("npm test", "Tests: 4 passed, 4 total")], usage(1000, 14_000))
       .assistant([edit("src/login.ts"), ...[1, 2, 3, 4, 5].map((n) => read(`src/${n}.ts`))], usage(1000, 15_000))
@@ -387,7 +403,7 @@ describe("slots", () => {
     expect(told).toBeGreaterThanOrEqual(0)
     expect(settled).toBeGreaterThan(told)
     expect(texts.slice(settled + 1).join()).not.toContain("failing")
-    expect(texts.filter((text) => /edited since read: (?:src\/)?login\.ts/.test(text))).toHaveLength(2)
+    expect(texts.filter((text) => /edited: (?:src\/)?login\.ts/.test(text))).toHaveLength(1)
   })
 
   test("sticky: after a revert that removed the first text, a complete HUD is sent", () => {

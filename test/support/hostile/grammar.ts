@@ -18,7 +18,7 @@ const AMOUNT = String.raw`\d+(?:\.\d)?[kM]?`
 /** A path as it is, or in quotes. */
 const PATH = String.raw`(?:(?:[A-Z]:)?[^\s"'\x60,;:{}]+|"[^"]*")(?: \d+x)?`
 const FOLDER = String.raw`(?:[A-Z]:)?[^\s"'\x60,;:{}]*/\{${PATH}(?:, ${PATH})+\}`
-const GROUP = "(?:edited since read|changed on disk since read|read since edit|read|written|deleted)"
+const GROUP = "(?:edited|changed on disk since read|read|deleted)"
 const PATHS = `${GROUP}: (?:${FOLDER}|${PATH})(?:, (?:${FOLDER}|${PATH}))*`
 const FAILURE = String.raw`\x60[^\x60]*\x60 ?(?: at call \d+| since call \d+, \d+ times):[^\x60]*`
 const REPEAT = String.raw`(?:(?!;(?: |$)).)* \d+x(?: \((?:(?!;(?: |$)).)*\))?`
