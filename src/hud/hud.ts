@@ -101,8 +101,8 @@ function hasNews(facts: Facts, signals: Signals): boolean {
 }
 
 /** The budget grows with the context, so that the HUD's cost stays a small part of the call's. */
-const MIN_BUDGET_TOKENS = 40
-const CONTEXT_TOKENS_PER_HUD_TOKEN = 350
+const MIN_BUDGET_TOKENS = 65
+const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 
 /** Half right after a compaction and near the limit, where every token brings the next compaction closer. */
 function budget({ facts, around: { contextLimit, sentTokens }, options: { budgetTokens } }: HudSource): number {

@@ -48,7 +48,7 @@ export type HudContext = {
 /** Calls for which a repeat is mentioned. */
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
-const MAX_FAILURES = 2
+const MAX_FAILURES = 1
 const MAX_FILES = 16
 /** Files shown with their whole path; of the others the name is enough. */
 const MAX_WHOLE_PATHS = 1
@@ -64,14 +64,14 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
-    filesSection(facts, signals),
     failingSection(facts),
+    filesSection(facts, signals),
     todoSection(facts, signals),
+    waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, around),
     repeatsSection(facts),
     foldedSection(around),
-    waitingSection(facts, signals),
   ].filter((section): section is Section => section !== undefined && section.items.length > 0)
 }
 
@@ -127,7 +127,7 @@ function failingSection(facts: Facts): Section | undefined {
       const since =
         failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
       return {
-        text: `${command(failure.key)}${since}: ${cut(failure.detail, 60).replaceAll("`", "'")}`,
+        text: `${command(failure.key)}${since}: ${cut(failure.detail, 50).replaceAll("`", "'")}`,
         key: failure.key,
         state: failure.detail,
       }
@@ -136,7 +136,7 @@ function failingSection(facts: Facts): Section | undefined {
 }
 
 function command(key: string): string {
-  return `\`${cutMiddle(key, 60).replaceAll("`", "'")}\``
+  return `\`${cutMiddle(key, 45).replaceAll("`", "'")}\``
 }
 
 /** Failures that an earlier HUD reported and that are no longer open. */

@@ -19,6 +19,7 @@ setDefaultTimeout(120_000)
 
 /** Characters that move the cursor, ring the bell or change the writing direction; only the printer may write a line feed. */
 const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+const LONG = "export const a = 1\n".repeat(1000)
 const folder = mkdtempSync(join(tmpdir(), "hud-hostile-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -44,7 +45,8 @@ describe("OpenCode's events:", () => {
       await announce("todo.updated", { todos: [{ content: short, status: "in_progress" }] })
       await announce("session.error", { error: { name: short, data: { message: short } } })
       const session = new SessionBuilder(sessionID).user("see to it")
-      for (let call = 0; call < 6; call++) session.assistant([read("a.ts")], usage(400, 90_000))
+      // long enough for a HUD that has room for every line
+      for (let call = 0; call < 6; call++) session.assistant([read("a.ts", LONG)], usage(400, 90_000))
       const messages: HostMessage[] = session.fresh()
       await hooks["experimental.chat.messages.transform"]({}, { messages })
       const huds = messages.flatMap(({ parts }) => parts.map((part) => part.text ?? "")).filter(isHud)

@@ -28,6 +28,9 @@ function makeCalls(): HostMessage[][] {
   }
   step([tool("todowrite", { todos: [{ content: "look", status: "in_progress" }] }, "[]")], usage(4000))
   step([read("src/login.ts")], usage(400, 60_000))
+  // long enough for a HUD that has room for the task
+  const notes = { filePath: "notes.md", content: "What the login does, and why.\n".repeat(1200) }
+  step([tool("write", notes, "Wrote file successfully.")], usage(400, 60_200))
   step([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 60_400))
   for (let n = 0; n < 6; n++) step([read(`src/${n}.ts`)], usage(400, 60_800 + 400 * n))
   session.user("and then the docs")
@@ -39,7 +42,7 @@ async function ours(): Promise<{ hooks: Hooks; logged: string[] }> {
   const logged: string[] = []
   const client = { app: { log: async (line: { body: { message: string } }) => void logged.push(line.body.message) } }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
-  const options = { store: { enabled: false }, deadlineMs: 5000 }
+  const options = { store: { enabled: false }, fold: { enabled: false }, deadlineMs: 5000 }
   return { hooks: (await plugin.server(input as never, options)) as unknown as Hooks, logged }
 }
 

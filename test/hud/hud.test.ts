@@ -127,8 +127,8 @@ describe("what the HUD says", () => {
       [
         "<hud>",
         "status by hudfold, call 7",
-        "files edited: src/login.ts; read: session.ts",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
+        "files edited: src/login.ts; read: session.ts",
         "todo 1 of 3 done, now: mend the login",
         'task "make the login test pass on node 22, please"',
         "context 45k of 150k (30%), 97% cached",
