@@ -1,7 +1,6 @@
 // A session of 20,000 tool parts, resumed in a new process: the first request waits until all of it is read and is right; no
 // later request waits.
 
-import { heapStats } from "bun:jsc"
 import { Database } from "bun:sqlite"
 import { afterAll, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -10,9 +9,9 @@ import { join } from "node:path"
 import { syntheticSession } from "../../bench/sessions.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { openDirectory } from "../support/driver.ts"
+import { heapBelow, heapBytes } from "../support/heap.ts"
 import { foldsIn, outputFoldsIn, stepsGone } from "../support/records.ts"
 import { sized } from "../support/size.ts"
-import { eventually } from "../support/world.ts"
 
 const PARTS = sized(3_000, 20_000)
 const PATIENCE_MS = 60_000
@@ -155,14 +154,3 @@ test(
   },
   PATIENCE_MS,
 )
-
-/** Soon, not at once: the status is made a moment after a call, and holds on to the session until then. */
-function heapBelow(bytes: number): Promise<true> {
-  return eventually(`a heap of less than ${bytes} bytes`, () => (heapBytes() < bytes ? true : undefined))
-}
-
-function heapBytes(): number {
-  Bun.gc(true)
-  Bun.gc(true)
-  return heapStats().heapSize
-}
