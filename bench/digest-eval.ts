@@ -1,22 +1,25 @@
-// Compares digest backends on real tool outputs of recorded sessions. Prints one table of all outputs and one by tool;
-// docs/digests.md explains the columns.
+// Compares digest backends on real tool outputs of recorded sessions. Prints one table of all outputs, one by tool, and one of
+// what digest lines and records hold of what the agent used after the original was folded; docs/digests.md explains them.
 //
 //   npm run eval:digest -- --sessions DIR --model extract --model /path/to/model.gguf --model openai:http://127.0.0.1:11434/v1#qwen3:0.6b
 //
-// DIR holds files of `opencode export`. --outputs N (60), --budget N tokens of a document (600), --seed N (1),
-// --threads N (0: chosen by the sidecar), --show (every digest), --json (everything, as JSON).
+// DIR holds files of `opencode export`; several, as NAME=DIR, are compared side by side. --outputs N of each (60),
+// --budget N tokens of a document (600), --seed N (1), --threads N (0: chosen by the sidecar), --show (every digest),
+// --json (everything, as JSON).
 
 import { parseArgs } from "node:util"
+import { type AfterFolding, afterFolding, type NeedCount } from "./eval/after-folding.ts"
 import { openBackend } from "./eval/backends.ts"
-import { readSessions, sampleOutputs } from "./eval/outputs.ts"
+import { exportsIn, readSessions, type Sample, sampleOutputs } from "./eval/outputs.ts"
 import { BY_TOOL, COLUMNS, type Score, score, summarize } from "./eval/score.ts"
 
-type Result = { name: string; scores: Score[] }
+type Split = { name: string; paths: string[]; samples: Sample[] }
+type Result = { name: string; scores: Score[]; folding: AfterFolding }
 
 const { values } = parseArgs({
   options: {
     model: { type: "string", multiple: true, default: ["extract"] },
-    sessions: { type: "string" },
+    sessions: { type: "string", multiple: true, default: [] },
     outputs: { type: "string", default: "60" },
     budget: { type: "string", default: "600" },
     seed: { type: "string", default: "1" },
@@ -25,26 +28,32 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
   },
 })
-if (values.sessions === undefined) fail("--sessions is missing; expected a folder with files of `opencode export`")
-const sessions = await readSessions(values.sessions).catch((error: Error) => fail(error.message))
-const samples = sampleOutputs(sessions, Number(values.outputs), Number(values.seed))
-if (samples.length === 0) fail(`${values.sessions} has no tool output of 300 tokens or more`)
+if (values.sessions.length === 0) fail("--sessions is missing; expected a folder with files of `opencode export`")
+const splits = await Promise.all(values.sessions.map(readSplit)).catch((error: Error) => fail(error.message))
 const interrupted = new AbortController()
 process.once("SIGINT", () => interrupted.abort(new Error("interrupted")))
 
 try {
   const all: Result[] = []
-  for (const spec of values.model) all.push(await run(spec))
+  for (const spec of values.model) all.push(...(await run(spec)))
   if (values.json) print(JSON.stringify(all, null, 2))
   else report(all)
 } catch (error) {
   fail(error instanceof Error ? error.message : String(error))
 }
 
-/** A table of all outputs with one row per measure, then one by tool with one row per backend. */
+/** `DIR` or `NAME=DIR`. */
+async function readSplit(given: string): Promise<Split> {
+  const [, name = "", folder = given] = /^(\w+)=(.+)$/.exec(given) ?? []
+  const paths = exportsIn(folder)
+  const samples = sampleOutputs(await readSessions(paths), Number(values.outputs), Number(values.seed))
+  if (samples.length === 0) throw new Error(`${folder} has no tool output of 300 tokens or more`)
+  return { name, paths, samples }
+}
+
 function report(all: readonly Result[]): void {
-  const tools = [...new Set(samples.map(({ source }) => source.tool))].sort()
-  print(`${samples.length} outputs of ${tools.length} tools, ${values.budget} tokens of each shown to a model\n`)
+  const tools = [...new Set(all.flatMap(({ scores }) => scores.map(({ tool }) => tool)))].sort()
+  print(`outputs alone, ${values.budget} tokens of each shown to a model\n`)
   const whole = all.map(({ scores }) => summarize(scores))
   table([
     ["", ...all.map(({ name }) => name)],
@@ -58,21 +67,53 @@ function report(all: readonly Result[]): void {
     }),
   )
   table([["tool", "", ...BY_TOOL], ...rows], 2)
+  print("\nin sessions: used after the original was folded, and held by its line or record\n")
+  reportFolding(all)
 }
 
-async function run(spec: string): Promise<Result> {
+/** One column per backend and folder; the kinds that were needed most come first. */
+function reportFolding(all: readonly Result[]): void {
+  const times = (kind: string) => all.reduce((sum, { folding }) => sum + (folding.byKind.get(kind)?.names ?? 0), 0)
+  const kinds = [...new Set(all.flatMap(({ folding }) => [...folding.byKind.keys()]))]
+  const names = (count?: NeedCount) => (count?.names ? `${count.namesHeld}/${count.names}` : "-")
+  const lines = (count?: NeedCount) => (count?.lines ? `${count.linesHeld}/${count.lines}` : "-")
+  const row = (label: string, of: (folding: AfterFolding) => string) => [
+    label,
+    ...all.map(({ folding }) => of(folding)),
+  ]
+  table([
+    row("", () => "").map((cell, at) => (at === 0 ? cell : (all[at - 1]?.name ?? ""))),
+    row("names", ({ all }) => names(all)),
+    row("lines", ({ all }) => lines(all)),
+    row("names per 1,000 tokens", ({ all, tokens }) => ((1000 * all.namesHeld) / Math.max(1, tokens)).toFixed(1)),
+    row("recalls per 100 calls", ({ recallsPer100 }) => recallsPer100.toFixed(2)),
+    row("cost", ({ cost }) => cost.toFixed(3)),
+    ...kinds
+      .sort((one, other) => times(other) - times(one))
+      .filter((kind) => times(kind) > 0)
+      .map((kind) => row(`names of ${kind}`, ({ byKind }) => names(byKind.get(kind)))),
+  ])
+}
+
+/** The backend's results, one for each folder. */
+async function run(spec: string): Promise<Result[]> {
   const opened = await openBackend(spec, Number(values.threads))
-  const scores: Score[] = []
+  const results: Result[] = []
   try {
-    for (const sample of samples) {
-      const one = await score(sample, opened, Number(values.budget), interrupted.signal)
-      scores.push(one)
-      if (values.show) print(`${opened.name} · ${one.tool} · ${one.found}/${one.needed}\n  ${one.digest}`)
+    for (const { name, paths, samples } of splits) {
+      const scores: Score[] = []
+      for (const sample of samples) {
+        const one = await score(sample, opened, Number(values.budget), interrupted.signal)
+        scores.push(one)
+        if (values.show) print(`${opened.name} · ${one.tool} · ${one.found}/${one.needed}\n  ${one.digest}`)
+      }
+      const folding = await afterFolding(paths, opened, Number(values.budget))
+      results.push({ name: [opened.name, name].filter(Boolean).join(" "), scores, folding })
     }
   } finally {
     await opened.close()
   }
-  return { name: opened.name, scores }
+  return results
 }
 
 /** Columns as wide as their cells, the first `named` of them left-aligned. */

@@ -3,7 +3,7 @@
 
 import { readdirSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { toolKindOf } from "../../src/output/tools.ts"
@@ -20,20 +20,26 @@ export type Step = { text: string; source?: DigestSource }
 export type Session = { name: string; root: string; steps: Step[] }
 export type Sample = { session: Session; at: number; source: DigestSource; tokens: number }
 
-/**
- * Every session of a folder: files of `opencode export`, or arrays of messages. Other files are skipped with a line on
- * stderr. Throws when the folder has no session.
- */
-export async function readSessions(folder: string): Promise<Session[]> {
+/** The files in a folder that may be sessions. Throws when there are none. */
+export function exportsIn(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
+  if (names.length === 0) throw new Error(`${folder} has no session; expected files of \`opencode export\``)
+  return names.sort().map((name) => join(folder, name))
+}
+
+/**
+ * Reads files of `opencode export`, or arrays of messages. Other files are skipped with a line on stderr. Throws when none
+ * is a session.
+ */
+export async function readSessions(paths: readonly string[]): Promise<Session[]> {
   const sessions: Session[] = []
-  for (const name of names.sort())
+  for (const path of paths)
     try {
-      sessions.push(sessionOf(name, await readFile(join(folder, name), "utf8")))
+      sessions.push(sessionOf(basename(path), await readFile(path, "utf8")))
     } catch (error) {
-      process.stderr.write(`${name} is skipped: ${error instanceof Error ? error.message : String(error)}\n`)
+      process.stderr.write(`${path} is skipped: ${error instanceof Error ? error.message : String(error)}\n`)
     }
-  if (sessions.length === 0) throw new Error(`${folder} has no session; expected files of \`opencode export\``)
+  if (sessions.length === 0) throw new Error("no session could be read; expected files of `opencode export`")
   return sessions
 }
 

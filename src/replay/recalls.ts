@@ -1,11 +1,13 @@
 // What the agent would have missed: lines it copied into a tool call that by then only a folded step or output contained.
-// It would have had to recall each of them, which costs a call.
+// It would have had to recall each of them, which costs a call. And what folds held for it: the names and lines it used that
+// stood nowhere in the request but in a digest line or a record.
 
 import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
 import { stringsIn, WANTED_STEPS } from "../session/steps.ts"
+import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { isClearedAt } from "./context.ts"
 
@@ -36,6 +38,19 @@ export type Missed = {
   lost: number
   /** tokens of each original to be recalled; empty when nothing was missed */
   back: readonly number[]
+  /** the names and lines the call used that were folded everywhere */
+  needs: readonly Need[]
+}
+
+/** A name or line that the agent used after all texts that contain it were folded. */
+export type Need = {
+  text: string
+  /** a line that was copied; otherwise a path or an identifier */
+  isLine: boolean
+  /** the newest text that contains it */
+  source: Source
+  /** whether a digest line, a record or the HUD says it */
+  held: boolean
 }
 
 export type Recalls = { missed(asker: Asker): Missed }
@@ -45,42 +60,43 @@ export function newRecalls(): Recalls {
   /** the call in which a part was last recalled */
   const handedBack = new Map<Part, number>()
 
-  function find(
-    line: string,
-    here: ReadonlySet<Part>,
-    { folds, hud, number, nowMs }: Asker,
-  ): "shown" | "absent" | Source {
+  /** "shown" when a text of the request contains it, "absent" when none of the session does. */
+  function needOf(text: string, isLine: boolean, here: ReadonlySet<Part>, asker: Asker): Need | "shown" | "absent" {
+    const { folds, hud, number, nowMs } = asker
     let newest: Source | undefined
-    for (const source of sources.holding(line)) {
+    let held = false
+    for (const source of sources.holding(text, !isLine)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = foldOver(source, folds)
-      if (!fold || fold.text.includes(line)) return "shown"
-      if (number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_CALLS) return "shown"
+      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_CALLS) return "shown"
+      held ||= fold.text.includes(text)
       newest ??= source
     }
-    if (!newest) return "absent"
-    return hud.includes(line) ? "shown" : newest
+    return newest ? { text, isLine, source: newest, held: held || hud.includes(text) } : "absent"
   }
 
   return {
     missed(asker) {
       sources.read(asker.context)
       const lines = copiedLines(asker.wrote)
-      if (lines.size === 0) return { copied: 0, lost: 0, back: [] }
+      const names = usedNames(asker.wrote)
       const here = new Set(asker.context.flatMap(({ parts }) => parts))
       const wanted = new Map<Part, Source>()
+      const needs = new Map<string, Need>()
       let copied = 0
       let lost = 0
-      for (const line of lines) {
-        const found = find(line, here, asker)
-        if (found === "absent") continue
-        copied++
-        if (found === "shown") continue
+      for (const text of new Set([...lines, ...names])) {
+        const need = needOf(text, lines.has(text), here, asker)
+        if (lines.has(text) && need !== "absent") copied++
+        if (typeof need === "string") continue
+        needs.set(text, need)
+        if (!need.isLine || need.held) continue
         lost++
-        wanted.set(found.part, found)
+        wanted.set(need.source.part, need.source)
       }
       for (const part of wanted.keys()) handedBack.set(part, asker.number)
-      return { copied, lost, back: [...wanted.values()].map(({ body }) => tokensOfLength(body.length)) }
+      const back = [...wanted.values()].map(({ body }) => tokensOfLength(body.length))
+      return { copied, lost, back, needs: [...needs.values()] }
     },
   }
 }
@@ -113,6 +129,14 @@ export function copiedLines({ parts }: Message): Set<string> {
   return lines
 }
 
+/** The paths and identifiers in a call's tool arguments. */
+function usedNames({ parts }: Message): Set<string> {
+  const texts = parts.flatMap((part) =>
+    part.type === "tool" && part.tool !== RECALL_TOOL ? stringsIn(part.input) : [],
+  )
+  return new Set(namesIn(texts.join("\n")).keys())
+}
+
 /** A text of a session that a line may have been copied from. */
 export type Source = {
   messageID: string
@@ -129,8 +153,8 @@ export type Source = {
 export type Sources = {
   /** Adds the messages that were not read yet. */
   read(messages: readonly Message[]): void
-  /** The texts that contain the line, newest first. */
-  holding(line: string): Generator<Source>
+  /** The texts that contain the line or, as whole words, the name, newest first. */
+  holding(text: string, isName?: boolean): Generator<Source>
 }
 
 /** Shorter words are too common to index. */
@@ -154,11 +178,12 @@ export function newSources(): Sources {
     }
   }
 
-  function rarest(line: string): readonly number[] | undefined {
+  function rarest(text: string, isName: boolean): readonly number[] | undefined {
     let found: readonly number[] | undefined
-    for (const { 0: word, index } of line.matchAll(WORD)) {
+    for (const { 0: word, index } of text.matchAll(WORD)) {
+      if (word.length < MIN_WORD_CHARS) continue
       // a word at either end of the line may be part of a longer one in the text
-      if (word.length < MIN_WORD_CHARS || index === 0 || index + word.length === line.length) continue
+      if (!isName && (index === 0 || index + word.length === text.length)) continue
       const at = places.get(word) ?? []
       if (!found || at.length < found.length) found = at
     }
@@ -178,11 +203,11 @@ export function newSources(): Sources {
             add(message, part, "text", part.text)
         }
     },
-    *holding(line) {
-      const numbers = rarest(line)
+    *holding(text, isName = false) {
+      const numbers = rarest(text, isName)
       for (let at = (numbers ?? sources).length - 1; at >= 0; at--) {
         const source = sources[numbers?.[at] ?? at]
-        if (source?.body.includes(line)) yield source
+        if (source?.body.includes(text)) yield source
       }
     },
   }

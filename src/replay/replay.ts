@@ -13,7 +13,7 @@ import { type ReplayOptions, replayCalls } from "./calls.ts"
 import { type CompactionKind, type Compactions, callsOf, watchCompactions } from "./context.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
 import { type Price, pricesOf, type Recorded } from "./prices.ts"
-import { newRecalls, recallCost } from "./recalls.ts"
+import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { messagesOf, type Piece, piece, sumTokens } from "./request.ts"
 
 export type Replay = {
@@ -43,6 +43,9 @@ export type Recalled = {
   /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
   copiedLines: number
   lostLines: number
+  /** names and lines the agent used after they were folded, and those of them that a digest line, a record or the HUD said */
+  needs: number
+  heldNeeds: number
   /** calls that would have needed a recall */
   calls: number
   /** what that would have cost, in fresh input tokens and in USD; not in `with` */
@@ -69,6 +72,8 @@ export type CallReplayed = {
   call: Prepared | undefined
   /** what recalls would have cost at this call, in fresh input tokens; not in `with` */
   recallCost: number
+  /** what the call used after it was folded */
+  needs: readonly Need[]
   /** the compaction that followed the call, if any */
   compaction: CompactionKind | undefined
 }
@@ -89,7 +94,7 @@ export function replaySession(
   const without = newBill()
   const withPlugin = newBill()
   const notice = noticeOf(options)
-  const recalled: Recalled = { copiedLines: 0, lostLines: 0, calls: 0, cost: 0, usd: 0 }
+  const recalled: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
   const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
   const pricings = new Map<string, Pricing>()
   let folds: ReadonlyMap<string, Fold> = NONE
@@ -113,6 +118,8 @@ export function replaySession(
     const sentFolds = call ? folding.folds : NONE
     const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
     recalled.copiedLines += missed.copied
+    recalled.needs += missed.needs.length
+    recalled.heldNeeds += missed.needs.filter(({ held }) => held).length
     const askedCost = recallCost(missed.back, chargeWith.tokens, price.pricing)
     if (missed.back.length) {
       recalled.lostLines += missed.lost
@@ -127,6 +134,7 @@ export function replaySession(
       with: chargeWith,
       pieces: { without: messagesWithout.flat(), with: messagesWith.flat() },
       recallCost: askedCost,
+      needs: missed.needs,
     })
   }
   if (without.spent.usd === undefined) delete recalled.usd

@@ -11,7 +11,7 @@ export function sumOf(replays: readonly Replay[]): Replay {
     billing: replays.some(({ billing }) => billing === "tokens") ? "tokens" : (replays[0]?.billing ?? "tokens"),
     without: nothing(),
     with: nothing(),
-    recalls: { copiedLines: 0, lostLines: 0, calls: 0, cost: 0, usd: 0 },
+    recalls: { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 },
     hud: { calls: 0, tokens: 0, noticeTokens: 0 },
     folds: noFolds(),
     compactions: { automatic: 0, asked: 0, avoided: 0 },
@@ -26,7 +26,7 @@ export function sumOf(replays: readonly Replay[]): Replay {
       sum[side].peakTokens = Math.max(sum[side].peakTokens, one[side].peakTokens)
       addMoney(sum[side], one[side])
     }
-    addNumbers(sum.recalls, one.recalls, ["copiedLines", "lostLines", "calls", "cost"])
+    addNumbers(sum.recalls, one.recalls, ["copiedLines", "lostLines", "needs", "heldNeeds", "calls", "cost"])
     addMoney(sum.recalls, one.recalls)
     addNumbers(sum.hud, one.hud, ["calls", "tokens", "noticeTokens"])
     addNumbers(sum.compactions, one.compactions, ["automatic", "asked", "avoided"])

@@ -49,13 +49,13 @@ function session() {
 
 describe("a line the agent copies", () => {
   test("is shown while its output is, and lines that the agent invents are not counted", () => {
-    expect(newRecalls().missed(session().asker)).toEqual({ copied: 1, lost: 0, back: [] })
+    expect(newRecalls().missed(session().asker)).toMatchObject({ copied: 1, lost: 0, back: [] })
   })
 
   test("is missed when its output is folded, which is then recalled in full", () => {
     const { asker, part, read } = session()
     const missed = newRecalls().missed({ ...asker, folds: new Map([fold(read, part)]) })
-    expect(missed).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
+    expect(missed).toMatchObject({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
   })
 
   test.each([
@@ -70,8 +70,8 @@ describe("a line the agent copies", () => {
   test("is missed when the step is folded that holds it, unless the record has it", () => {
     const { asker, read } = session()
     const missed = (text?: string) => newRecalls().missed({ ...asker, folds: new Map([stepOf(read, text)]) })
-    expect(missed()).toEqual({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
-    expect(missed(`1 read a.ts: ${LINE}`)).toEqual({ copied: 1, lost: 0, back: [] })
+    expect(missed()).toMatchObject({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
+    expect(missed(`1 read a.ts: ${LINE}`)).toMatchObject({ copied: 1, lost: 0, back: [] })
   })
 
   test("is missed when only the arguments of a folded step hold it", () => {
@@ -105,6 +105,46 @@ describe("a line the agent copies", () => {
     const recalls = newRecalls()
     const lost = (number: number) => recalls.missed({ ...asker, number, folds }).lost
     expect([lost(2), lost(3), lost(1 + WANTED_STEPS.recalled), lost(2 + WANTED_STEPS.recalled)]).toEqual([1, 0, 0, 1])
+  })
+})
+
+describe("a name or line that the agent used", () => {
+  const needsWith = (over?: Partial<Fold>, hud = "") => {
+    const { asker, part, read } = session()
+    const folds = new Map(over ? [fold(read, part, over)] : [])
+    return newRecalls()
+      .missed({ ...asker, folds, hud })
+      .needs.map(({ text, isLine, held }) => ({ text, isLine, held }))
+  }
+  const line = { text: LINE, isLine: true }
+
+  test("is no need while a text of the request contains it, nor when the agent invented it", () => {
+    expect(needsWith()).toEqual([])
+    expect(needsWith({}).map(({ text }) => text)).not.toContain("somethingNew")
+  })
+
+  test("is a need once all that contains it is folded, held if the digest line or the HUD says it", () => {
+    expect(needsWith({})).toEqual([{ ...line, held: false }])
+    expect(needsWith({ text: `folded ${ID} · ${LINE}` })).toEqual([{ ...line, held: true }])
+    expect(needsWith({}, `<hud>${LINE}</hud>`)).toEqual([{ ...line, held: true }])
+  })
+
+  test("is a name as a whole word, not as a part of another", () => {
+    const stored = new SessionBuilder()
+      .user("go")
+      .assistant([tool("read", { filePath: "a.ts" }, "function totalOf() {}")])
+      .assistant([tool("read", { filePath: "b.ts" }, "function totalOfAll() {}")])
+      .assistant([tool("grep", { pattern: "totalOf" }, "")])
+    const messages = conversationOf(stored.messages)
+    const [, a, b, wrote] = messages as [Message, Message, Message, Message]
+    const partOf = ({ parts }: Message) => parts.find(({ type }) => type === "tool")
+    const missed = (folded: Message[]) =>
+      newRecalls().missed({
+        ...{ number: 3, nowMs: 0, wrote, context: messages.slice(0, 3), hud: "" },
+        folds: new Map(folded.map((one) => fold(one, partOf(one)))),
+      }).needs
+    expect(missed([b])).toEqual([])
+    expect(missed([a])).toMatchObject([{ text: "totalOf", isLine: false, held: false, source: { messageID: a.id } }])
   })
 })
 
