@@ -29,19 +29,25 @@ test(
     const exitCode = await runDemo({
       opencode: findOpencode(),
       plugin: PLUGIN,
+      longSteps: 72,
       write: (text) => {
         printed += text
       },
     })
     expect(printed).toContain("│ <hud>")
-    expect(printed).toMatch(/stored messages changed +none/)
-    expect(printed).toMatch(/calls +15 +15/)
-    expect(printed).toMatch(/requests that change anything else +0 +0/)
+    expect(printed).toMatch(/stored messages changed: none/)
+    expect(printed).toMatch(/calls +15 +15 +74 +74/)
+    expect(printed).toMatch(/requests that change anything else +0 +0 +0 +0/)
+    // in USD: the long task with the plugin and without
+    const [, live = 0, plain = 0] = /the whole bill +\S+ +\S+ +\$([\d.]+) +\$([\d.]+)/.exec(printed) ?? []
+    expect(Number(live)).toBeGreaterThan(0)
+    expect(Number(live)).toBeLessThan(0.9 * Number(plain))
+    expect(printed).toMatch(/The long task costs [\d.]+% less with the plugin/)
     expect(printed).not.toContain("\u001b[")
     expect(exitCode).toBe(0)
     expect(readdirSync(temporary)).toEqual([])
   },
-  2 * PATIENCE_MS,
+  4 * PATIENCE_MS,
 )
 
 test(

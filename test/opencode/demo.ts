@@ -1,18 +1,24 @@
-// The demo, run by `npm run demo`. The real OpenCode with the plugin works through a scripted task, and every HUD is shown as
-// the model received it. Then the same task runs without the plugin, and the two runs are compared. It needs no account,
-// key or network. `bun test/opencode/demo.ts [PLUGIN]` runs it with another build of the plugin.
+// The demo, run by `npm run demo`. The real OpenCode with the plugin works through a short scripted task, and every HUD is
+// shown as the model received it; then through a long one. Both run again without the plugin, and what they cost is
+// compared. It needs no account, key or network. `bun test/opencode/demo.ts [PLUGIN]` runs it with another build of the
+// plugin.
 
 import { resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createHost, findOpencode, type Host, writeFiles } from "./host.ts"
+import { longWork, WORK_FILES } from "./long-work.ts"
 import { type Provider, startProvider } from "./provider.ts"
 import { canonical, commonPrefix, hudsOf, type ModelRequest, withoutHud } from "./request.ts"
-import { FILES, type Step, TURNS } from "./script.ts"
+import { FILES, type Step, TURNS, type Turn } from "./script.ts"
 import { differences, outlineOf, type StoredMessage } from "./stored.ts"
 
 const MODEL = { provider: "scripted", id: "claude-sonnet-4-5", npm: "@ai-sdk/anthropic" } as const
 const CHARS_PER_TOKEN = 4
+/** USD for a million tokens of Claude Sonnet 4.5, as models.dev lists them. */
+const PRICES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75, output: 15 }
+/** In turns of 36. */
+const LONG_STEPS = 108
 /** Like a user's pause. Timestamps could not distinguish a change right after the agent's last read from its own writes. */
 const BETWEEN_TURNS_MS = 3_000
 
@@ -22,17 +28,28 @@ export type DemoOptions = {
   /** the plugin's entry file, or its package, with options */
   plugin: string | readonly [string, object]
   write: (text: string) => void
+  /** steps of the long task, 108 by default */
+  longSteps?: number
   /** print in colour */
   colour?: boolean
   signal?: AbortSignal
+}
+
+type Task = { files: Readonly<Record<string, string>>; turns: readonly Turn[] }
+
+const SHORT: Task = { files: FILES, turns: TURNS }
+function longTask(steps: number): Task {
+  const turns = longWork(steps).map(({ prompt, replies }) => ({
+    prompt,
+    steps: replies.map((reply) => ({ does: "", reply })),
+  }))
+  return { files: WORK_FILES, turns }
 }
 
 type Outcome = {
   requests: readonly ModelRequest[]
   stored: StoredMessage[]
   root: string
-  /** from the first request to the last answer, so without OpenCode's own start */
-  workMs: number
 }
 
 /** Runs the demo and resolves with an exit code: 0, 1 when something went wrong, 130 when stopped. */
@@ -44,6 +61,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   try {
     const live = await play(
       options,
+      SHORT,
       options.plugin,
       (request, step, number) => {
         write(`\n${paint.bold(`call ${number}`)} ${paint.dim(describe(request))}\n`)
@@ -56,8 +74,15 @@ export async function runDemo(options: DemoOptions): Promise<number> {
       },
     )
     write(paint.dim("\nThe same again without the plugin, for comparison ...\n"))
-    const plain = await play(options, undefined)
-    return report(live, plain, write, paint)
+    const plain = await play(options, SHORT, undefined)
+    write(
+      paint.dim(`\nNow a task of ${LONG_STEPS} steps, with the plugin and without, which takes a minute or two ...\n`),
+    )
+    const [longLive, longPlain] = await Promise.all([
+      play(options, LONG, options.plugin),
+      play(options, LONG, undefined),
+    ])
+    return report({ live, plain }, { live: longLive, plain: longPlain }, write, paint)
   } catch (cause) {
     if (signal?.aborted) {
       write("\nstopped; nothing is left behind\n")
@@ -70,6 +95,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
 
 async function play(
   { opencode, signal }: DemoOptions,
+  { files, turns }: Task,
   plugin: DemoOptions["plugin"] | undefined,
   shown: (request: ModelRequest, step: Step, number: number) => void = () => {},
   asked: (prompt: string, changed: string[]) => void = () => {},
@@ -81,11 +107,11 @@ async function play(
     url: provider.url,
     snapshots: true,
     models: [MODEL],
-    files: FILES,
+    files,
     ...(plugin ? { plugin } : {}),
   })
   try {
-    return await work(provider, host, shown, asked, signal)
+    return await work(turns, provider, host, shown, asked, signal)
   } finally {
     await host.close()
     await provider.close()
@@ -93,6 +119,7 @@ async function play(
 }
 
 async function work(
+  turns: readonly Turn[],
   provider: Provider,
   host: Host,
   shown: (request: ModelRequest, step: Step, number: number) => void,
@@ -102,8 +129,7 @@ async function work(
   const client = await host.serve()
   const session = await client.create()
   let number = 0
-  let workMs = 0
-  for (const turn of TURNS) {
+  for (const turn of turns) {
     if (turn.changed) {
       await delay(BETWEEN_TURNS_MS, undefined, signal ? { signal } : {})
       writeFiles(host.project, turn.changed)
@@ -117,42 +143,63 @@ async function work(
       shown(request, step, ++number)
       return step.reply
     })
-    const begun = Date.now()
     await client.prompt(session, turn.prompt, signal ? { signal } : {})
-    workMs += Date.now() - begun
     if (steps.length > 0) throw new Error(`the turn ended ${steps.length} steps early; OpenCode's log:\n${host.log()}`)
   }
-  return { requests: provider.from("main"), stored: await client.messages(session), root: host.root, workMs }
+  return { requests: provider.from("main"), stored: await client.messages(session), root: host.root }
 }
 
-function report(
-  live: Outcome,
-  plain: Outcome,
-  write: (text: string) => void,
-  paint: ReturnType<typeof painter>,
-): number {
-  const changed = differences(outlineOf(plain.stored, plain.root), outlineOf(live.stored, live.root))
-  const sizes = live.requests.map((request) => Math.ceil((hudsOf(request).at(-1)?.length ?? 0) / CHARS_PER_TOKEN))
+type Runs = { live: Outcome; plain: Outcome }
+
+function report(short: Runs, long: Runs, write: (text: string) => void, paint: ReturnType<typeof painter>): number {
+  const runs = [short, long]
+  const changed = runs.flatMap(({ live, plain }) =>
+    differences(outlineOf(plain.stored, plain.root), outlineOf(live.stored, live.root)),
+  )
+  const sizes = short.live.requests.map((request) => Math.ceil((hudsOf(request).at(-1)?.length ?? 0) / CHARS_PER_TOKEN))
   const shown = sizes.filter((size) => size > 0)
   const mean = shown.reduce((sum, size) => sum + size, 0) / Math.max(1, shown.length)
+  const both = (of: (outcome: Outcome) => string) => runs.flatMap(({ live, plain }) => [of(live), of(plain)])
+  const sum = ({ requests }: Outcome, of: (request: ModelRequest) => number) =>
+    requests.reduce((total, request) => total + of(request), 0)
   write(`\n${paint.bold("measured")}\n`)
   write(
     table([
-      ["", "with the plugin", "without"],
-      ["calls", String(live.requests.length), String(plain.requests.length)],
-      ["calls with a HUD", `${shown.length} of ${sizes.length}`, "0"],
-      ["HUD tokens per call", `${Math.round(mean)} on average, ${Math.max(0, ...sizes)} at most`, "0"],
-      ["input tokens, all calls", String(inputOf(live)), String(inputOf(plain))],
-      ["not from the cache", String(freshOf(live)), String(freshOf(plain))],
-      ["share of a request equal to the one before", percent(stableShare(live)), percent(stableShare(plain))],
-      ["requests that fold something sent before", String(changesIn(live).folds), String(changesIn(plain).folds)],
-      ["requests that change anything else", String(changesIn(live).others), String(changesIn(plain).others)],
-      ["stored messages changed", changed.length === 0 ? "none" : `${changed.length}`, "-"],
-      ["time for the work", seconds(live.workMs), seconds(plain.workMs)],
+      ["", "short task", "without", "long task", "without"],
+      ["the whole bill", ...both((outcome) => usd(billOf(outcome)))],
+      ["  reads from the cache", ...both((one) => usd(sum(one, ({ usage }) => usage.cacheRead * PRICES.cacheRead)))],
+      ["  writes to the cache", ...both((one) => usd(sum(one, ({ usage }) => usage.cacheWrite * PRICES.cacheWrite)))],
+      ["  the model's answers", ...both((one) => usd(sum(one, ({ usage }) => usage.output * PRICES.output)))],
+      ["calls", ...both(({ requests }) => String(requests.length))],
+      ["input tokens, all calls", ...both((one) => amount(sum(one, inputOf)))],
+      ["largest request, tokens", ...both(({ requests }) => amount(Math.max(...requests.map(inputOf))))],
+      ["requests that fold something sent before", ...both((one) => String(changesIn(one).folds))],
+      ["requests that change anything else", ...both((one) => String(changesIn(one).others))],
+      ["share of a request equal to the one before", ...both((one) => percent(stableShare(one)))],
     ]),
   )
-  for (const change of changed.slice(0, 5)) write(`  ${change.slice(0, 300)}\n`)
-  return changed.length === 0 && shown.length > 0 && live.requests.length === plain.requests.length ? 0 : 1
+  write(`  HUD in ${shown.length} of the short task's ${sizes.length} calls: ${Math.round(mean)} tokens on average, `)
+  write(`${Math.max(0, ...sizes)} at most\n`)
+  write(`  stored messages changed: ${changed.length === 0 ? "none" : changed.length}\n`)
+  for (const change of changed.slice(0, 5)) write(`    ${change.slice(0, 300)}\n`)
+  write(`\n${verdict("The long task", long)}: settled steps leave its requests as records.\n`)
+  write(`${verdict("The short one", short)}: nothing in it has settled yet, and the HUD has its price.\n`)
+  const isWhole = runs.every(({ live, plain }) => live.requests.length === plain.requests.length)
+  return changed.length === 0 && shown.length > 0 && isWhole && billOf(long.live) < billOf(long.plain) ? 0 : 1
+}
+
+function verdict(name: string, { live, plain }: Runs): string {
+  const share = billOf(live) / billOf(plain) - 1
+  return `${name} costs ${percent(Math.abs(share))} ${share < 0 ? "less" : "more"} with the plugin`
+}
+
+/** What the requests cost, in millionths of USD. */
+function billOf({ requests }: Outcome): number {
+  const kinds = Object.keys(PRICES) as (keyof typeof PRICES)[]
+  return requests.reduce(
+    (sum, { usage }) => sum + kinds.reduce((cost, kind) => cost + usage[kind] * PRICES[kind], 0),
+    0,
+  )
 }
 
 /**
@@ -161,14 +208,17 @@ function report(
  */
 function changesIn({ requests }: Outcome): { folds: number; others: number } {
   const said = requests.map(withoutHud)
-  const changed = said.map((now, at) => now.filter((message, i) => message !== (said[at - 1]?.[i] ?? message)))
+  const changed = said.map((now, at) => !(said[at - 1] ?? []).every((message, i) => message === now[i]))
+  const folds = said.map((messages) => messages.filter((message) => FOLDED.test(message)).join("\n"))
+  const folding = changed.map((isChanged, at) => isChanged && folds[at] !== folds[at - 1])
   return {
-    folds: changed.filter((messages) => messages.some((message) => FOLDED.test(message))).length,
-    others: changed.filter((messages) => messages.some((message) => !FOLDED.test(message))).length,
+    folds: folding.filter(Boolean).length,
+    others: changed.filter((isChanged, at) => isChanged && !folding[at]).length,
   }
 }
 
-const FOLDED = /folded r\d+/
+/** What a request contains once something is folded: a line or a record. */
+const FOLDED = /folded r[0-9a-z]{7} ·|kept by hudfold as a record/
 
 /** Mean share of a request that equals the beginning of the request before it. */
 function stableShare({ requests }: Outcome): number {
@@ -179,25 +229,25 @@ function stableShare({ requests }: Outcome): number {
   return shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length)
 }
 
-function freshOf({ requests }: Outcome): number {
-  return requests.reduce((sum, { usage }) => sum + usage.input + usage.cacheWrite, 0)
+function inputOf({ usage }: ModelRequest): number {
+  return usage.input + usage.cacheRead + usage.cacheWrite
 }
 
-function inputOf({ requests }: Outcome): number {
-  return requests.reduce((sum, { usage }) => sum + usage.input + usage.cacheRead + usage.cacheWrite, 0)
+function amount(tokens: number): string {
+  return Math.round(tokens).toLocaleString("en")
 }
 
-function describe({ usage }: ModelRequest): string {
-  const input = usage.input + usage.cacheRead + usage.cacheWrite
-  return `${(input / 1000).toFixed(1)}k tokens in, ${percent(usage.cacheRead / input)} of it cached`
+function usd(millionths: number): string {
+  return `$${(millionths / 1e6).toFixed(3)}`
+}
+
+function describe(request: ModelRequest): string {
+  const input = inputOf(request)
+  return `${(input / 1000).toFixed(1)}k tokens in, ${percent(request.usage.cacheRead / input)} of it cached`
 }
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)}%`
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`
 }
 
 type Painter = Readonly<Record<"bold" | "dim" | "cyan" | "green" | "yellow", (text: string) => string>>
