@@ -38,6 +38,7 @@ export type DemoOptions = {
 type Task = { files: Readonly<Record<string, string>>; turns: readonly Turn[] }
 
 const SHORT: Task = { files: FILES, turns: TURNS }
+
 function longTask(steps: number): Task {
   const turns = longWork(steps).map(({ prompt, replies }) => ({
     prompt,
@@ -75,12 +76,14 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     )
     write(paint.dim("\nThe same again without the plugin, for comparison ...\n"))
     const plain = await play(options, SHORT, undefined)
+    const { longSteps = LONG_STEPS } = options
     write(
-      paint.dim(`\nNow a task of ${LONG_STEPS} steps, with the plugin and without, which takes a minute or two ...\n`),
+      paint.dim(`\nNow a task of ${longSteps} steps, with the plugin and without, which takes a minute or two ...\n`),
     )
+    const long = longTask(longSteps)
     const [longLive, longPlain] = await Promise.all([
-      play(options, LONG, options.plugin),
-      play(options, LONG, undefined),
+      play(options, long, options.plugin),
+      play(options, long, undefined),
     ])
     return report({ live, plain }, { live: longLive, plain: longPlain }, write, paint)
   } catch (cause) {
