@@ -379,11 +379,15 @@ function checkOrder(messages: readonly WireMessage[]): void {
   if (open.size > 0) throw new Error(`calls without results: ${[...open].join(", ")}`)
 }
 
-/** The text of everything a request has from the plugin: HUD, records, lines. */
+/** All texts of a request, in order; empty for a call. */
 export function textsOf(messages: readonly WireMessage[]): string[] {
-  return messages.flatMap(({ content }) =>
-    content.map(({ text, result }) => text ?? String((result as Json | undefined)?.value ?? "")),
-  )
+  return messages.flatMap(({ content }) => content.map(({ text, result }) => text ?? resultTextOf(result)))
+}
+
+function resultTextOf(result: Json | undefined): string {
+  const value = result?.value as { error?: { message?: string } } | string | undefined
+  if (typeof value === "string") return value
+  return value?.error ? (value.error.message ?? "") : value === undefined ? "" : JSON.stringify(value)
 }
 
 const LOOKBACK = 20

@@ -47,10 +47,8 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const model = modelIn(event)
   const isNew = newestUser(event.messages)
   const isKnown = isNew === undefined || context.known.has(event.sessionID, isNew)
-  await within(
-    Promise.all([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)]),
-    MAX_LEARNING_MS,
-  )
+  const learning = Promise.allSettled([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)])
+  await within(learning, MAX_LEARNING_MS)
   if (model) context.models.note({ id: model.modelID, providerID: model.providerID, ...context.models.listed(model) })
   const reading = read(context, event, model)
   if (!reading) return

@@ -7,7 +7,7 @@ import * as z from "zod/mini"
 import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
-import { within } from "../../system/process.ts"
+import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
 import type { Report } from "../guard.ts"
@@ -34,6 +34,7 @@ export type MakeContext = (host: {
   message: HookContext["message"]
 }) => { context: HookContext; close(): Promise<void> } | undefined
 
+const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
 const MODELS_AGE_MS = 5 * 60_000
 
@@ -61,12 +62,12 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     ...made.context,
     known,
     async learn(sessionID) {
-      known.learn(sessionID, (await stored(sessionID).catch(() => undefined)) ?? [])
+      known.learn(sessionID, (await stored(sessionID)) ?? [])
     },
     async learnModels() {
       if (Date.now() - listedMs < MODELS_AGE_MS) return
       listedMs = Date.now()
-      context.models.list(listOf(await host.model?.list?.().catch(() => undefined)) ?? [])
+      context.models.list(listOf(await host.model?.list?.()) ?? [])
     },
   }
   const report: Report = (hook, problem, cause) => {
@@ -75,14 +76,15 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   }
   const hooks = hooksV2(context, report)
   const events = new AbortController()
-  try {
+  const register = async () => {
     await host.session?.hook?.("context", hooks.context)
     await host.session?.hook?.("compaction", hooks.compaction)
     if (context.options.fold.enabled)
       await host.tool?.transform?.((editor) => editor.add(recallToolV2(context, report)))
-  } catch (cause) {
-    report("setup", "could not register everything", cause)
   }
+  // every prompt waits for setup, and one that fails is tried again
+  const registered = await within(register(), MAX_REGISTERING_MS).catch((cause) => cause ?? LATE)
+  if (registered !== undefined) report("setup", "could not register everything", registered)
   void listen(host, context, events.signal, report)
   return async () => {
     events.abort()
@@ -98,7 +100,7 @@ function directoryOf({ location }: SetupContext): string {
 /** Reads events until the plugin is unloaded. A failure of one does not end the loop. */
 async function listen(host: SetupContext, context: HookContextV2, signal: AbortSignal, report: Report): Promise<void> {
   try {
-    for await (const event of host.event?.subscribe?.({ signal }) ?? []) {
+    for await (const event of (await host.event?.subscribe?.({ signal })) ?? []) {
       if (signal.aborted) return
       try {
         hear(context, event)
