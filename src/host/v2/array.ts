@@ -211,9 +211,15 @@ function ownContent({ text }: HostPart): ContentV2 {
   return { type: "text", text: text ?? "" }
 }
 
+/** Whether the last text that the model gets is a HUD, or ends with one. */
+export function endsWithHud(messages: readonly WireMessageV2[]): boolean {
+  const last = messages.at(-1)?.content.at(-1)
+  return (last?.text ?? readResult(last?.result).text).endsWith("</hud>")
+}
+
 /**
- * Marks for the provider's cache what stands before a HUD that the next request does not have. OpenCode 2 marks the last
- * message only, and keeps a mark of a plugin's. `inside`: the HUD is part of the last message, not the whole of it.
+ * Marks for the provider's cache the message before the last one, which ends with a HUD that the next request does not
+ * have. OpenCode 2 marks the last message only, if the four marks are not used up; it keeps a mark of a plugin's.
  */
 export function markBeforeHud(messages: readonly WireMessageV2[]): WireMessageV2[] {
   const marked = [...messages]

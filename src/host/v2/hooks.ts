@@ -1,6 +1,7 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
 import { compactionFacts, paragraph } from "../../hud/prompts.ts"
+import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { ModelName } from "../../session/conversation.ts"
 import { findingsOf } from "../../session/findings.ts"
@@ -11,9 +12,8 @@ import { type Commit, guard, type Report } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
-import { isOwnMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { type ArrayReading, markBeforeHud, readArray } from "./array.ts"
+import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
 import type { Known } from "./known.ts"
 import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
 
@@ -54,7 +54,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   if (!reading) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
-  const { hud } = context.options
+  const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
   let messages: WireMessageV2[] | undefined
   const system = describedSystem(context, event.system)
@@ -63,12 +63,10 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     model,
     agent: asString(event.agent),
     canRecall: asRecord(event.tools)?.[RECALL_TOOL] !== undefined,
-    ...(isCopilot ? { slot: "tool" } : {}),
+    slot,
     onChanged() {
       messages = reading.written()
-      const last = reading.messages.at(-1)
-      const isTail = last !== undefined && isOwnMessage(last.info.id) && hud.slot !== "sticky"
-      if (isTail && marks) messages = markBeforeHud(messages)
+      if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages)
     },
   })
   return () => {
