@@ -1,10 +1,10 @@
 // The messages of an OpenCode 2 request, read in the shape of OpenCode 1's and written back. An agent's message and the
 // results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
 
+import { checkpoint, hostText, metadataOf, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
-import { type ContentV2, isWireMessage, partID, readResult, resultSaying, type WireMessageV2 } from "./message.ts"
-import { checkpoint, hostText, metadataOf } from "./stored.ts"
+import { type ContentV2, isWireMessage, readResult, resultSaying, type WireMessageV2 } from "./message.ts"
 
 /** What is known of a message beside what the request says of it: by message id, as stored or announced. */
 export type KnownMessages = { get(id: string): HostMessage | undefined }
@@ -73,7 +73,7 @@ function readGroup(
 ): [HostMessage, Group][] {
   const [first] = messages as [WireMessageV2]
   const role = first.role
-  const head: HostMessageHead = {
+  const head = {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : role === "user" ? { model } : model),
     ...stored?.info,
@@ -85,7 +85,7 @@ function readGroup(
   }
   const summary = role === "user" ? checkpointIn(first) : undefined
   if (summary !== undefined) {
-    const [asked, reply] = checkpoint(head, summary) as [HostMessage, HostMessage]
+    const [asked, reply] = checkpoint(head, summary) as unknown as [HostMessage, HostMessage]
     const none: Group = { messages: [], results: new Map() }
     return [
       [asked, { ...none, messages }],

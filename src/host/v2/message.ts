@@ -1,6 +1,7 @@
 // OpenCode 2's shapes, limited to the fields that are read: the messages of a request, what `setup` is given, and events.
 // Every field may be missing or of another type; nothing here is trusted before it is read.
 
+import { joined, textIn } from "../../store/stored-v2.ts"
 import { asRecord } from "../../system/values.ts"
 
 /** One message of a request. The results of an agent's calls are messages of their own, with role `tool` and no id. */
@@ -92,26 +93,4 @@ export function resultSaying(result: unknown, text: string): unknown {
   return files.length > 0
     ? { type: "content", value: [{ type: "text", text }, ...files] }
     : { type: "text", value: text }
-}
-
-/** The texts of a list of contents, one below the other. */
-export function joined(contents: unknown): string {
-  if (!Array.isArray(contents)) return textIn(contents)
-  return contents.flatMap((one) => (asRecord(one)?.type === "text" ? [textIn(asRecord(one)?.text)] : [])).join("\n")
-}
-
-function textIn(value: unknown): string {
-  if (typeof value === "string") return value
-  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
-}
-
-/** A command's exit code, which OpenCode 2 writes below its output. */
-export function exitIn(text: string): number | undefined {
-  const found = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))
-  return found ? Number(found[1]) : undefined
-}
-
-/** The id of a call's part within a session: providers' call ids may repeat. */
-export function partID(messageID: string, callID: string): string {
-  return `${messageID}/${callID}`
 }

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import * as z from "zod/mini"
 import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
+import { fromStored } from "../../store/stored-v2.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
@@ -19,7 +20,6 @@ import { eventV1 } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
 import { listOf, type SetupContext } from "./message.ts"
-import { fromStored } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
 export function isHostV2(context: unknown): context is SetupContext {

@@ -1,19 +1,20 @@
-// OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which the rest of this room
-// and the commands read.
+// OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which all readers know.
 
-import { asRecord, asString } from "../../system/values.ts"
-import type { HostMessage, HostMessageHead, HostPart, HostToolState, HostUsage } from "../v1/message.ts"
-import { exitIn, joined, partID } from "./message.ts"
+import { asRecord, asString } from "../system/values.ts"
+import type { RecordedMessage } from "./recording.ts"
+
+type Head = Record<string, unknown> & { id: string; sessionID: string }
+type RecordedPart = RecordedMessage["parts"][number]
 
 /** Types of stored messages that the model gets as the user's, although the user did not write them. */
 const BY_HOST: ReadonlySet<string> = new Set(["synthetic", "skill", "system", "shell", "location-switched"])
 
 /** Stored messages, each `{id, type, ...}`. Those that no model gets are left out. */
-export function fromStored(stored: readonly unknown[], sessionID: string): HostMessage[] {
+export function fromStored(stored: readonly unknown[], sessionID: string): RecordedMessage[] {
   return stored.flatMap((one) => fromOne(asRecord(one), sessionID))
 }
 
-function fromOne(stored: Record<string, unknown> | undefined, sessionID: string): HostMessage[] {
+function fromOne(stored: Record<string, unknown> | undefined, sessionID: string): RecordedMessage[] {
   const id = asString(stored?.id)
   const type = asString(stored?.type) ?? ""
   if (!stored || id === undefined) return []
@@ -28,13 +29,15 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
   if (type === "user") return [{ info: { ...head, role: "user" }, parts: userParts(stored) }]
   if (type === "assistant") return [assistantMessage(stored, head)]
   if (type === "compaction")
-    return stored.status === "completed" ? checkpoint(head, asString(stored.summary) ?? "") : []
+    return stored.status === "completed"
+      ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
+      : []
   if (BY_HOST.has(type)) return [{ info: { ...head, role: "user" }, parts: [hostText(shownText(stored))] }]
   return []
 }
 
 /** A compaction as OpenCode 1 stores it: the request for one, and a message with the summary. */
-export function checkpoint(head: HostMessageHead, summary: string): HostMessage[] {
+export function checkpoint(head: Head, summary: string): RecordedMessage[] {
   const reply = { ...head, id: `${head.id}/summary`, role: "assistant", summary: true }
   return [
     { info: { ...head, role: "user" }, parts: [{ type: "compaction", auto: true }] },
@@ -43,7 +46,7 @@ export function checkpoint(head: HostMessageHead, summary: string): HostMessage[
 }
 
 /** A text that the user did not write. */
-export function hostText(text: string): HostPart {
+export function hostText(text: string): RecordedPart {
   return { type: "text", text, synthetic: true }
 }
 
@@ -51,7 +54,7 @@ function shownText({ text, output, content }: Record<string, unknown>): string {
   return asString(text) ?? asString(output) ?? joined(content ?? "")
 }
 
-function userParts({ text, files }: Record<string, unknown>): HostPart[] {
+function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {
   const attached = Array.isArray(files) ? files.map(asRecord) : []
   return [
     { type: "text", text: asString(text) ?? "" },
@@ -63,28 +66,29 @@ function userParts({ text, files }: Record<string, unknown>): HostPart[] {
   ]
 }
 
-function assistantMessage(stored: Record<string, unknown>, head: HostMessageHead & { id: string }): HostMessage {
+function assistantMessage(stored: Record<string, unknown>, head: Head): RecordedMessage {
   const model = asRecord(stored.model)
   const agent = asString(stored.agent)
   const providerID = asString(model?.providerID)
   const modelID = asString(model?.id)
   const cost = numberIn(stored.cost)
   const tokens = asRecord(stored.tokens)
-  const info: HostMessageHead = {
+  const contents = Array.isArray(stored.content) ? stored.content.map(asRecord) : []
+  const info: Record<string, unknown> = {
     ...head,
     role: "assistant",
     ...(agent === undefined ? {} : { agent }),
     ...(providerID === undefined ? {} : { providerID }),
     ...(modelID === undefined ? {} : { modelID }),
     ...(cost === undefined ? {} : { cost }),
-    ...(tokens === undefined ? {} : { tokens: tokens as HostUsage }),
-    ...(stored.error === undefined ? {} : { error: stored.error }),
+    ...(tokens === undefined ? {} : { tokens }),
+    // what a step said and did before it failed is sent
+    ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
-  const contents = Array.isArray(stored.content) ? stored.content.map(asRecord) : []
   return { info, parts: contents.map((content) => storedPart(content, head.id)) }
 }
 
-function storedPart(content: Record<string, unknown> | undefined, messageID: string): HostPart {
+function storedPart(content: Record<string, unknown> | undefined, messageID: string): RecordedPart {
   if (content?.type === "text" || content?.type === "reasoning")
     return { type: content.type, text: asString(content.text) ?? "" }
   const callID = asString(content?.id)
@@ -101,7 +105,10 @@ function storedPart(content: Record<string, unknown> | undefined, messageID: str
   }
 }
 
-function storedState(state: Record<string, unknown>, time: Record<string, unknown> | undefined): HostToolState {
+function storedState(
+  state: Record<string, unknown>,
+  time: Record<string, unknown> | undefined,
+): Record<string, unknown> {
   const failed = state.status === "error"
   const done = failed || state.status === "completed"
   const files = Array.isArray(state.content) ? state.content : []
@@ -127,4 +134,27 @@ export function metadataOf(metadata: unknown, text: string): Record<string, unkn
 
 function numberIn(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+/** The texts of a list of contents, one below the other. */
+export function joined(contents: unknown): string {
+  if (!Array.isArray(contents)) return textIn(contents)
+  return contents.flatMap((one) => (asRecord(one)?.type === "text" ? [textIn(asRecord(one)?.text)] : [])).join("\n")
+}
+
+/** A text, or anything else as JSON. */
+export function textIn(value: unknown): string {
+  if (typeof value === "string") return value
+  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
+}
+
+/** A command's exit code, which OpenCode 2 writes below its output. */
+export function exitIn(text: string): number | undefined {
+  const found = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))
+  return found ? Number(found[1]) : undefined
+}
+
+/** The id of a call's part within a session: providers' call ids may repeat. */
+export function partID(messageID: string, callID: string): string {
+  return `${messageID}/${callID}`
 }
