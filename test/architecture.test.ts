@@ -16,7 +16,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
  * every room sees `system/values.ts`, which holds no I/O.
  */
 const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string[] }> = {
-  system: { sees: [], packages: ["node:*"] },
+  system: { sees: [], packages: ["bun:sqlite", "node:*"] },
   text: { sees: ["system"], packages: ["tokenx"] },
   output: { sees: ["text"], packages: [] },
   session: { sees: ["output"], packages: ["zod/mini"] },

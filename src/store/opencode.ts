@@ -5,9 +5,10 @@ import { isAbsolute, join } from "node:path"
 import { asc, desc, eq, isNull, sql } from "drizzle-orm"
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
+import type { SqliteDatabase } from "../system/sqlite.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
-import { loadSqlite, queriesOf, type SqliteDatabase } from "./sqlite.ts"
+import { loadSqlite, queriesOf } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
 
 // Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
