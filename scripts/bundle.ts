@@ -20,7 +20,7 @@ export async function bundle(outdir: string): Promise<string[]> {
     ...common,
     entrypoints: [join(root, "src/plugin.ts"), join(root, "src/cli/main.ts")],
     splitting: true,
-    external: ["bun:sqlite"],
+    external: ["bun:sqlite", "node:sqlite"],
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
   })
   await rename(join(outdir, "main.js"), join(outdir, "cli.js"))

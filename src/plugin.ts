@@ -1,10 +1,10 @@
-// The plugin module for OpenCode 1: only the wiring.
+// The plugin module, for OpenCode 1 (`server`) and OpenCode 2 (`setup`): only the wiring.
 
 import type { PluginModule } from "@opencode-ai/plugin"
 import { createEnv } from "./digest/digests.ts"
 import type { HookContext } from "./host/context.ts"
 import { shareDigests } from "./host/digests.ts"
-import { createLog } from "./host/log.ts"
+import { createLog, type LogClient } from "./host/log.ts"
 import { createModels, modelOf } from "./host/models.ts"
 import { createPublisher } from "./host/publisher.ts"
 import { createSessions } from "./host/sessions.ts"
@@ -12,15 +12,19 @@ import { statusOf } from "./host/status.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
+import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
 
-const server: PluginModule["server"] = async (input, given) => {
-  const log = createLog(input.client)
+type Host = Pick<HookContext, "directory" | "agents" | "messages" | "message"> & { client: LogClient | undefined }
+
+/** What the hooks of one directory share, and how it ends; undefined when the options switch the plugin off. */
+function createContext({ client, ...host }: Host, given: unknown) {
+  const log = createLog(client)
   const { options, problems } = readOptions(given)
   for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hudfold)`)
-  if (!options.enabled) return {}
+  if (!options.enabled) return
   const store = shareStore(options.store, log)
-  const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
+  const { directory } = host
   const digests = shareDigests(options, log)
   const env = createEnv(directory, digests)
   const models = createModels(options)
@@ -43,24 +47,44 @@ const server: PluginModule["server"] = async (input, given) => {
       ),
   )
   digests.onChange(publisher.publishAll)
+  const sessions = createSessions(env)
   const context: HookContext = {
+    ...host,
     options,
     log,
     env,
-    sessions: createSessions(env),
+    sessions,
     models,
     requestOptions,
     digests,
     store,
     publisher,
-    directory,
-    agents: learnAgents(input.client),
-    messages: (sessionID) => storedMessages(input.client, sessionID),
-    message: (sessionID, messageID) => storedMessage(input.client, sessionID, messageID),
   }
-  return createHooks(context, async () => {
+  const close = async () => {
     await Promise.all([publisher.close(), digests.release(), store.release()])
-  })
+  }
+  return { context, close }
 }
 
-export default { id: "opencode-hudfold", server } satisfies PluginModule
+const server: PluginModule["server"] = async ({ client, directory, worktree }, given) => {
+  const made = createContext(
+    {
+      client,
+      directory: worktree && worktree !== "/" ? worktree : directory,
+      agents: learnAgents(client),
+      messages: (sessionID) => storedMessages(client, sessionID),
+      message: (sessionID, messageID) => storedMessage(client, sessionID, messageID),
+    },
+    given,
+  )
+  return made ? createHooks(made.context, made.close) : {}
+}
+
+/** Called by OpenCode 1 too, with another argument: then nothing may be started. */
+async function setup(host: unknown): Promise<(() => Promise<void>) | undefined> {
+  if (!isHostV2(host)) return
+  const agents = { helperPrompts: [], withoutRecall: new Set<string>() }
+  return setupV2(host, (given) => createContext({ ...given, agents }, host.options))
+}
+
+export default { id: "opencode-hudfold", server, setup } satisfies PluginModule & { setup: unknown }

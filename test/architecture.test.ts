@@ -16,7 +16,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
  * every room sees `system/values.ts`, which holds no I/O.
  */
 const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string[] }> = {
-  system: { sees: [], packages: ["node:*"] },
+  system: { sees: [], packages: ["bun:sqlite", "node:*"] },
   text: { sees: ["system"], packages: ["tokenx"] },
   output: { sees: ["text"], packages: [] },
   session: { sees: ["output"], packages: ["zod/mini"] },
@@ -34,7 +34,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   status: { sees: ["fold"], packages: ["zod/mini", "node:*"] },
   host: {
     sees: ["replay", "store", "status", "options.ts", "package.json"],
-    packages: ["@opencode-ai/plugin", "node:fs/promises", "node:path"],
+    packages: ["@opencode-ai/plugin", "zod/mini", "node:fs/promises", "node:path"],
   },
   "plugin.ts": { sees: ["host", "options.ts"], packages: ["@opencode-ai/plugin"] },
   // the panel and the commands read stored sessions with the host's adapter
@@ -163,7 +163,7 @@ test("one file of the sidecar imports the engine, the others its types alone", (
 test("the plugin's entry exports its default and nothing else", async () => {
   const entry = (await import("../src/plugin.ts")) as Record<string, unknown>
   expect(Object.keys(entry)).toEqual(["default"])
-  expect(Object.keys(entry.default as object).sort()).toEqual(["id", "server"])
+  expect(Object.keys(entry.default as object).sort()).toEqual(["id", "server", "setup"])
 })
 
 test("nothing the host loads writes to the console", () => {

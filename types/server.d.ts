@@ -4,5 +4,6 @@
 declare const plugin: {
   id: string
   server(input: object, options?: Record<string, unknown>): Promise<object>
+  setup(context: unknown): Promise<(() => Promise<void>) | undefined>
 }
 export default plugin

@@ -3,5 +3,6 @@
 declare const plugin: {
   id: string
   tui(api: object, options?: Record<string, unknown>, meta?: object): Promise<void>
+  setup(context: unknown): Promise<(() => void) | undefined>
 }
 export default plugin

@@ -1,5 +1,6 @@
 // `hudfold doctor`: checks an installation and prints one line per check, with a fix for what is wrong. The checks are in
 // `src/doctor/`; here is their output.
+
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
@@ -8,10 +9,11 @@ import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { type Databases, databasesSchema, readDatabases } from "../doctor/store.ts"
 import { homeFolder } from "../system/data-folder.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { plural } from "../text/format.ts"
 import { readFolder } from "./arguments.ts"
 import { BYTES, lateProgress } from "./progress.ts"
-import { askOnBun, hasSqlite } from "./runtime.ts"
+import { askOnBun } from "./runtime.ts"
 import { coloured, escapedLine, print, untilInterrupted } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
 

@@ -1,11 +1,13 @@
 // `hudfold inspect`: the HUD of a recorded session, or a whole request with records and folds, as the model would see it at
 // one of its calls.
+
 import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import type { Recording } from "../store/recording.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { readNumber } from "./arguments.ts"
-import { hasSqlite, runOnBun } from "./runtime.ts"
+import { runOnBun } from "./runtime.ts"
 import { isSessionFile, OPTIONS_ARGUMENT, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
 import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 

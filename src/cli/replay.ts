@@ -1,10 +1,12 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
+
 import { defineCommand } from "citty"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { allIn, savedUsd } from "../replay/saved.ts"
 import { sumOf } from "../replay/sum.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
-import { hasSqlite, runOnBun } from "./runtime.ts"
+import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
   type FailedSession,

@@ -1,4 +1,5 @@
 // `hudfold report`: writes recorded sessions, with and without the plugin, into one HTML file.
+
 import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
@@ -7,8 +8,9 @@ import { sumOf } from "../replay/sum.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { headline } from "../report/words.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { readNumber } from "./arguments.ts"
-import { hasSqlite, runOnBun } from "./runtime.ts"
+import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
   needDatabase,

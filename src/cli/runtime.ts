@@ -1,5 +1,4 @@
-// Access to SQLite. The CLI runs on Node and reads OpenCode's database with Bun's SQLite, so commands that need it run the
-// CLI once more on Bun. Bun is available wherever OpenCode is, since OpenCode's binary contains it.
+// Access to SQLite. The CLI runs on Node; where that has no SQLite, commands that need it run the CLI once more on Bun. Bun is available wherever OpenCode is, since OpenCode's binary contains it.
 import { execFile, spawn } from "node:child_process"
 import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
@@ -19,8 +18,6 @@ type BunCommand = { command: string; env: Record<string, string> }
  */
 const CHILD_VARIABLE = "HUDFOLD_ON_BUN"
 let isChild = false
-
-export const hasSqlite = (): boolean => process.versions.bun !== undefined
 
 /**
  * Must be called before anything reads the working directory, and before any process is started: an inherited BUN_BE_BUN

@@ -4,7 +4,7 @@
 import { accessSync, constants, statSync } from "node:fs"
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
 
-/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun, else node, from PATH. */
+/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, else a host that is Node. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
 
 export type LaunchSpec = {
@@ -69,6 +69,9 @@ function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } 
   for (const name of runtime === "auto" ? ["bun", "node", "opencode"] : [runtime]) {
     const command = find(name)
     if (command !== undefined) return { command, isBun: name !== "node" }
+    // a host on plain Node is a program to run it on, although no node is on PATH
+    if (name === "node" && runtime === "auto" && !hostIsBun && /^node(?:\.exe)?$/i.test(basename(execPath)))
+      return { command: execPath, isBun: false }
   }
   if (runtime === "auto") return { reason: "the sidecar runs on bun or node, and neither is on PATH; install one" }
   const what = `the option digest.runtime is "${runtime}", and no ${runtime} is on PATH`

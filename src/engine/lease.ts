@@ -1,17 +1,20 @@
 // Lets only one of several OpenCode processes load the model: the one that holds the lock of a SQLite file. The system
 // releases the lock however its holder ends, on every platform. Nothing is ever written to the file. See decisions/010.
 
-import type { Database } from "bun:sqlite"
 import { closeSync, lstatSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { makePrivateFolder } from "../system/private-folder.ts"
+import { findSqlite, type SqliteDatabase } from "../system/sqlite.ts"
 
 export type Lease = ReturnType<typeof createLease>
+
+/** SQLite's number for a lock that another has, where Node reports one. */
+const BUSY = 5
 
 /** Keep a reference while it is held: Bun closes a database that is garbage collected. */
 export function createLease(folder: string) {
   const path = join(folder, "sidecar.lease")
-  let held: Database | undefined
+  let held: SqliteDatabase | undefined
   return {
     /**
      * - `held`: this process has it
@@ -21,9 +24,9 @@ export function createLease(folder: string) {
      */
     async acquire(): Promise<"held" | "busy" | { unavailable: string }> {
       if (held) return "held"
-      if (!process.versions.bun) return { unavailable: "the host has no SQLite" }
+      const Database = await findSqlite()
+      if (!Database) return { unavailable: "the host has no SQLite" }
       try {
-        const { Database } = await import("bun:sqlite")
         makePrivate(folder, path)
         const database = new Database(path, { readwrite: true, create: true })
         try {
@@ -36,8 +39,8 @@ export function createLease(folder: string) {
         held = database
         return "held"
       } catch (error) {
-        const code = error instanceof Error && "code" in error ? String(error.code) : ""
-        if (code.startsWith("SQLITE_BUSY")) return "busy"
+        const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+        if (String(code).startsWith("SQLITE_BUSY") || errcode === BUSY) return "busy"
         return { unavailable: error instanceof Error ? error.message : String(error) }
       }
     },

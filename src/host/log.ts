@@ -1,7 +1,6 @@
 // The plugin's messages: OpenCode's own log, and toasts for what the user should act on. Never stdout or stderr, which
 // belong to OpenCode's screen and to `run --format json`.
 
-import type { PluginInput } from "@opencode-ai/plugin"
 import { redact } from "../text/redact/redact.ts"
 import { ACTIVE, cut } from "../text/sanitize.ts"
 
@@ -9,13 +8,23 @@ export type Level = "debug" | "info" | "warn" | "error"
 
 export type Log = ReturnType<typeof createLog>
 
+/** The part of OpenCode 1's client that logs. */
+export type LogClient = {
+  app?: { log(line: { body: { service: string; level: Level; message: string } }): Promise<unknown> }
+  tui?: {
+    showToast(toast: {
+      body: { title: string; message: string; variant: "warning"; duration: number }
+    }): Promise<unknown>
+  }
+}
+
 const MAX_LINE_CHARS = 1000
 /** Different lines remembered. Beyond that nothing is logged, so that memory stays bounded. */
 const MAX_LINES = 500
 const MAX_TOAST_CHARS = 600
 const TOAST_MS = 12_000
 
-export function createLog(client: PluginInput["client"] | undefined) {
+export function createLog(client: LogClient | undefined) {
   const said = new Set<string>()
   const waiting: string[] = []
   let canShow = false

@@ -22,6 +22,7 @@ export function createModels(options: Options) {
   const known = new Map<string, Known>()
   let answer: PageLimits = HOST_LIMITS
   let compaction: { auto?: boolean; reserved?: number } = {}
+  let listed = new Map<string, object>()
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
   return {
     /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
@@ -40,6 +41,12 @@ export function createModels(options: Options) {
         MAX_MODELS,
       )
     },
+    /** Takes OpenCode 2's list of models; see `listed`. */
+    list(models: readonly unknown[]): void {
+      if (models.length > 0) listed = new Map(models.flatMap(listedModel))
+    },
+    /** Limit and price of a model in that list, for `note`. */
+    listed: (name: ModelName): object => listed.get(modelKey(name)) ?? {},
     /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
     configure(config: unknown): void {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
@@ -75,6 +82,17 @@ export function createModels(options: Options) {
 /** The model of the next call: the one last called, unless the messages name another since. */
 export function modelOf({ called, ledger }: Session, named = ledger.facts.model): ModelName | undefined {
   return called && called.named === modelKey(named) ? called.model : named
+}
+
+/** A model of OpenCode 2's list, as OpenCode 1 passes one. Of several prices it is the one without a tier. */
+function listedModel(model: unknown): [string, object][] {
+  const { id, providerID, limit, cost, api, package: npm } = asRecord(model) ?? {}
+  if (typeof id !== "string" || typeof providerID !== "string") return []
+  const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
+  const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
+  const charged = price ? { cost: price } : {}
+  const by = asString(asRecord(api)?.npm) ?? asString(asRecord(api)?.package) ?? asString(npm)
+  return [[modelKey({ providerID, modelID: id }), { limit, ...charged, ...(by ? { api: { npm: by } } : {}) }]]
 }
 
 function readLimits(value: unknown): ModelLimits {

@@ -5,6 +5,7 @@ import type { Options } from "../options.ts"
 import type { Store } from "../store/open.ts"
 import { openStore } from "../store/open.ts"
 import { createShared, type Share } from "../system/shared.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import type { Log } from "./log.ts"
 
 export type SharedStore = ReturnType<typeof shareStore>
@@ -21,8 +22,8 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
     if (enabled && !released) share ??= stores.acquire(path ?? "", {}, () => startOpening(path, log))
     return share?.value
   }
-  // Without Bun there is no SQLite. The warning about that should come at startup, not in the middle of a session.
-  if (!process.versions.bun) open()
+  // Without SQLite the warning about that should come at startup, not in the middle of a session.
+  if (!hasSqlite()) open()
   return {
     open,
     /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */

@@ -34,7 +34,7 @@ const TOOLS: Readonly<Record<Exclude<ToolKind, "other">, string>> = {
   search: "grep codesearch lsp",
   list: "glob list ls",
   web: "webfetch websearch",
-  task: "task",
+  task: "task subagent",
   todo: "todowrite todoread",
   skill: "skill",
   question: "question",

@@ -5,6 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import type { Fold } from "../fold/fold.ts"
 import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
+import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
 import { MAX_SESSION_FOLDS, type StoredFolds } from "./fold-rows.ts"
@@ -23,7 +24,7 @@ import {
   writeFold,
 } from "./record.ts"
 import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
-import { type Queries, queriesOf, readPragma, type SqliteClass, type SqliteDatabase } from "./sqlite.ts"
+import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
 

@@ -48,8 +48,8 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
 export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof StoreError) return "unwritable"
-    const { errno, code } = cause as NodeJS.ErrnoException
-    // By number, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
+    const { code, errcode, errno = errcode } = cause as NodeJS.ErrnoException & { errcode?: number }
+    // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
     // System errors have negative numbers and a code such as EACCES.
     if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"

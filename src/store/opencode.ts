@@ -5,11 +5,13 @@ import { isAbsolute, join } from "node:path"
 import { asc, desc, eq, isNull, sql } from "drizzle-orm"
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
+import type { SqliteDatabase } from "../system/sqlite.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
 import { loadSqlite, queriesOf } from "./sqlite.ts"
+import { fromStored } from "./stored-v2.ts"
 
-// Only the three tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
+// Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
 // tables, above all those with credentials, are not named anywhere in this package.
 const session = sqliteTable("session", {
   id: text("id").primaryKey(),
@@ -41,6 +43,30 @@ const part = sqliteTable("part", {
   data: text("data").notNull(),
 })
 
+/** OpenCode 2's sessions, in the same file. It imports those of OpenCode 1 once, under the same ids. */
+const sessionV2 = sqliteTable("session_v2", {
+  id: text("id").primaryKey(),
+  projectID: text("project_id").notNull(),
+  parentID: text("parent_id"),
+  directory: text("directory").notNull(),
+  title: text("title").notNull(),
+  version: text("version").notNull(),
+  revert: text("revert"),
+  timeCreated: integer("time_created").notNull(),
+  timeUpdated: integer("time_updated").notNull(),
+})
+
+/** `data` is JSON of the message without `id` and `type`, which are columns. */
+const messageV2 = sqliteTable("session_message", {
+  id: text("id").primaryKey(),
+  sessionID: text("session_id").notNull(),
+  type: text("type").notNull(),
+  seq: integer("seq").notNull(),
+  data: text("data").notNull(),
+})
+
+type Row = Omit<typeof session.$inferSelect, "slug">
+
 const BUSY_TIMEOUT_MS = 2000
 
 /** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
@@ -51,20 +77,28 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   guarded(path, () => database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`))
   const db = queriesOf(database)
 
+  // OpenCode 2 may have made the file, or not yet have been there
+  let known: Tables | undefined
+  const tables = () => {
+    known ??= tablesOf(database)
+    return known
+  }
+  const columns = { id: session.id, timeUpdated: session.timeUpdated }
+  const columnsV2 = { id: sessionV2.id, timeUpdated: sessionV2.timeUpdated }
+
   function find(id: string): string {
     if (id === "latest") {
       const [newest] = recent(1)
       if (newest) return newest.id
       throw new StoreError("SESSION_NOT_FOUND", `${path} has no sessions yet; run opencode first`)
     }
-    const found = db
-      .select({ id: session.id })
-      .from(session)
-      .where(sql`substr(${session.id}, 1, ${id.length}) = ${id}`)
-      .orderBy(desc(session.timeUpdated))
-      .limit(4)
-      .all()
-      .map((row) => row.id)
+    const begins = (column: typeof session.id | typeof sessionV2.id) => sql`substr(${column}, 1, ${id.length}) = ${id}`
+    const v1 = () => db.select(columns).from(session).where(begins(session.id))
+    const v2 = () => db.select(columnsV2).from(sessionV2).where(begins(sessionV2.id))
+    const found = newestOf(
+      tables().v2 ? v2().orderBy(desc(sessionV2.timeUpdated)).limit(4).all() : [],
+      tables().v1 ? v1().orderBy(desc(session.timeUpdated)).limit(4).all() : [],
+    ).map((row) => row.id)
     const [only] = found
     if (found.includes(id)) return id
     if (only === undefined || id === "") {
@@ -76,15 +110,41 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     throw new StoreError("SESSION_AMBIGUOUS", `${id} matches more than one session id (${some}); give more characters`)
   }
 
-  function recent(limit: number) {
-    const own = isNull(session.parentID)
-    return db.select().from(session).where(own).orderBy(desc(session.timeUpdated), asc(session.id)).limit(limit).all()
+  function recent(limit: number): Row[] {
+    const v1 = () =>
+      db.select().from(session).where(isNull(session.parentID)).orderBy(desc(session.timeUpdated), asc(session.id))
+    const v2 = () =>
+      db
+        .select()
+        .from(sessionV2)
+        .where(isNull(sessionV2.parentID))
+        .orderBy(desc(sessionV2.timeUpdated), asc(sessionV2.id))
+    return newestOf<Row>(tables().v2 ? v2().limit(limit).all() : [], tables().v1 ? v1().limit(limit).all() : []).slice(
+      0,
+      limit,
+    )
+  }
+
+  function fetchV2(sessionID: string) {
+    if (!tables().v2) return
+    const row = db.select().from(sessionV2).where(eq(sessionV2.id, sessionID)).get()
+    const messages = db
+      .select({ id: messageV2.id, type: messageV2.type, data: messageV2.data })
+      .from(messageV2)
+      .where(eq(messageV2.sessionID, sessionID))
+      .orderBy(asc(messageV2.seq))
+      .all()
+    // a session whose import failed has its messages in the old tables only
+    return row && messages.length > 0 ? { row, messages } : undefined
   }
 
   function fetch(id: string) {
     return db.transaction(() => {
       const sessionID = find(id)
+      const v2 = fetchV2(sessionID)
+      if (v2 || !tables().v1) return { v2, row: undefined, messages: [], parts: [] }
       return {
+        v2,
         row: db.select().from(session).where(eq(session.id, sessionID)).get(),
         messages: db
           .select({ id: message.id, data: message.data })
@@ -109,7 +169,12 @@ export async function openOpencode(options: { path?: string; env?: Environment }
      * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
      */
     readSession(id: string): Recording {
-      const { row, messages, parts } = guarded(path, () => fetch(id))
+      const { v2, row, messages, parts } = guarded(path, () => fetch(id))
+      if (v2) {
+        const stored = v2.messages.map(({ id, type, data }) => withIds(data, { id, type }))
+        const { messages, skipped } = readMessages(fromStored(stored, v2.row.id))
+        return { info: infoOf(v2.row), messages, skipped: skipped + stored.filter((one) => !one).length }
+      }
       if (!row) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
       const partsOf = new Map<string, unknown[]>(messages.map(({ id }) => [id, []]))
       for (const { id, messageID, data } of parts) {
@@ -157,7 +222,24 @@ function channelFiles(folder: string): string[] {
   }
 }
 
-function infoOf(row: typeof session.$inferSelect): RecordedSession {
+type Tables = { v1: boolean; v2: boolean }
+
+function tablesOf(database: SqliteDatabase): Tables {
+  const rows = database.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  const names = new Set(rows.map(({ name }) => name))
+  const v2 = names.has("session_v2") && names.has("session_message")
+  // without either, the old ones are named in the error
+  return { v1: names.has("session") || !v2, v2 }
+}
+
+/** Rows of both hosts, those that changed last first. A session that both know is OpenCode 2's. */
+function newestOf<T extends { id: string; timeUpdated: number }>(v2: readonly T[], v1: readonly T[]): T[] {
+  const known = new Set(v2.map(({ id }) => id))
+  const rows = [...v2, ...v1.filter(({ id }) => !known.has(id))]
+  return rows.sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))
+}
+
+function infoOf(row: Row): RecordedSession {
   const { parentID, revert, timeCreated, timeUpdated, ...rest } = row
   const time = { created: timeCreated, updated: timeUpdated }
   return {

@@ -1,20 +1,18 @@
-// SQLite for drizzle. `bun:sqlite` is imported dynamically and only here, so that everything else loads under plain Node too.
+// SQLite for drizzle.
 import type { Database } from "bun:sqlite"
 import { SQLiteBunSession } from "drizzle-orm/bun-sqlite/session"
 import { BaseSQLiteDatabase, SQLiteSyncDialect } from "drizzle-orm/sqlite-core"
+import { findSqlite, type SqliteClass, type SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 
-export type SqliteDatabase = Database
-export type SqliteClass = typeof Database
 export type Queries = BaseSQLiteDatabase<"sync", void>
 
-/** Rejects with NO_SQLITE if the runtime is not Bun. */
+/** Rejects with NO_SQLITE if the runtime has none. */
 export async function loadSqlite(): Promise<SqliteClass> {
-  try {
-    return (await import("bun:sqlite")).Database
-  } catch (cause) {
-    throw new StoreError("NO_SQLITE", `this needs Bun's SQLite, but runs on Node ${process.versions.node}`, { cause })
-  }
+  const found = await findSqlite()
+  if (found) return found
+  const what = `this needs SQLite, and Node ${process.versions.node} has none`
+  throw new StoreError("NO_SQLITE", `${what}; run it on Bun or on Node 22.16 or newer`)
 }
 
 // drizzle's own `drizzle()` for Bun imports `bun:sqlite` statically. A bundler hoists that import to the top of the file,

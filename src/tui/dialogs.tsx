@@ -7,6 +7,7 @@ import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
 import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import { episodeName } from "../status/words.ts"
+import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
 import { fit } from "./text.ts"
@@ -37,35 +38,36 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
 
 /** What is folded in a session, the newest first: an output opens to its original, an episode to its record and steps. */
 export function showFolds(api: TuiPluginApi, reporter: Reporter, { sessionID, folding }: Status): void {
-  const rows = foldRows(folding, listWidth(api))
-  api.ui.dialog.replace(() => (
-    <api.ui.DialogSelect<FoldedThing>
-      title={foldsTitle(folding)}
-      placeholder="Search; enter shows the original, or an episode's record and steps"
-      options={rows}
-      onSelect={({ value }) => {
-        if (value.kind === "episode") showEpisode(api, reporter, sessionID, value.episode)
-        else recall(api, reporter, sessionID, value.fold)
-      }}
-    />
-  ))
-  api.ui.dialog.setSize("large")
+  showList<FoldedThing>(api, {
+    title: foldsTitle(folding),
+    placeholder: "Search; enter shows the original, or an episode's record and steps",
+    options: foldRows(folding, listWidth(api)),
+    onSelect({ value }) {
+      if (value.kind === "episode") showEpisode(api, reporter, sessionID, value.episode)
+      else recall(api, reporter, sessionID, value.fold)
+    },
+  })
 }
 
 function showEpisode(api: TuiPluginApi, reporter: Reporter, sessionID: string, episode: EpisodeStatus): void {
-  const rows = episodeRows(episode, listWidth(api))
-  api.ui.dialog.replace(() => (
-    <api.ui.DialogSelect<FoldStatus | "record">
-      title={`Episode: ${episodeName(episode)}`}
-      placeholder="Search; enter shows the record, or a step's original"
-      options={rows}
-      onSelect={({ value }) => {
-        if (value === "record") showText(api, recordDialog(episode))
-        else recall(api, reporter, sessionID, value)
-      }}
-    />
-  ))
-  api.ui.dialog.setSize("large")
+  showList<FoldStatus | "record">(api, {
+    title: `Episode: ${episodeName(episode)}`,
+    placeholder: "Search; enter shows the record, or a step's original",
+    options: episodeRows(episode, listWidth(api)),
+    onSelect({ value }) {
+      if (value === "record") showText(api, recordDialog(episode))
+      else recall(api, reporter, sessionID, value)
+    },
+  })
+}
+
+/** A list to choose from, by the dialog of the host. */
+function showList<T>(api: TuiPluginApi & Partial<ListDialogs>, list: ListDialog<T>): void {
+  if (api.showList) api.showList(list)
+  else {
+    api.ui.dialog.replace(() => <api.ui.DialogSelect<T> {...list} />)
+    api.ui.dialog.setSize("large")
+  }
 }
 
 function recall(api: TuiPluginApi, reporter: Reporter, sessionID: string, fold: FoldStatus): void {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,6 +10,8 @@ import { promisify } from "node:util"
 import { createHost, findOpencode } from "../opencode/host.ts"
 import { startProvider } from "../opencode/provider.ts"
 import { hudsOf } from "../opencode/request.ts"
+import { nodeHasSqlite } from "../store/support.ts"
+import { PARTIAL_CONTEXT } from "../support/host-v2.ts"
 import { pack } from "../support/pack.ts"
 import { read, say, use } from "../support/world.ts"
 
@@ -48,7 +50,7 @@ describe("the package", () => {
 })
 
 describe("under plain Node, without Bun", () => {
-  test("the built plugin loads, its hooks work, and it says once that its store is in memory", async () => {
+  test("the built plugin loads, its hooks work, and its store is a file, or in memory where Node has no SQLite", async () => {
     const program = `
       const { default: plugin } = await import(${JSON.stringify(join(root, "dist/plugin.js"))})
       const logged = []
@@ -80,9 +82,54 @@ describe("under plain Node, without Bun", () => {
     expect(last).toContain("failing `read a.ts`")
     expect(system).toHaveLength(1)
     expect(system[0]).toContain("status by hudfold")
-    expect(logged).toHaveLength(1)
-    expect(logged[0]).toMatchObject({ level: "warn", message: expect.stringContaining("memory") })
+    const memory = { level: "warn", message: expect.stringContaining("memory") }
+    expect(logged).toMatchObject(nodeHasSqlite ? [] : [memory])
+    expect(existsSync(join(folder, "opencode-hudfold/hud.db"))).toBe(nodeHasSqlite)
   }, 30_000)
+})
+
+describe("where OpenCode 2 looks", () => {
+  // under plain Node, with none of the terminal's libraries
+  const loaded = async (target: string) => {
+    const partial = Object.keys(PARTIAL_CONTEXT)
+    const program = `
+      const module = await import(${JSON.stringify(target)})
+      const context = Object.fromEntries(${JSON.stringify(partial)}.map((name) => [name, {}]))
+      const { id, server, setup } = module.default
+      const nothing = await setup(context)
+      console.log(JSON.stringify({ exports: Object.keys(module), keys: Object.keys(module.default), id, nothing: nothing === undefined, plain: Object.getPrototypeOf(module.default) === Object.prototype, types: [typeof server, typeof setup] }))`
+    const { stdout, stderr } = await run("node", ["--input-type=module", "-e", program], {
+      cwd: root,
+      env: { PATH: process.env.PATH ?? "", HUDFOLD_DATA: join(folder, "untouched") },
+    })
+    expect(stderr).toBe("")
+    return JSON.parse(stdout) as object
+  }
+  const EXPECTED = {
+    exports: ["default"],
+    keys: ["id", "server", "setup"],
+    id: "opencode-hudfold",
+    nothing: true,
+    plain: true,
+    types: ["function", "function"],
+  }
+
+  test("in a configured folder, server.* comes before index.*; it is the plugin", async () => {
+    const entries = readdirSync(root).filter((name) => /^(?:server|index|tui)\./.test(name))
+    expect(entries.sort()).toEqual(["server.js", "tui.js"])
+    expect(await loaded(join(root, "server.js"))).toEqual(EXPECTED)
+    expect(existsSync(join(folder, "untouched"))).toBe(false)
+  })
+
+  test("of an installed package it is the export ./server", async () => {
+    expect(await loaded("opencode-hudfold/server")).toEqual(EXPECTED)
+  })
+
+  test("the terminal's half forwards to what is built", async () => {
+    const text = readFileSync(join(root, "tui.js"), "utf8")
+    expect(text).toContain('export { default } from "./dist/tui.js"')
+    expect(existsSync(join(root, "dist/tui.js"))).toBe(true)
+  })
 })
 
 describe("a checkout", () => {

@@ -32,6 +32,7 @@ const KINDS: [what: string, path: RegExp, files: number][] = [
   ["the changes", /^CHANGELOG\.md$/, 1],
   ["the options", /^(?:opencode\.json\.example|options\.schema\.json)$/, 2],
   ["the entries and their types", /^(?:dist\/(?:plugin|tui)\.js|types\/(?:server|tui)\.d\.ts)$/, 4],
+  ["OpenCode 2's entries of a folder", /^(?:server|tui)\.js$/, 2],
   ["the programs", /^dist\/(?:cli|sidecar)\.js$/, 2],
   ["the report's page", /^dist\/report-page\.(?:js|css)$/, 2],
   ["the licences", /^dist\/licenses\.txt$/, 1],

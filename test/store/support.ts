@@ -13,6 +13,14 @@ export const fixtures = join(import.meta.dir, "fixtures")
 /** OpenCode's binary, which can run scripts on its embedded Bun. */
 export const opencode = join(root, "node_modules/.bin/opencode")
 
+/** Whether the Node on PATH has SQLite, as those from 22.16 on do. */
+export const nodeHasSqlite =
+  Bun.spawnSync([
+    "node",
+    "-e",
+    `process.exit("setReturnArrays" in (process.getBuiltinModule?.("node:sqlite")?.StatementSync.prototype ?? {}) ? 0 : 1)`,
+  ]).exitCode === 0
+
 /** A new folder, removed when disposed: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), "hud-test-"))

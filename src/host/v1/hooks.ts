@@ -51,7 +51,7 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
 const NO_FOLDS: Folds = new Map()
 
 /** The tool handles its own errors, so it needs no guard. */
-function recallSources(context: HookContext, report: Report): RecallSources {
+export function recallSources(context: HookContext, report: Report): RecallSources {
   const { sessions, models, env, message, messages } = context
   // several folds may be of one message; the messages exist only for one recall
   const entries = new WeakMap<Message, Entry>()

@@ -4,10 +4,10 @@
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
-import { NO_HUD } from "../../hud/slots.ts"
+import { NO_HUD, type Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
-import { modelKey } from "../../session/conversation.ts"
+import { type ModelName, modelKey } from "../../session/conversation.ts"
 import { focusOf } from "../../session/steps.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
@@ -27,9 +27,23 @@ const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1
 
+/** A request to prepare. OpenCode 1 passes the messages only; the other fields are what OpenCode 2 says beside them. */
+export type MessagesRequest = {
+  messages: unknown
+  /** the model that is called */
+  model?: ModelName | undefined
+  agent?: string | undefined
+  /** the agent may call `hud_recall` */
+  canRecall?: boolean
+  /** in place of the option */
+  slot?: Slot
+  /** Called in the commit once the messages are changed, before anything else takes note of it. */
+  onChanged?(): void
+}
+
 export function onMessages(
   context: HookContext,
-  output: { messages: unknown },
+  output: MessagesRequest,
 ): Commit | undefined | Promise<Commit | undefined> {
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
@@ -50,18 +64,20 @@ export function onMessages(
   // nothing is folded before the store is open, so the first request of a session waits for it a moment
   const opening = request === 1 && !context.store.isReady() ? context.store.opening() : undefined
   const ready = restored ?? (opening && within(opening, MAX_STORE_WAIT_MS))
-  if (!ready) return prepare(context, session, messages)
+  if (!ready) return prepare(context, session, messages, output)
   // the store may answer so late that the next request has started: then this one is outdated
-  return ready.then(() => (session.requests === request ? prepare(context, session, messages) : undefined))
+  return ready.then(() => (session.requests === request ? prepare(context, session, messages, output) : undefined))
 }
 
-function prepare(context: HookContext, session: Session, messages: HostMessage[]): Commit {
+function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {
   const conversation = conversationOf(messages)
   const reading = session.ledger.read(conversation)
-  const { agent, model: named } = reading.facts
+  const { model: named } = reading.facts
+  const agent = request.agent ?? reading.facts.agent
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
       applyChange(messages, UNCHANGED)
+      request.onChanged?.()
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
       beginRequest(session.account)
@@ -70,7 +86,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.publisher.publish(session)
     }
   }
-  const model = modelOf(session, named)
+  const model = request.model ?? modelOf(session, named)
   const nowMs = Date.now()
   const switches = context.publisher.switches(session.id)
   const around = {
@@ -81,8 +97,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   // nothing new is folded before the folds of earlier processes are known and new ones can be kept at once, or for an agent
   // that cannot recall
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
-  const canRecall = (agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages)
-  const { requestOptions } = context
+  const canRecall =
+    request.canRecall ?? ((agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages))
+  const { hud } = context.requestOptions
+  const requestOptions = request.slot
+    ? { ...context.requestOptions, hud: { ...hud, slot: request.slot } }
+    : context.requestOptions
   loadMisses(context, session, model)
   const options = isKnown && canRecall ? requestOptions : { ...requestOptions, fold: { enabled: false } }
   const prepared = prepareRequest({
@@ -95,6 +115,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   })
   return () => {
     applyChange(messages, prepared.change)
+    request.onChanged?.()
+    if (request.model) session.called = { named: modelKey(named), model: request.model }
     const { anchors } = session.hud
     const { stopped } = session.folding.account
     accept(session, prepared)

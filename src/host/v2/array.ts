@@ -1,0 +1,234 @@
+// The messages of an OpenCode 2 request, read in the shape of OpenCode 1's and written back. An agent's message and the
+// results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
+
+import { checkpoint, hostText, metadataOf, partID } from "../../store/stored-v2.ts"
+import { asRecord, asString } from "../../system/values.ts"
+import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
+import { type ContentV2, isWireMessage, readResult, resultSaying, type WireMessageV2 } from "./message.ts"
+
+/** What is known of a message beside what the request says of it: by message id, as stored or announced. */
+export type KnownMessages = { get(id: string): HostMessage | undefined }
+
+export type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
+
+/** OpenCode's messages that one message of the reading stands for. */
+type Group = {
+  messages: readonly WireMessageV2[]
+  /** where the result of a call is, by part id */
+  results: ReadonlyMap<string, { message: number; content: number; text: string }>
+}
+
+type Contents = Map<HostPart, ContentV2>
+
+export type ArrayReading = {
+  /** in the shape of OpenCode 1; to be changed */
+  messages: HostMessage[]
+  /** The changed messages as OpenCode 2 takes them. OpenCode's own are the same objects where nothing changed. */
+  written(): WireMessageV2[]
+}
+
+/** Marks a message as this plugin's, should it be given back. */
+const OWN_MARK = "hudfold"
+
+/** Undefined when it is no array of messages. */
+export function readArray(given: unknown, around: Around, known: KnownMessages): ArrayReading | undefined {
+  if (!Array.isArray(given) || !given.every(isWireMessage)) return
+  const groups = new Map<HostMessageHead, Group>()
+  // OpenCode's part for each of the reading's: a record may move a part into another message
+  const contents: Contents = new Map()
+  const messages: HostMessage[] = []
+  let last = ""
+  let nameless = 0
+  for (let at = 0; at < given.length; ) {
+    const first = given[at++] as WireMessageV2
+    if (isOwn(first)) continue
+    const own = [first]
+    if (first.role === "assistant")
+      while (given[at]?.role === "tool" && !isOwn(given[at] as WireMessageV2)) own.push(given[at++] as WireMessageV2)
+    nameless = typeof first.id === "string" ? 0 : nameless + 1
+    // a message without an id is named by its place, which stays what it is as long as the messages before it do
+    const id = typeof first.id === "string" ? first.id : `${last}+${nameless}`
+    if (nameless === 0) last = id
+    for (const [message, group] of readGroup(own, id, around, known.get(id), contents)) {
+      groups.set(message.info, group)
+      messages.push(message)
+    }
+  }
+  return {
+    messages,
+    written: () => messages.flatMap((message) => written(message, groups.get(message.info), contents)),
+  }
+}
+
+function isOwn({ metadata }: WireMessageV2): boolean {
+  return asRecord(metadata)?.[OWN_MARK] === true
+}
+
+function readGroup(
+  messages: readonly WireMessageV2[],
+  id: string,
+  { sessionID, agent, model }: Around,
+  stored: HostMessage | undefined,
+  contents: Contents,
+): [HostMessage, Group][] {
+  const [first] = messages as [WireMessageV2]
+  const role = first.role
+  const head = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : role === "user" ? { model } : model),
+    ...stored?.info,
+    id,
+    sessionID,
+    role,
+    // what OpenCode sends did not fail, or not so far that it is left out
+    error: undefined,
+  }
+  const summary = role === "user" ? checkpointIn(first) : undefined
+  if (summary !== undefined) {
+    const [asked, reply] = checkpoint(head, summary) as unknown as [HostMessage, HostMessage]
+    const none: Group = { messages: [], results: new Map() }
+    return [
+      [asked, { ...none, messages }],
+      [reply, none],
+    ]
+  }
+  const results = resultsIn(messages, id)
+  const isHosts = role !== "user" || isByHost(first, stored)
+  const parts = first.content.map((content) => {
+    const part = role === "assistant" ? stepPart(content, id, messages, results, stored) : userPart(content, isHosts)
+    contents.set(part, content)
+    return part
+  })
+  // a message that seems to have nothing in it could be left out
+  return [
+    [
+      { info: head, parts: parts.length > 0 ? parts : [{ type: "unknown" }] },
+      { messages, results },
+    ],
+  ]
+}
+
+/** The summary in a message that a compaction left in place of what it removed. */
+function checkpointIn({ content }: WireMessageV2): string | undefined {
+  const text = asString(content[0]?.text)
+  return text?.startsWith("<conversation-checkpoint>") ? text : undefined
+}
+
+const SHELL_RUN = "The following shell command was executed by the user:"
+const ATTACHED = /^\n\nAttached file: /
+
+function isByHost({ content }: WireMessageV2, stored: HostMessage | undefined): boolean {
+  const isStored = stored?.parts.some(({ type, synthetic }) => type === "text" && synthetic === true)
+  return isStored === true || asString(content[0]?.text)?.startsWith(SHELL_RUN) === true
+}
+
+function userPart(content: ContentV2, isHosts: boolean): HostPart {
+  const text = asString(content?.text)
+  if (content?.type === "text" && text !== undefined)
+    return isHosts || ATTACHED.test(text) ? hostText(text) : { type: "text", text }
+  if (content?.type === "media")
+    return { type: "file", filename: asString(content.filename) ?? "", mime: "application/octet-stream" }
+  return { type: "unknown" }
+}
+
+function resultsIn(messages: readonly WireMessageV2[], id: string) {
+  const results = new Map<string, { message: number; content: number; text: string }>()
+  for (let message = 1; message < messages.length; message++) {
+    const contents = messages[message]?.content ?? []
+    for (let content = 0; content < contents.length; content++) {
+      const part = contents[content]
+      if (part?.type !== "tool-result" || typeof part.id !== "string") continue
+      const key = partID(id, part.id)
+      if (!results.has(key)) results.set(key, { message, content, text: readResult(part.result).text })
+    }
+  }
+  return results
+}
+
+function stepPart(
+  content: ContentV2,
+  id: string,
+  messages: readonly WireMessageV2[],
+  results: Group["results"],
+  stored: HostMessage | undefined,
+): HostPart {
+  const text = asString(content?.text)
+  if ((content?.type === "text" || content?.type === "reasoning") && text !== undefined)
+    return { type: content.type, text }
+  // a call that the provider ran, and its result: the provider may check that they are its own
+  if (content?.providerExecuted === true) return { type: "subtask" }
+  const callID = asString(content?.id)
+  if (content?.type !== "tool-call" || callID === undefined) return { type: "unknown" }
+  const key = partID(id, callID)
+  const place = results.get(key)
+  const result = place && messages[place.message]?.content[place.content]?.result
+  const { text: output, failed } = result === undefined ? { text: "", failed: false } : readResult(result)
+  const known = stored?.parts.find((part) => part.type === "tool" && part.callID === callID)?.state
+  return {
+    type: "tool",
+    id: key,
+    callID,
+    tool: asString(content.name) ?? "",
+    state: {
+      status: result === undefined ? "running" : failed ? "error" : "completed",
+      input: asRecord(content.input) ?? {},
+      ...(result === undefined ? {} : { [failed ? "error" : "output"]: output }),
+      metadata: metadataOf(known?.metadata, output),
+      ...(known?.time ? { time: known.time } : {}),
+    },
+  }
+}
+
+function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
+  if (!group) return isOwnMessage(message.info.id) ? [ownMessageV2(message.parts)] : []
+  const [first, ...others] = group.messages
+  if (!first) return []
+  const changed = new Map<number, WireMessageV2>()
+  for (const { id = "", state } of message.parts) {
+    const place = group.results.get(id)
+    const text = state?.status === "error" ? state.error : state?.output
+    if (!place || text === undefined || text === place.text) continue
+    const before = changed.get(place.message) ?? (group.messages[place.message] as WireMessageV2)
+    const content = before.content.map((part, at) =>
+      at === place.content ? { ...part, result: resultSaying(part.result, text) } : part,
+    )
+    changed.set(place.message, { ...before, content })
+  }
+  const head = message.parts.some(isOwnPart)
+    ? {
+        ...first,
+        content: message.parts.flatMap((part) => (isOwnPart(part) ? ownContent(part) : (contents.get(part) ?? []))),
+      }
+    : first
+  return [head, ...others.map((other, at) => changed.get(at + 1) ?? other)]
+}
+
+function ownMessageV2(parts: readonly HostPart[]): WireMessageV2 {
+  return { role: "user", content: parts.map(ownContent), metadata: { [OWN_MARK]: true } }
+}
+
+function ownContent({ text }: HostPart): ContentV2 {
+  return { type: "text", text: text ?? "" }
+}
+
+/** Whether the last text that the model gets is a HUD, or ends with one. */
+export function endsWithHud(messages: readonly WireMessageV2[]): boolean {
+  const last = messages.at(-1)?.content.at(-1)
+  return (last?.text ?? readResult(last?.result).text).endsWith("</hud>")
+}
+
+/**
+ * Marks for the provider's cache the message before the last one, which ends with a HUD that the next request does not
+ * have. OpenCode 2 marks the last message only, if the four marks are not used up; it keeps a mark of a plugin's.
+ */
+export function markBeforeHud(messages: readonly WireMessageV2[]): WireMessageV2[] {
+  const marked = [...messages]
+  const at = marked.length - 2
+  const before = marked[at]
+  if (!before || before.content.length === 0 || before.content.some((part) => part?.cache !== undefined)) return marked
+  const text = before.content.findLastIndex((part) => part?.type === "text")
+  const place = text >= 0 ? text : before.content.length - 1
+  const content = before.content.map((part, i) => (i === place ? { ...part, cache: { type: "ephemeral" } } : part))
+  marked[at] = { ...before, content }
+  return marked
+}

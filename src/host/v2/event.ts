@@ -1,0 +1,66 @@
+// What OpenCode 2 announces, told as OpenCode 1 would: it has other names for the same things. Events of sessions that no
+// hook has seen are another location's.
+
+import { asRecord, asString } from "../../system/values.ts"
+import type { HostUsage } from "../v1/message.ts"
+import type { Known } from "./known.ts"
+import type { EventV2 } from "./message.ts"
+
+export type EventV1 = { type: string; properties: Record<string, unknown> }
+
+/** The event of OpenCode 1 that says the same; undefined when there is none. What it says of messages goes to `known`. */
+export function eventV1({ type, created, data }: EventV2, known: Known): EventV1 | undefined {
+  const given = asRecord(data)
+  const sessionID = asString(given?.sessionID)
+  if (!given || sessionID === undefined) return
+  const atMs = typeof created === "number" ? created : Date.now()
+  const told = (name: string, properties: object = {}): EventV1 => ({
+    type: name,
+    properties: { sessionID, ...properties },
+  })
+  const messageID = asString(given.assistantMessageID) ?? asString(given.messageID)
+  const callID = asString(given.id) ?? asString(given.callID)
+  switch (type) {
+    case "session.execution.started":
+      return told("session.status", { status: { type: "busy" } })
+    case "session.execution.succeeded":
+    case "session.execution.failed":
+    case "session.execution.interrupted":
+      return told("session.idle")
+    case "session.compaction.ended":
+      return told("session.compacted")
+    case "session.created":
+    case "session.deleted":
+      return told(type)
+    case "session.step.started":
+      if (messageID !== undefined) known.add(sessionID, messageID, { time: { created: atMs } })
+      return
+    case "session.step.ended": {
+      const tokens = asRecord(given.tokens) as HostUsage | undefined
+      if (messageID === undefined || !tokens) return
+      const cost = typeof given.cost === "number" ? given.cost : 0
+      known.add(sessionID, messageID, { tokens, cost, time: { completed: atMs } })
+      return told("message.updated", { info: { id: messageID, role: "assistant", tokens, cost } })
+    }
+    case "session.tool.called":
+      if (messageID !== undefined && callID !== undefined)
+        known.addCall(sessionID, messageID, callID, undefined, { start: atMs })
+      return told("message.part.updated", { part: { ...toolPart(callID, given), state: { status: "running" } } })
+    case "session.tool.success":
+    case "session.tool.failed":
+      if (messageID !== undefined && callID !== undefined)
+        known.addCall(sessionID, messageID, callID, given.metadata, { end: atMs })
+      return told("message.part.updated", { part: { ...toolPart(callID), state: { status: "completed" } } })
+    case "permission.asked":
+      return told(type, { id: given.id, permission: given.action, patterns: given.resources })
+    case "permission.replied":
+      return told(type, { requestID: given.requestID })
+  }
+  return
+}
+
+/** A call's events do not name its tool. What ended counts as a command, which matters only if one began. */
+function toolPart(callID: string | undefined, called?: Record<string, unknown>) {
+  const isCommand = !called || asString(asRecord(called.input)?.command) !== undefined
+  return { type: "tool", callID, tool: isCommand ? "shell" : "other" }
+}

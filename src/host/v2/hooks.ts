@@ -1,0 +1,141 @@
+// The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
+
+import { compactionFacts, paragraph } from "../../hud/prompts.ts"
+import { slotFor } from "../../hud/slots.ts"
+import { RECALL_TOOL } from "../../output/shows.ts"
+import type { ModelName } from "../../session/conversation.ts"
+import { findingsOf } from "../../session/findings.ts"
+import { within } from "../../system/process.ts"
+import { asRecord, asString } from "../../system/values.ts"
+import { type HookContext, recordReading, restoreSession } from "../context.ts"
+import { type Commit, guard, type Report } from "../guard.ts"
+import { modelOf } from "../models.ts"
+import { shortenTranscript } from "../v1/compacting.ts"
+import { conversationOf } from "../v1/conversation.ts"
+import { onMessages } from "../v1/messages.ts"
+import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
+import type { Known } from "./known.ts"
+import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
+
+export type HookContextV2 = HookContext & {
+  known: Known
+  /** Learns the session's stored messages. Resolves when they are known or cannot be had. */
+  learn(sessionID: string): Promise<void>
+  /** Learns the models' limits and prices, once in a while. */
+  learnModels(): Promise<void>
+}
+
+/** How long a request waits for OpenCode's list of models and the stored messages. */
+const MAX_LEARNING_MS = 300
+/** The hook waits for the store, once, when a session is resumed. */
+const MAX_WAIT_MS = 1000
+
+/** The functions of the hooks. Tests replace them with faulty ones. */
+export const BODIES_V2 = { onContext, onCompaction }
+
+export function hooksV2(context: HookContextV2, report: Report, bodies: typeof BODIES_V2 = BODIES_V2) {
+  const guarded = (hook: string, body: (event: ContextEvent) => Promise<Commit | undefined>) =>
+    guard(hook, context.options.deadlineMs, report, body, MAX_WAIT_MS)
+  return {
+    context: guarded("context", (event) => bodies.onContext(context, event)),
+    compaction: guarded("compaction", (event) => bodies.onCompaction(context, event)),
+  }
+}
+
+/** context: the request in the shape of OpenCode 1, prepared by the same code, and written back; and the system prompt. */
+async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
+  const model = modelIn(event)
+  const isNew = newestUser(event.messages)
+  const isKnown = isNew === undefined || context.known.has(event.sessionID, isNew)
+  const learning = Promise.allSettled([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)])
+  await within(learning, MAX_LEARNING_MS)
+  if (model) context.models.note({ id: model.modelID, providerID: model.providerID, ...context.models.listed(model) })
+  const reading = read(context, event, model)
+  if (!reading) return
+  // Copilot bills by the role of the last message, and its GPT models by what no hook can set
+  const isCopilot = model?.providerID.startsWith("github-copilot") === true
+  const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
+  const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
+  let messages: WireMessageV2[] | undefined
+  const system = describedSystem(context, event.system)
+  const commit = await onMessages(context, {
+    messages: reading.messages,
+    model,
+    agent: asString(event.agent),
+    canRecall: asRecord(event.tools)?.[RECALL_TOOL] !== undefined,
+    slot,
+    onChanged() {
+      messages = reading.written()
+      if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages)
+    },
+  })
+  return () => {
+    commit?.()
+    if (messages) event.messages = messages
+    if (system) event.system = system
+  }
+}
+
+function read(
+  { known }: HookContextV2,
+  { sessionID, agent, messages }: ContextEvent,
+  model: ModelName | undefined,
+): ArrayReading | undefined {
+  if (typeof sessionID !== "string") return
+  return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
+}
+
+function modelIn({ model }: ContextEvent): ModelName | undefined {
+  const providerID = asString(model?.providerID)
+  const modelID = asString(model?.id)
+  return providerID && modelID ? { providerID, modelID } : undefined
+}
+
+/** The id of the newest user's message, which begins a turn. */
+function newestUser(messages: unknown): string | undefined {
+  if (!Array.isArray(messages)) return
+  const newest = messages.findLast((one) => isWireMessage(one) && one.role === "user" && typeof one.id === "string")
+  return asString(asRecord(newest)?.id)
+}
+
+/** The system prompt with the constant paragraph at the end of its last part; undefined when nothing is to be added. */
+function describedSystem({ options }: HookContextV2, system: unknown): unknown[] | undefined {
+  const added = paragraph({ hud: options.hud.enabled, folds: options.fold.enabled })
+  if (added === undefined || !Array.isArray(system)) return
+  const last = asRecord(system.at(-1))
+  if (last?.type !== "text" || typeof last.text !== "string" || last.text.endsWith(added)) return
+  return [...system.slice(0, -1), { ...last, text: `${last.text}\n\n${added}` }]
+}
+
+/** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
+async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
+  const reading = read(context, event, modelIn(event))
+  if (!reading) return
+  const session = context.sessions.get(event.sessionID)
+  const conversation = conversationOf(reading.messages)
+  // a session that was resumed only to be compacted: no call has shown its messages yet
+  if (session.ledger.entries.length === 0) {
+    await restoreSession(context, session)
+    const ledger = session.ledger.read(conversation)
+    session.ledger.accept(ledger)
+    recordReading(context, session, conversation, ledger, [])
+  }
+  const shorten = shortenTranscript(context, session, reading.messages)
+  const { facts: known } = session.ledger
+  const facts = context.options.hud.enabled
+    ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
+    : undefined
+  if (!shorten && facts === undefined) return
+  return () => {
+    shorten?.()
+    const told: WireMessageV2[] =
+      facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
+    event.messages = [...reading.written(), ...told]
+  }
+}
+
+/** The model that the session last called, for what is announced of it. */
+export function calledModel({ sessions }: HookContext, sessionID: string): object {
+  const session = sessions.peek(sessionID)
+  return (session && modelOf(session)) ?? {}
+}

@@ -1,0 +1,67 @@
+// What is known of a session's messages beside what a request says of them: usage, prices, times, and what tools returned
+// for the host. It comes from OpenCode's events and, when a session is resumed, from its stored messages.
+
+import { asRecord, asString, renew } from "../../system/values.ts"
+import type { HostMessage, HostMessageHead, HostPart } from "../v1/message.ts"
+import type { KnownMessages } from "./array.ts"
+
+const MAX_SESSIONS = 100
+const MAX_MESSAGES = 20_000
+/** The metadata that is read. The rest, such as whole diffs, would fill the memory. */
+const READ_METADATA = ["exit", "display", "files"]
+
+export type Known = ReturnType<typeof createKnown>
+
+export function createKnown() {
+  const sessions = new Map<string, Map<string, HostMessage>>()
+  const of = (sessionID: string) => {
+    const messages = sessions.get(sessionID) ?? new Map<string, HostMessage>()
+    renew(sessions, sessionID, messages, MAX_SESSIONS)
+    return messages
+  }
+  const change = (sessionID: string, id: string, how: (message: HostMessage) => HostMessage) => {
+    const messages = of(sessionID)
+    renew(messages, id, how(messages.get(id) ?? { info: { id }, parts: [] }), MAX_MESSAGES)
+  }
+  return {
+    of: (sessionID: string): KnownMessages => of(sessionID),
+    has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
+    /** Learns stored messages. They know more than what was announced. */
+    learn(sessionID: string, stored: readonly HostMessage[]): void {
+      for (const { info, parts } of stored)
+        if (info.id !== undefined) change(sessionID, info.id, () => ({ info, parts: parts.flatMap(outline) }))
+    },
+    /** Adds to what is known of a message. */
+    add(sessionID: string, id: string, info: HostMessageHead): void {
+      change(sessionID, id, (known) => ({
+        info: { ...known.info, ...info, time: { ...known.info.time, ...info.time } },
+        parts: known.parts,
+      }))
+    },
+    /** Adds what a call returned for the host; times in epoch ms. */
+    addCall(sessionID: string, id: string, callID: string, metadata: unknown, time: { start?: number; end?: number }) {
+      change(sessionID, id, ({ info, parts }) => {
+        const before = parts.find((part) => part.callID === callID)
+        const state = {
+          metadata: { ...before?.state?.metadata, ...readMetadata(metadata) },
+          time: { ...before?.state?.time, ...time },
+        }
+        return { info, parts: [...parts.filter((part) => part !== before), { type: "tool", callID, state }] }
+      })
+    },
+    forget: (sessionID: string): void => void sessions.delete(sessionID),
+  }
+}
+
+function readMetadata(metadata: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(asRecord(metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name)))
+}
+
+/** A part without its text. */
+function outline(part: HostPart): HostPart[] {
+  if (part.type === "text") return part.synthetic ? [{ type: "text", synthetic: true }] : []
+  const callID = asString(part.callID)
+  if (part.type !== "tool" || callID === undefined) return []
+  const { metadata, time } = part.state ?? {}
+  return [{ type: "tool", callID, state: { metadata: readMetadata(metadata), ...(time ? { time } : {}) } }]
+}

@@ -1,0 +1,160 @@
+// OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which all readers know.
+
+import { asRecord, asString } from "../system/values.ts"
+import type { RecordedMessage } from "./recording.ts"
+
+type Head = Record<string, unknown> & { id: string; sessionID: string }
+type RecordedPart = RecordedMessage["parts"][number]
+
+/** Types of stored messages that the model gets as the user's, although the user did not write them. */
+const BY_HOST: ReadonlySet<string> = new Set(["synthetic", "skill", "system", "shell", "location-switched"])
+
+/** Stored messages, each `{id, type, ...}`. Those that no model gets are left out. */
+export function fromStored(stored: readonly unknown[], sessionID: string): RecordedMessage[] {
+  return stored.flatMap((one) => fromOne(asRecord(one), sessionID))
+}
+
+function fromOne(stored: Record<string, unknown> | undefined, sessionID: string): RecordedMessage[] {
+  const id = asString(stored?.id)
+  const type = asString(stored?.type) ?? ""
+  if (!stored || id === undefined) return []
+  const time = asRecord(stored.time)
+  const created = numberIn(time?.created)
+  const completed = numberIn(time?.completed)
+  const when = {
+    ...(created === undefined ? {} : { created }),
+    ...(completed === undefined ? {} : { completed }),
+  }
+  const head = { id, sessionID, time: when }
+  if (type === "user") return [{ info: { ...head, role: "user" }, parts: userParts(stored) }]
+  if (type === "assistant") return [assistantMessage(stored, head)]
+  if (type === "compaction")
+    return stored.status === "completed"
+      ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
+      : []
+  if (BY_HOST.has(type)) return [{ info: { ...head, role: "user" }, parts: [hostText(shownText(stored))] }]
+  return []
+}
+
+/** A compaction as OpenCode 1 stores it: the request for one, and a message with the summary. */
+export function checkpoint(head: Head, summary: string): RecordedMessage[] {
+  const reply = { ...head, id: `${head.id}/summary`, role: "assistant", summary: true }
+  return [
+    { info: { ...head, role: "user" }, parts: [{ type: "compaction", auto: true }] },
+    { info: reply, parts: [{ type: "text", text: summary }] },
+  ]
+}
+
+/** A text that the user did not write. */
+export function hostText(text: string): RecordedPart {
+  return { type: "text", text, synthetic: true }
+}
+
+function shownText({ text, output, content }: Record<string, unknown>): string {
+  return asString(text) ?? asString(output) ?? joined(content ?? "")
+}
+
+function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {
+  const attached = Array.isArray(files) ? files.map(asRecord) : []
+  return [
+    { type: "text", text: asString(text) ?? "" },
+    ...attached.map((file) => ({
+      type: "file",
+      filename: asString(file?.name) ?? asString(file?.filename) ?? "",
+      mime: asString(file?.mime) ?? asString(file?.mediaType) ?? "",
+    })),
+  ]
+}
+
+function assistantMessage(stored: Record<string, unknown>, head: Head): RecordedMessage {
+  const model = asRecord(stored.model)
+  const agent = asString(stored.agent)
+  const providerID = asString(model?.providerID)
+  const modelID = asString(model?.id)
+  const cost = numberIn(stored.cost)
+  const tokens = asRecord(stored.tokens)
+  const contents = Array.isArray(stored.content) ? stored.content.map(asRecord) : []
+  const info: Record<string, unknown> = {
+    ...head,
+    role: "assistant",
+    ...(agent === undefined ? {} : { agent }),
+    ...(providerID === undefined ? {} : { providerID }),
+    ...(modelID === undefined ? {} : { modelID }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(tokens === undefined ? {} : { tokens }),
+    // what a step said and did before it failed is sent
+    ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
+  }
+  return { info, parts: contents.map((content) => storedPart(content, head.id)) }
+}
+
+function storedPart(content: Record<string, unknown> | undefined, messageID: string): RecordedPart {
+  if (content?.type === "text" || content?.type === "reasoning")
+    return { type: content.type, text: asString(content.text) ?? "" }
+  const callID = asString(content?.id)
+  const state = asRecord(content?.state)
+  if (content?.type !== "tool" || callID === undefined || !state) return { type: "unknown" }
+  // what the provider ran itself is the provider's
+  if (content.executed === true) return { type: "subtask" }
+  return {
+    type: "tool",
+    id: partID(messageID, callID),
+    callID,
+    tool: asString(content.name) ?? "",
+    state: storedState(state, asRecord(content.time)),
+  }
+}
+
+function storedState(
+  state: Record<string, unknown>,
+  time: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  const failed = state.status === "error"
+  const done = failed || state.status === "completed"
+  const files = Array.isArray(state.content) ? state.content : []
+  const error = asRecord(state.error)
+  const text = failed ? (asString(error?.message) ?? asString(state.error) ?? "") : joined(files)
+  const start = numberIn(time?.ran) ?? numberIn(time?.created)
+  const end = numberIn(time?.completed)
+  return {
+    status: failed ? "error" : done ? "completed" : "running",
+    input: asRecord(state.input) ?? {},
+    ...(done ? { [failed ? "error" : "output"]: text } : {}),
+    metadata: metadataOf(state.metadata, text),
+    time: { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) },
+  }
+}
+
+/** A call's metadata, with the exit code under the name that OpenCode 1 gives it. */
+export function metadataOf(metadata: unknown, text: string): Record<string, unknown> {
+  const given = asRecord(metadata) ?? {}
+  const exit = typeof given.exit === "number" ? given.exit : exitIn(text)
+  return exit === undefined ? given : { ...given, exit }
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+/** The texts of a list of contents, one below the other. */
+export function joined(contents: unknown): string {
+  if (!Array.isArray(contents)) return textIn(contents)
+  return contents.flatMap((one) => (asRecord(one)?.type === "text" ? [textIn(asRecord(one)?.text)] : [])).join("\n")
+}
+
+/** A text, or anything else as JSON. */
+export function textIn(value: unknown): string {
+  if (typeof value === "string") return value
+  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
+}
+
+/** A command's exit code, which OpenCode 2 writes below its output. */
+export function exitIn(text: string): number | undefined {
+  const found = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))
+  return found ? Number(found[1]) : undefined
+}
+
+/** The id of a call's part within a session: providers' call ids may repeat. */
+export function partID(messageID: string, callID: string): string {
+  return `${messageID}/${callID}`
+}

@@ -1,0 +1,85 @@
+// The same recorded session through both hosts: the same folds, records and HUD, call by call.
+
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
+import * as module from "../../../src/plugin.ts"
+import { fakeHostV2, heard, loadedModule, storedOf, textsOf } from "../../support/host-v2.ts"
+import { host } from "../../support/hosted.ts"
+import { madeUpSession } from "../../support/made-up.ts"
+import { bash, failedTool, read, SessionBuilder, usage } from "../../support/session.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "same-v2-"))
+const before = process.env.HUDFOLD_DATA
+beforeAll(() => {
+  process.env.HUDFOLD_DATA = folder
+})
+afterAll(() => {
+  if (before === undefined) delete process.env.HUDFOLD_DATA
+  else process.env.HUDFOLD_DATA = before
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const OPTIONS = { store: { enabled: false }, deadlineMs: 5000 }
+
+/** The texts of a request in order, in which alone the hosts could differ. */
+const textsOfV1 = (messages: readonly HostMessage[]): string[] =>
+  messages.flatMap(({ info, parts }) => {
+    const said = parts.flatMap((part) =>
+      part.type === "text" || part.type === "reasoning" ? [part.text ?? ""] : part.type === "tool" ? [""] : [],
+    )
+    const returned = parts.flatMap(({ state }) => (state ? [state.output ?? state.error ?? ""] : []))
+    return info.role === "assistant" ? [...said, ...returned] : said
+  })
+
+const listing = (n: number) => Array.from({ length: 300 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
+
+/** Every request of a session through both hosts. */
+async function both(session: SessionBuilder) {
+  const one = await host({ options: OPTIONS, client: {}, sessionID: session.sessionID })
+  const other = fakeHostV2({ sessionID: session.sessionID })
+  const cleanup = await loadedModule(module).setup(other.context(OPTIONS))
+  // OpenCode 1 passes the model after the first request; here both know it from the start
+  await one.request([])
+  const requests: { v1: string[]; v2: string[] }[] = []
+  for (const [at, message] of session.messages.entries()) {
+    if (message.info.role === "assistant") {
+      const { messages: v1 } = await one.request(session.messages.slice(0, at))
+      const { messages: v2 } = await other.request()
+      requests.push({ v1: textsOfV1(v1), v2: textsOf(v2) })
+    }
+    other.store(storedOf(message))
+    await heard()
+  }
+  expect(one.wrong).toEqual([])
+  await one.dispose()
+  await (cleanup as () => Promise<void>)()
+  return requests
+}
+
+test.each([
+  ["a long session", () => madeUpSession({ calls: 150, compactsAt: Number.POSITIVE_INFINITY })],
+  [
+    "one with errors and exit codes",
+    () => {
+      const session = new SessionBuilder("ses_errors").user("make the login test pass on node 22, please")
+      session.assistant([failedTool("read", { filePath: "/home/dev/shop/none.ts" }, "no such file")], usage(300))
+      session.assistant([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 300))
+      for (let n = 0; n < 40; n++) session.assistant([read(`src/file-${n}.ts`, listing(n))], usage(600, 400 + n * 600))
+      return session.user("and now the logout").assistant([bash("npm test", "2 passed")], usage(100, 30_000))
+    },
+  ],
+])(
+  "%s goes out the same",
+  async (_, make) => {
+    const requests = await both(make())
+    expect(requests.length).toBeGreaterThan(40)
+    for (const { v1, v2 } of requests) expect(v2).toEqual(v1)
+    const folded = requests.filter(({ v2 }) => v2.some((text) => /^(?:Steps? \d|folded r)/.test(text)))
+    expect(folded.length).toBeGreaterThan(10)
+    expect(requests.filter(({ v2 }) => v2.at(-1)?.startsWith("<hud>")).length).toBeGreaterThan(10)
+  },
+  60_000,
+)

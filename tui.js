@@ -1,0 +1,2 @@
+// The terminal's half, for a configured folder; see server.js.
+export { default } from "./dist/tui.js"
