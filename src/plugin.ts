@@ -13,12 +13,15 @@ import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
+import { ignoredFolder } from "./system/data-folder.ts"
 
 const server: PluginModule["server"] = async (input, given) => {
   const log = createLog(input.client)
   const { options, problems } = readOptions(given)
   for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hudfold)`)
   if (!options.enabled) return {}
+  const ignored = ignoredFolder()
+  if (ignored) log.warnUser(ignored)
   const store = shareStore(options.store, log)
   const directory = input.worktree && input.worktree !== "/" ? input.worktree : input.directory
   const digests = shareDigests(options, log)
