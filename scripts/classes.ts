@@ -24,6 +24,8 @@ export const CLASSES: readonly Class[] = [
       "test/digest/hostile.test.ts",
       "test/store/hostile.test.ts",
       "test/host/hostile.test.ts",
+      "test/host/nested.test.ts",
+      "test/host/own-messages.test.ts",
       "test/engine/hostile.test.ts",
     ],
   },

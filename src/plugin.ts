@@ -14,6 +14,7 @@ import { createHooks } from "./host/v1/hooks.ts"
 import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
 import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
+import { ignoredFolder } from "./system/data-folder.ts"
 
 type Host = Pick<HookContext, "directory" | "agents" | "messages" | "message"> & { client: LogClient | undefined }
 
@@ -23,6 +24,8 @@ function createContext({ client, ...host }: Host, given: unknown) {
   const { options, problems } = readOptions(given)
   for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hudfold)`)
   if (!options.enabled) return
+  const ignored = ignoredFolder()
+  if (ignored) log.warnUser(ignored)
   const store = shareStore(options.store, log)
   const { directory } = host
   const digests = shareDigests(options, log)

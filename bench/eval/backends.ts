@@ -1,5 +1,5 @@
-// The backends that an evaluation compares, as named on its command line: `extract`, `bare` (extract without the names that
-// fill its line), the path of a GGUF file for the real sidecar, or `openai:URL#MODEL` for a local server.
+// The backends that an evaluation compares, as named on its command line: `extract`, the path of a GGUF
+// file for the real sidecar, or `openai:URL#MODEL` for a local server.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,19 +13,19 @@ import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** `backend` is absent for `extract` and `bare`. */
+/** `backend` is absent for `extract`. */
 export type Opened = { name: string; backend?: Backend; close(): Promise<void> }
 
 /** Rejects with a message for the user when the backend is not available. */
 export async function openBackend(spec: string, threads: number): Promise<Opened> {
-  if (spec === "extract" || spec === "bare") return { name: spec, close: async () => {} }
+  if (spec === "extract") return { name: spec, close: async () => {} }
   if (spec.startsWith("openai:")) {
     const [url = "", model] = spec.slice("openai:".length).split("#")
     const backend = createOpenai({ url, model, timeoutMs: 600_000, allowRemote: false })
     return { name: model ?? spec, backend, close: () => backend.close() }
   }
   if (!spec.endsWith(".gguf"))
-    throw new Error(`--model ${spec}: expected extract, bare, the path of a .gguf file, or openai:URL#MODEL`)
+    throw new Error(`--model ${spec}: expected extract, the path of a .gguf file, or openai:URL#MODEL`)
   const dataFolder = await plant(resolve(spec))
   const opened = await openLlama({
     dataFolder,

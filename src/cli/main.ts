@@ -4,6 +4,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
+import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
 import { checkArguments, quoteArgument } from "./arguments.ts"
 import { clearBunEnvironment } from "./runtime.ts"
@@ -77,7 +78,9 @@ async function resolved<T>(value: T | Promise<T> | (() => T | Promise<T>)): Prom
 }
 
 endQuietlyOnClosedPipe()
-clearBunEnvironment()
+const isChild = clearBunEnvironment()
+const ignored = isChild ? undefined : ignoredFolder()
+if (ignored) complain(ignored)
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

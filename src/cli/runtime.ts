@@ -21,14 +21,15 @@ let isChild = false
 
 /**
  * Must be called before anything reads the working directory, and before any process is started: an inherited BUN_BE_BUN
- * turns every `opencode` into plain Bun.
+ * turns every `opencode` into plain Bun. Returns whether this is the child.
  */
-export function clearBunEnvironment(env: NodeJS.ProcessEnv = process.env): void {
+export function clearBunEnvironment(env: NodeJS.ProcessEnv = process.env): boolean {
   const folder = env[CHILD_VARIABLE]
   isChild = folder !== undefined
   if (folder !== undefined) process.chdir(folder)
   delete env[CHILD_VARIABLE]
   delete env.BUN_BE_BUN
+  return isChild
 }
 
 /** `bun` from PATH, else OpenCode's binary run as Bun; undefined when neither is installed. */

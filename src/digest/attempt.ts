@@ -8,7 +8,7 @@ import { promptFor } from "./prompt.ts"
 
 /**
  * - `known`: the backend was not asked, because `extract` already says what a model could
- * - `refused`: the backend answered, but nothing in the answer is supported by the output
+ * - `refused`: the backend answered, but the output does not support its answer
  */
 export type Attempt =
   | { kind: "known" }
@@ -17,7 +17,7 @@ export type Attempt =
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
 
-type AttemptCost = Pick<QueueCounters, "promptTokens" | "outputTokens" | "ms" | "factsKept" | "factsDropped">
+type AttemptCost = Pick<QueueCounters, "promptTokens" | "outputTokens" | "ms">
 
 /** Never rejects. `extract` makes the digest that fills in what the model leaves out. */
 export async function attempt(
@@ -32,8 +32,8 @@ export async function attempt(
     if (!gainsFromModel(extracted)) return { kind: "known" }
     const { structured, usage, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
-    const { digest, kept, dropped, refused } = ground(structured, source, extracted)
-    const cost = { ...usage, ms: elapsedMs, factsKept: kept, factsDropped: dropped }
+    const { digest, refused } = ground(structured, source, extracted)
+    const cost = { ...usage, ms: elapsedMs }
     return refused ? { kind: "refused", cost } : { kind: "written", digest, cost }
   } catch (error) {
     if (signal.aborted) return { kind: "aborted" }
@@ -63,7 +63,5 @@ export function createCounters() {
     outputTokens: 0,
     /** working time of the backend */
     ms: 0,
-    factsKept: 0,
-    factsDropped: 0,
   }
 }

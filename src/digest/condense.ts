@@ -49,7 +49,7 @@ type Row = { text: string; rank: number }
  * Reads only the first and the last 64 kB. `[… 12 lines]` stands for lines that were left out.
  */
 export function condense(output: string, budgetTokens: number, hints: CondenseHints = {}): string {
-  const { view } = withoutTruncationNote(viewOf(output))
+  const view = withoutTruncationNote(viewOf(output))
   const words = (hints.words ?? []).filter((word) => word.length > 2).map((word) => word.toLowerCase())
   const rows = rowsOf(withoutReminders(view.lines), words)
   const budget = Math.floor(budgetTokens / MODEL_TOKENS_PER_ESTIMATED)

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import type { Env } from "../session/normalize.ts"
 import { renew } from "../system/values.ts"
+import { own } from "../text/sanitize.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
 import { groundStored } from "./ground/ground.ts"
@@ -17,8 +18,8 @@ export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" 
 /** Digests of each origin kept in memory, a kilobyte or two each at most. */
 const MAX_DIGESTS = 500
 
-/** The facts are slices of the output and would keep all of it alive. */
-const copy = (digest: Digest) => JSON.parse(JSON.stringify(digest)) as Digest
+/** A slice of the output would keep all of it alive. */
+const copy = (digest: Digest) => ({ ...digest, gist: own(digest.gist) })
 
 export function createDigests({ backend, store, onTrouble, onChange }: DigestsOptions = {}) {
   const extracted = new Map<string, Digest>()

@@ -21,30 +21,24 @@ export type Prompt = {
 }
 
 /** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
-export const PROMPT_VERSION = 2
+export const PROMPT_VERSION = 3
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 
 /** Comes after the document, so that a small model has not forgotten it when it answers. */
-export const REQUEST = "Summarize this output in one sentence, then copy up to three important facts from it."
+export const REQUEST = "Summarize this output in one sentence."
 
 /**
  * A model may write digits at one token each. A summary of this length still ends within `MAX_ANSWER_TOKENS` then, so
  * that the answer matches the schema. Also, the longer a small model's sentence is, the likelier its end is wrong.
  */
 export const MAX_SUMMARY_CHARS = 84
-/** Facts that are longer or more are cut off. */
-const MAX_FACT_CHARS = 50
-const MAX_FACTS = 3
 
 /** `summary` rather than `gist`: asked for a `gist`, the smallest models wrote version numbers and addresses. */
 const SCHEMA = {
   type: "object",
-  properties: {
-    summary: { type: "string", maxLength: MAX_SUMMARY_CHARS },
-    facts: { type: "array", maxItems: MAX_FACTS, items: { type: "string", maxLength: MAX_FACT_CHARS } },
-  },
-  required: ["summary", "facts"],
+  properties: { summary: { type: "string", maxLength: MAX_SUMMARY_CHARS } },
+  required: ["summary"],
   additionalProperties: false,
 }
 const MAX_ANSWER_TOKENS = 96

@@ -144,11 +144,21 @@ async function parsed(
       return { value: value as Record<string, unknown> }
     }
     return { problem: 'has a "plugin" that is not a list of names or pairs [name, { options }]' }
+  } catch {
+    // as it stands in the file, unless a reference's value is what breaks it
+    const at = errorIn(text)
+    const before = (at === undefined ? whole.text.slice(0, errorIn(whole.text)) : text.slice(0, at)).split("\n")
+    return { problem: `is not valid JSON, line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}` }
+  }
+}
+
+/** The offset of the first error. */
+function errorIn(text: string): number | undefined {
+  try {
+    parseJsonc(text)
+    return undefined
   } catch (error) {
-    // the parser's message may quote the text there, which may be a key
-    const at = /position (\d+)/.exec(String(error))?.[1]
-    const line = at === undefined ? "" : `, line ${whole.text.slice(0, Number(at)).split("\n").length}`
-    return { problem: `is not valid JSON${line}` }
+    return error instanceof JsoncError ? error.at : 0
   }
 }
 
@@ -202,22 +212,64 @@ function isComment(text: string, at: number): boolean {
     .startsWith("//")
 }
 
-/** Strings are matched first, so that a comment marker inside one is kept. */
-const COMMENTS = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
-/** A comma with nothing before it is not a trailing comma, and is an error to OpenCode too. */
-const TRAILING = /"(?:[^"\\\n]|\\.)*"|[{[]\s*,|,(?=\s*[}\]])/g
+/** What may be between values: white space, a byte order mark and comments. */
+const SPACE = /(?:[ \t\n\r\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
+const STRING = /"(?:[^"\\\n]|\\.)*"/y
+const SCALAR = /-?[\w.+-]+/y
 
-/** Parses JSON with comments and trailing commas. Throws SyntaxError, with positions that match the text. */
+/** Where a text is no JSON, with `at` as the offset. The message quotes nothing of the text. */
+export class JsoncError extends SyntaxError {
+  constructor(readonly at: number) {
+    super(`no JSON at offset ${at}`)
+  }
+}
+
+/** Parses JSON with comments and trailing commas. Throws JsoncError. */
 export function parseJsonc(text: string): unknown {
-  const bare = text.replace(/^\ufeff/, " ").replace(COMMENTS, (found) => (isString(found) ? found : blank(found)))
-  return JSON.parse(bare.replace(TRAILING, (found) => (found === "," ? " " : found)))
-}
-
-function isString(found: string): boolean {
-  return found.startsWith('"')
-}
-
-/** Spaces of the same length, with the same line breaks. */
-function blank(found: string): string {
-  return found.replace(/[^\n]/g, " ")
+  let at = 0
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0] ?? ""
+    at += found.length
+    return found
+  }
+  const next = (wanted: string): boolean => {
+    take(SPACE)
+    if (text[at] !== wanted) return false
+    at++
+    return true
+  }
+  const scalar = (pattern: RegExp): unknown => {
+    take(SPACE)
+    const from = at
+    try {
+      return JSON.parse(take(pattern))
+    } catch {
+      throw new JsoncError(from)
+    }
+  }
+  /** The items up to the closing bracket. A comma may follow the last one, and nothing else. */
+  const items = <T>(end: string, item: () => T): T[] => {
+    const found: T[] = []
+    while (!next(end)) {
+      if (found.length > 0 && !next(",")) throw new JsoncError(at)
+      if (found.length > 0 && next(end)) break
+      found.push(item())
+    }
+    return found
+  }
+  const field = (): [string, unknown] => {
+    const name = scalar(STRING) as string
+    if (!next(":")) throw new JsoncError(at)
+    return [name, value()]
+  }
+  const value = (): unknown => {
+    if (next("{")) return Object.fromEntries(items("}", field))
+    if (next("[")) return items("]", value)
+    return scalar(text[at] === '"' ? STRING : SCALAR)
+  }
+  const whole = value()
+  take(SPACE)
+  if (at < text.length) throw new JsoncError(at)
+  return whole
 }

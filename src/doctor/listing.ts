@@ -26,9 +26,12 @@ export async function readListing(config: Config, env: Environment, home: string
   return { server, ours, panel, written }
 }
 
+function isBroken({ problem }: ConfigFile): boolean {
+  return problem !== undefined
+}
+
 export function checkConfig(config: Config): CheckResult[] {
   const files = [...config.server, ...config.tui]
-  const isBroken = ({ problem }: ConfigFile) => problem !== undefined
   const correct = ({ path, problem = "" }: ConfigFile) =>
     /JSON|"plugin"/.test(problem)
       ? "correct it; comments and trailing commas are fine"
@@ -50,26 +53,35 @@ export function checkConfig(config: Config): CheckResult[] {
 
 const INSTALL = `opencode plugin ${PACKAGE} (with --global for all projects), then restart OpenCode`
 
-export function checkListed(config: Config, { ours, written }: Listing, env: Environment): CheckResult {
+/** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
+export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
+  const { server, ours, written } = listing
   if (isOn(env.OPENCODE_PURE)) {
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
   const [last] = ours.slice(-1)
-  if (!last) {
-    const found = "no plugin list in OpenCode's config includes it for this folder"
-    return fail("plugin", found, `${INSTALL}; or add "${PACKAGE}" to "plugin" in ${globalFile(config)}`)
-  }
-  const missing = ours.find(({ place }) => place === "nothing")
+  if (!last && config.server.some(isBroken)) return undefined
+  // a path to nothing may have been one to this plugin, whatever its name
+  const missing = (last ? ours : server).find(({ place }) => place === "nothing")
   if (missing) {
     const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
     return fail("plugin", found, `correct the path in ${missing.file.path}, or list "${PACKAGE}"`)
   }
+  if (!last) {
+    const found = "no plugin list in OpenCode's config includes it for this folder"
+    return fail("plugin", found, `${INSTALL}; or add "${PACKAGE}" to "plugin" in ${globalFile(config)}`)
+  }
+  const copy = config.pluginFiles.find((path) => basename(path).includes("hudfold"))
+  if (copy) {
+    const found = `${nameIn(last)}, and OpenCode loads ${copy} too, since it loads every file there`
+    return warn("plugin", found, `keep one of them: move ${copy} away, or remove the entry`)
+  }
   if (ours.length > 1) {
-    const found = `listed ${ours.length} times, and OpenCode loads each entry: ${ours.map(nameIn).join("; ")}`
+    const found = `listed ${ours.length} times, and OpenCode loads each entry: ${ours.map(versionIn).join("; ")}`
     return warn("plugin", found, `keep one of them, preferably the one in ${last.file.path}`)
   }
   if (written.length > 1) {
-    const found = `listed ${written.length} times (${written.map(nameIn).join("; ")}); only the last entry and its options count`
+    const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}); only the last entry and its options count`
     const others = new Set(written.slice(0, -1).map(({ file }) => file.path))
     const from = [...others].map((path) =>
       path === last.file.path ? `${path}, except for the last entry there` : path,
@@ -84,6 +96,7 @@ export function checkPanel(config: Config, { ours, panel }: Listing): CheckResul
   // installing the plugin installs the panel too
   if (!one) return undefined
   const [last] = panel.slice(-1)
+  if (!last && config.tui.some(isBroken)) return undefined
   if (!last) {
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
     return warn("panel", found, `${addPanel(config, one)}, then restart OpenCode`)
@@ -116,9 +129,14 @@ export function checkVersions(
 ): CheckResult | undefined {
   const [server, tui] = [ours.at(-1), panel.at(-1)]
   if (!server) return undefined
-  if (server.version === undefined) {
-    return ok("version", `this command is ${own}; OpenCode has not fetched ${JSON.stringify(server.spec)} yet`)
+  // different versions side by side are reported where the entries are
+  if (server.place === "nothing" || new Set(ours.map(({ version }) => version)).size > 1) return undefined
+  if (isUnfetched(server)) {
+    const found = `OpenCode has not fetched ${nameIn(server)}, so nothing of it is loaded`
+    const why = "if it is still missing then, run `opencode serve --print-logs` and look for the failed download"
+    return warn("version", found, `restart OpenCode with a connection to npm's registry; ${why}`)
   }
+  if (server.version === undefined) return ok("version", `this command is ${own}; that of OpenCode is not known`)
   if (tui?.version !== undefined && tui.version !== server.version) {
     const found = `the plugin is ${server.version} (${server.file.path}), its panel ${tui.version} (${tui.file.path})`
     return warn("version", found, "list the same folder or version in both files, then restart OpenCode")
@@ -147,6 +165,15 @@ export function checkVersions(
 
 function nameIn({ spec, file }: ListedPlugin): string {
   return `${JSON.stringify(spec)} in ${file.path}`
+}
+
+function versionIn(one: ListedPlugin): string {
+  return one.version === undefined ? nameIn(one) : `${one.version} as ${nameIn(one)}`
+}
+
+/** Only where the cache's folder follows from the spec: a name, with or without a version. */
+function isUnfetched({ place, version, spec }: ListedPlugin): boolean {
+  return place === "package" && version === undefined && /^(?:@[^/]+\/)?[^@/:]+(?:@[^/:]+)?$/.test(spec)
 }
 
 /** Whether a file switches our panel on or off; undefined if it does neither. */
@@ -207,11 +234,16 @@ export function checkLoaded({
     ?.filter(({ directory, agent }) => isIn(directory, project) && !options.disabledAgents.includes(agent ?? ""))
     .sort((a, b) => b.lastCallMs - a.lastCallMs)[0]
   const trace = last && statuses.find(({ sessionID }) => sessionID === last.id)
-  if (trace || (!last && newest)) {
-    const calls = newest && newest.sessionID === (trace ?? newest).sessionID ? `, ${newest.calls} calls` : ""
-    const { sessionID, writtenMs } = trace ?? (newest as Status)
-    return ok("loaded", `its hooks ran in session ${sessionID} (${ago(nowMs - writtenMs)}${calls})`)
+  const shown = trace ?? (last ? undefined : newest)
+  if (shown) {
+    const calls = newest?.sessionID === shown.sessionID ? `, ${newest.calls} calls` : ""
+    const ran = `its hooks ran in session ${shown.sessionID} (${ago(nowMs - shown.writtenMs)}${calls})`
+    if (shown.writtenMs >= changedMs) return ok("loaded", ran)
+    const found = `${ran}, but not since ${listed.file.path} was changed (${ago(nowMs - changedMs)})`
+    return warn("loaded", found, "restart OpenCode and send it a message")
   }
+  // what is missing or was never fetched cannot be loaded, and is reported already
+  if (listed.place === "nothing" || isUnfetched(listed)) return undefined
   if (!last) {
     return warn("loaded", "listed, but no session has been seen yet", "start OpenCode and send it a message")
   }

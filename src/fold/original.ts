@@ -18,6 +18,7 @@
 // by their way, such as `edits[0].oldString`.
 
 import type { Message, ToolPart } from "../session/conversation.ts"
+import { jsonOf } from "../system/values.ts"
 import { lineCount } from "./pages.ts"
 
 /** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */
@@ -83,10 +84,5 @@ function isJSON(text: string): boolean {
 }
 
 function json(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "null"
-  } catch {
-    // nested too deeply, or nothing that a host could have stored
-    return '"(not readable)"'
-  }
+  return value === undefined ? "null" : (jsonOf(value) ?? '"(not readable)"')
 }

@@ -1,5 +1,6 @@
 // The sentences of a `hud_recall` answer about what was asked for and is not there, each with what to do.
 
+import { jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { clipped, type NumberRange, namedRanges, rangesWithout } from "./ranges.ts"
@@ -100,10 +101,5 @@ const MIN_LIKE_CHARS = 4
 
 /** A given value as the answer repeats it. */
 export function quoted(value: unknown): string {
-  try {
-    return cut(line(JSON.stringify(value) ?? String(value)), 80)
-  } catch {
-    // circular, or nested too deeply
-    return "something else"
-  }
+  return value === undefined ? "undefined" : cut(line(jsonOf(value) ?? "something else"), 80)
 }

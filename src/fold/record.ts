@@ -1,8 +1,7 @@
 // The texts sent instead of what is folded: a digest line for an output, and lines of the record for a step. They are plain
 // text without a tag or anything that reads like a call, so that there is nothing for a model to imitate.
 
-import { groundExtracted } from "../digest/ground/ground.ts"
-import { digestLine } from "../digest/ground/line.ts"
+import { cleanGist } from "../digest/ground/ground.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
@@ -12,6 +11,7 @@ import { stringsIn } from "../session/steps.ts"
 import { asString } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
+import { estimateTokens } from "../text/tokens.ts"
 import { type Fold, isRecallID } from "./fold.ts"
 
 /** Longest text accepted from a store. */
@@ -52,7 +52,9 @@ export type RecordLine = { said: string; source: string; below?: readonly string
 
 /** The line of a folded output. */
 export function outputLine(id: string, part: ToolPart, digest: Digest, source: DigestSource): RecordLine {
-  const gist = digestLine({ ...groundExtracted(digest, source), facts: [] }, GIST_TOKENS)
+  const whole = cleanGist(digest.gist)
+  const tokens = estimateTokens(whole)
+  const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
   const tool = cut(oneLine(part.tool), 60).replaceAll("·", ".") || "a tool"
   return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, source: source.output }
 }

@@ -97,11 +97,10 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
 /** Logs in one line what the model did, if it was asked for anything. */
 function logTotals({ queue }: Digests, log: Log): void {
   if (!queue) return
-  const { written, fromStore, refused, failed, cancelled, factsKept, factsDropped, ms } = queue.counters
+  const { written, fromStore, refused, failed, cancelled, ms } = queue.counters
   if (written + fromStore + refused + failed === 0) return
-  const facts = `facts ${factsKept} kept, ${factsDropped} dropped`
   const others = `${fromStore} from the store, ${refused} refused, ${failed} failed, ${cancelled} cancelled`
-  log.say("info", `digests: ${written} written (${facts}; ${seconds(ms)} of work), ${others}`)
+  log.say("info", `digests: ${written} written (${seconds(ms)} of work), ${others}`)
 }
 
 function digestStoreOf(store: SharedStore): DigestStore {

@@ -16,21 +16,14 @@ export type DigestSource = {
   exit?: number
 }
 
-export type FactType = "path" | "symbol" | "number" | "error" | "verdict"
-
-/** A verbatim span of the output worth keeping, never a paraphrase. `line`: its line in the file it comes from. */
-export type Fact = { type: FactType; text: string; line?: number }
-
 /**
  * A summary of one tool output.
  * - `kind`: what the output turned out to be ("code", "test-run", "matches", "listing", "log", "page", …)
  * - `gist`: one line, at most 160 characters, no line breaks
- * - `facts`: at most 12, most useful first
  * - `verdict`: whether a check (tests, build, lint, types) passed by what it printed, whatever its exit code
  */
 export type Digest = {
   kind: string
   gist: string
-  facts: Fact[]
   verdict?: "pass" | "fail"
 }

@@ -1,8 +1,8 @@
 // An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
-// safely. Every line keeps its raw form, from which it can be quoted verbatim.
+// safely.
 
-/** `text` is what a reader sees, `raw` what the tool wrote. Both are cut at MAX_LINE_CHARS. */
-export type Line = { readonly text: string; readonly raw: string }
+/** What a reader sees of a line, cut at MAX_LINE_CHARS. */
+export type Line = { readonly text: string }
 
 /** The lines of an output. `cut`: its middle was left out, so counts over `lines` are lower bounds. */
 export type View = { readonly lines: readonly Line[]; readonly cut: boolean }
@@ -15,7 +15,6 @@ const MAX_SIDE_LINES = 2000
 
 /** Unlike `ESCAPE_SEQUENCE` of text/sanitize also incomplete sequences, since lines and outputs are cut. */
 const ESCAPE = /[\x1b\x9b](?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z])/g
-const UNPRINTABLE = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/
 
 /** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped. */
 export function viewOf(output: string): View {
@@ -48,26 +47,10 @@ export function toLines(output: string): Line[] {
   const lines: Line[] = []
   for (const whole of output.split("\n")) {
     const raw = whole.length > MAX_LINE_CHARS ? withoutHalfPair(whole.slice(0, MAX_LINE_CHARS)) : whole
-    lines.push(plain ? { text: raw, raw } : { text: visibleText(raw), raw })
+    lines.push({ text: plain ? raw : visibleText(raw) })
   }
   if (lines.at(-1)?.text === "") lines.pop()
   return lines
-}
-
-/**
- * A verbatim span of the line, at most `max` characters: `wanted` if the line contains it, else its longest part
- * between escapes and control characters. Undefined when that is too short to be worth quoting.
- */
-export function quoteFrom(line: Line, wanted: string = line.text, max = 200): string | undefined {
-  const text = withoutHalfPair(wanted.slice(0, max)).trim()
-  if (text !== "" && !UNPRINTABLE.test(text) && line.raw.includes(text)) return text
-  let best = ""
-  for (const part of line.raw.replace(ESCAPE, "\n").split(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/)) {
-    const trimmed = part.trim()
-    if (trimmed.length > best.length && wanted.includes(trimmed)) best = trimmed
-  }
-  best = withoutHalfPair(best.slice(0, max)).trim()
-  return best.length > 2 ? best : undefined
 }
 
 /** A text as one line without control characters, at most `max` characters, ending in an ellipsis when cut. */

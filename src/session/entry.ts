@@ -1,7 +1,7 @@
 // The entry of a message: everything the ledger keeps of it, and the fingerprint that shows whether the message has
 // changed. An entry is small and bounded, and holds no reference to the message or its parts.
 
-import { asRecord, asString } from "../system/values.ts"
+import { asRecord, asString, jsonOf } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -217,10 +217,5 @@ function blocksOfPart(part: Part): number {
 
 function argumentLength(value: unknown): number {
   if (typeof value === "string") return value.length
-  try {
-    return typeof value === "object" && value !== null ? JSON.stringify(value).length : 20
-  } catch {
-    // circular, or a BigInt: not an argument that can be sent
-    return 20
-  }
+  return (typeof value === "object" && value !== null ? jsonOf(value)?.length : undefined) ?? 20
 }

@@ -6,7 +6,7 @@ import { filesShown, showsOf } from "../output/shows.ts"
 import type { FileUse, ToolKind } from "../output/tools.ts"
 import { toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
-import { asRecord, asString } from "../system/values.ts"
+import { asRecord, asString, jsonOf } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, cutMiddle, line, own, wellFormed } from "../text/sanitize.ts"
@@ -165,7 +165,9 @@ export function todosOf({ metadata, input }: ToolPart): unknown {
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 function canonical(kind: string, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
-  return JSON.stringify(names.sort().map((name) => [name, input[name]]))
+  const json = jsonOf(names.sort().map((name) => [name, input[name]]))
+  if (json === undefined) throw new TypeError("the arguments have no JSON")
+  return json
 }
 
 /** One line without secrets. Redact before cutting, since half a secret is not recognised as one. */

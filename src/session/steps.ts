@@ -5,6 +5,7 @@
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
 import type { FileUse } from "../output/tools.ts"
+import { isTooDeep } from "../system/values.ts"
 import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -62,10 +63,14 @@ export function writtenIn({ parts }: Message): string[] {
   )
 }
 
-/** All strings in a value, at any depth. */
+/** All strings in a value; none where it nests too deeply to be read. */
 export function stringsIn(value: unknown): string[] {
+  return isTooDeep(value) ? [] : stringsWithin(value)
+}
+
+function stringsWithin(value: unknown): string[] {
   if (typeof value === "string") return [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsWithin) : []
 }
 
 /** The newest steps are never settled: the agent is in the middle of them. */

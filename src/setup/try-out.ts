@@ -51,10 +51,10 @@ export async function tryOut(
       const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
-      const { digest, gistRefused } = ground(structured, SAMPLE, extract(SAMPLE))
+      const { digest, refused } = ground(structured, SAMPLE, extract(SAMPLE))
       const { promptTokens, outputTokens } = usage
       /** the model's summary of the sample; undefined if the sample does not support it */
-      const gist = gistRefused === undefined ? digest.gist : undefined
+      const gist = refused === undefined ? digest.gist : undefined
       const { capabilities } = run
       return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }
     } finally {

@@ -25,15 +25,6 @@ const upTo = (maxChars: number) => z.string().check(z.maxLength(maxChars))
 const digestSchema = z.object({
   kind: upTo(100),
   gist: upTo(400),
-  facts: z
-    .array(
-      z.object({
-        type: z.enum(["path", "symbol", "number", "error", "verdict"]),
-        text: upTo(1000),
-        line: z.optional(z.int()),
-      }),
-    )
-    .check(z.maxLength(24)),
   verdict: z.optional(z.enum(["pass", "fail"])),
 })
 

@@ -10,8 +10,17 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The plugin's own data folder: `$HUDFOLD_DATA`, or `opencode-hudfold` beside OpenCode's own data folder. */
 export function dataFolder(env: Environment = process.env, home = homeFolder()): string {
-  if (env.HUDFOLD_DATA) return resolve(env.HUDFOLD_DATA)
-  return join(dataHome(env, home), "opencode-hudfold")
+  const [own, shared] = FOLDER_VARIABLES.map((name) => (isAbsolute(env[name] ?? "") ? env[name] : undefined))
+  return own ? resolve(own) : join(shared ? resolve(shared) : defaultHome(home), "opencode-hudfold")
+}
+
+const FOLDER_VARIABLES = ["HUDFOLD_DATA", "XDG_DATA_HOME"] as const
+
+/** A warning if a relative path is ignored, which would put the data into whatever folder OpenCode is started in. */
+export function ignoredFolder(env: Environment = process.env): string | undefined {
+  const names = FOLDER_VARIABLES.filter((name) => env[name] && !isAbsolute(env[name] ?? ""))
+  if (names.length === 0) return undefined
+  return `${names.join(" and ")} must be an absolute path and is ignored; the data is in ${dataFolder(env)}`
 }
 
 export const STORE_NAME = "hud.db"
@@ -30,9 +39,12 @@ export function storePath(env: Environment = process.env, home = homeFolder(), n
   )
 }
 
-/** OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
+/**
+ * OpenCode's data folder: `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. OpenCode uses XDG folders on every
+ * platform, macOS and Windows included, and takes a relative one as it is.
+ */
 export function opencodeFolder(env: Environment = process.env, home = homeFolder()): string {
-  return join(dataHome(env, home), "opencode")
+  return join(env.XDG_DATA_HOME ? resolve(env.XDG_DATA_HOME) : defaultHome(home), "opencode")
 }
 
 /**
@@ -55,9 +67,6 @@ export function homeFolder(): string {
   }
 }
 
-// OpenCode uses XDG folders on every platform, macOS and Windows included (its xdg-basedir does not know %LOCALAPPDATA%),
-// so a user who moved one has moved the other.
-function dataHome(env: Environment, home: string): string {
-  if (env.XDG_DATA_HOME) return resolve(env.XDG_DATA_HOME)
+function defaultHome(home: string): string {
   return home ? join(home, ".local", "share") : tmpdir()
 }

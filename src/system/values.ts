@@ -11,6 +11,25 @@ export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
+/** Nesting up to which foreign values are read. A tool's arguments nest a few levels, and hostile ones a hundred thousand. */
+const MAX_NESTING = 200
+
+/** Whether the value nests deeper, as a circular one does. */
+export function isTooDeep(value: unknown, depth = MAX_NESTING): boolean {
+  if (typeof value !== "object" || value === null) return false
+  return depth === 0 || Object.values(value).some((one) => isTooDeep(one, depth - 1))
+}
+
+/** The JSON of a foreign value. Undefined if it has none, or nests so deeply that JSON.stringify would take seconds to fail. */
+export function jsonOf(value: unknown): string | undefined {
+  try {
+    return isTooDeep(value) ? undefined : JSON.stringify(value)
+  } catch {
+    // a BigInt, or a getter that throws
+    return undefined
+  }
+}
+
 /** An error whose code says what kind it is. The message is one line for people: what failed, and what to do. */
 export class CodedError<Code extends string> extends Error {
   constructor(

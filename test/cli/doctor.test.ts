@@ -148,7 +148,33 @@ const BROKEN: {
     says: {
       name: "config",
       level: "fail",
-      found: /project\/opencode\.json is not valid JSON.*, and OpenCode does not start with it$/,
+      found: /project\/opencode\.json is not valid JSON, line 1, column 18, and OpenCode does not start with it$/,
+      fix: /^correct it/,
+    },
+  },
+  {
+    name: "the config that lists the plugin is not JSON, which says nothing about the rest",
+    breaks: ({ write }) =>
+      void write(
+        "config/opencode/opencode.json",
+        `{\n  // ours\n  "username": "{env:HOME}", "plugin": [["${root}" {}]],\n}`,
+      ),
+    says: {
+      name: "config",
+      level: "fail",
+      found: new RegExp(
+        `opencode\\.json is not valid JSON, line 3, column ${`  "username": "{env:HOME}", "plugin": [["${root}" `.length + 1}, `,
+      ),
+      fix: /^correct it/,
+    },
+  },
+  {
+    name: "the file that lists the panel is not JSON, which says nothing about the panel",
+    breaks: ({ write }) => void write("config/opencode/tui.json", `{ "plugin": ["${root}"]\n`),
+    says: {
+      name: "config",
+      level: "warn",
+      found: /tui\.json is not valid JSON, line 2, column 1, and OpenCode ignores it$/,
       fix: /^correct it/,
     },
   },
@@ -173,6 +199,57 @@ const BROKEN: {
       level: "fail",
       found: /there is nothing at \S+\/opencode-hudfold\/plugin\.ts$/,
       fix: /correct the path/,
+    },
+  },
+  {
+    name: "a plugin path that does not exist and does not name the plugin",
+    breaks: ({ write }) => void write("config/opencode/opencode.json", { plugin: ["../checkouts/hud"] }),
+    says: {
+      name: "plugin",
+      level: "fail",
+      found: /^"\.\.\/checkouts\/hud" in \S+opencode\.json, and there is nothing at \S+\/config\/checkouts\/hud$/,
+      fix: /^correct the path in \S+opencode\.json, or list "opencode-hudfold"$/,
+    },
+  },
+  {
+    name: "a package that was never fetched",
+    breaks: (patient) => {
+      rmSync(join(patient.data, "sessions"), { recursive: true })
+      for (const name of ["opencode", "tui"])
+        patient.write(`config/opencode/${name}.json`, {
+          plugin: [["opencode-hudfold@0.1.0", { digest: { gpu: "off" } }]],
+        })
+    },
+    says: {
+      name: "version",
+      level: "warn",
+      found: /^OpenCode has not fetched "opencode-hudfold@0\.1\.0" in \S+opencode\.json, so nothing of it is loaded$/,
+      fix: /^restart OpenCode with a connection to npm's registry; .*`opencode serve --print-logs`/,
+    },
+  },
+  {
+    name: "two versions side by side, a package and a folder",
+    breaks: ({ root: home, write }) => {
+      write("other/package.json", { name: "opencode-hudfold", version: "0.0.9" })
+      write("project/opencode.json", { plugin: [[join(home, "other"), { digest: { gpu: "off" } }]] })
+    },
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: new RegExp(
+        `^listed 2 times, and OpenCode loads each entry: ${manifest.version} as "\\S+" in \\S+; 0\\.0\\.9 as "\\S+other" in \\S+project/opencode\\.json$`,
+      ),
+      fix: /^keep one of them, preferably the one in \S+project\/opencode\.json$/,
+    },
+  },
+  {
+    name: "a second copy in a folder whose files are all loaded",
+    breaks: ({ write }) => void write("project/.opencode/plugin/hudfold.js", "export default {}"),
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: /and OpenCode loads \S+\/plugin\/hudfold\.js too, since it loads every file there$/,
+      fix: /^keep one of them: move \S+hudfold\.js away, or remove the entry$/,
     },
   },
   {
@@ -378,11 +455,24 @@ const BROKEN: {
   },
   {
     name: "a plugin that was listed after the last session",
-    breaks: ({ data }) => rmSync(join(data, "sessions"), { recursive: true }),
+    breaks: ({ data, config }) => {
+      rmSync(join(data, "sessions"), { recursive: true })
+      utimesSync(join(config, "opencode.json"), new Date(), new Date())
+    },
     says: {
       name: "loaded",
       level: "warn",
       found: /^no session has called a model since it was listed/,
+      fix: /^restart OpenCode and send it a message$/,
+    },
+  },
+  {
+    name: "a config that was changed after the last session",
+    breaks: ({ config }) => utimesSync(join(config, "opencode.json"), new Date(), new Date(Date.now() + 1000)),
+    says: {
+      name: "loaded",
+      level: "warn",
+      found: /^its hooks ran in session ses_\w+ \(.*\), but not since \S+opencode\.json was changed \(.* ago\)$/,
       fix: /^restart OpenCode and send it a message$/,
     },
   },

@@ -174,6 +174,7 @@ describe("whether the plugin was loaded", () => {
     file,
     name: "opencode-hudfold",
     place: "package" as const,
+    version: "0.1.0",
   }
   const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({

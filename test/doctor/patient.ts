@@ -1,6 +1,6 @@
 // A machine for the doctor to examine: its own folder for everything, in perfect order unless a test breaks something.
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import type { CheckLevel, CheckResult } from "../../src/doctor/check.ts"
@@ -34,6 +34,8 @@ export type Patient = {
 /** `stub` only prints a version, in a fiftieth of the time. */
 export type Program = "real" | "stub" | "none"
 
+const AN_HOUR_MS = 3_600_000
+
 /** A machine with nothing but OpenCode. */
 export function newPatient(program: Program = "real"): Patient {
   const folder = temporaryFolder()
@@ -41,6 +43,8 @@ export function newPatient(program: Program = "real"): Patient {
   const write = (path: string, content: unknown) => {
     mkdirSync(dirname(at(path)), { recursive: true })
     writeFileSync(at(path), typeof content === "string" ? content : JSON.stringify(content))
+    // before the last session
+    utimesSync(at(path), new Date(0), new Date(Date.now() - AN_HOUR_MS))
     return at(path)
   }
   for (const name of ["home", "bin", "tmp", "config/opencode", "project/.git"]) mkdirSync(at(name), { recursive: true })

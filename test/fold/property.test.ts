@@ -87,7 +87,7 @@ function watch() {
       const conversationGiven = new Map(conversationOf(given).map((message) => [message.id, message]))
 
       // with the originals back in place of records and copies the array is as before; none of them was written to
-      const whole = unfolded(messages).filter(({ info }) => !isOwnMessage(info.id))
+      const whole = unfolded(messages).filter((message) => !isOwnMessage(message))
       const restored = whole.flatMap(({ parts }) => parts.filter(({ id }) => id !== OWN_PART)).map(originalOf)
       expect(restored.length).toBe(originals.length)
       expect(restored.every((part, i) => part === originals[i])).toBe(true)

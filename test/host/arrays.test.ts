@@ -5,7 +5,7 @@ import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { originalOf, putBack, unfolded } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/message.ts"
+import { isMessage, isOwnMessage, isOwnPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { sized } from "../support/size.ts"
 import { messageArrays } from "./arrays.ts"
@@ -21,17 +21,16 @@ const RECORD = /^Steps? \d+(-\d+)? of this session, kept by hudfold as a record 
 const ADDED =
   /^(\n\nSteps? \d+(-\d+)? of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nstatus by hudfold, call \d+[\s\S]*?<\/hud>)?$/
 
-/** Whether it is a message of the plugin's, or its part in the user's message. */
-function isOurs(thing: { id?: unknown } | null | undefined): boolean {
-  return typeof thing?.id === "string" && (isOwnMessage(thing.id) || thing.id === "prt_hudfold")
+function isOurs(message: HostMessage | null | undefined): boolean {
+  return message !== null && message !== undefined && isMessage(message) && isOwnMessage(message)
 }
 
 /** The array without anything that is the plugin's before or after the call. */
 function withoutOurs(messages: readonly HostMessage[]): unknown {
   return messages
-    .filter((message) => !isOurs(message?.info))
+    .filter((message) => !isOurs(message))
     .map((message) =>
-      Array.isArray(message?.parts) ? { ...message, parts: message.parts.filter((part) => !isOurs(part)) } : message,
+      Array.isArray(message?.parts) ? { ...message, parts: message.parts.filter((part) => !isOwnPart(part)) } : message,
     )
 }
 
@@ -49,7 +48,7 @@ function unaccounted(copy: HostPart, original: HostPart): string[] {
 }
 
 function ownParts(message: HostMessage | null | undefined): HostPart[] {
-  return Array.isArray(message?.parts) ? message.parts.filter(isOurs) : []
+  return Array.isArray(message?.parts) ? message.parts.filter(isOwnPart) : []
 }
 
 /** Freezes it at any depth, so that writing to it throws. */
@@ -87,7 +86,7 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds,
           if (!isKnown) expect(HUD.test(text ?? "") || RECORD.test(text ?? "")).toBe(true)
         }
         for (const part of (Array.isArray(message?.parts) && message.parts) || []) {
-          if (parts.has(part) || isOurs(part)) continue
+          if (parts.has(part) || isOwnPart(part)) continue
           const original = originalOf(part)
           expect(parts.has(original)).toBe(true)
           expect(unaccounted(part, original)).toEqual([])

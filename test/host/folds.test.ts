@@ -130,6 +130,24 @@ describe("a session resumed in a new process", () => {
     await second.dispose()
   })
 
+  test("with folding disabled goes out whole and cannot recall; enabled again, with the same bytes as before", async () => {
+    const path = join(folder, "disabled.db")
+    const session = worked()
+    const first = await load({}, { path })
+    const before = foldsIn(session.messages, await first.transform(session.fresh()))
+    expect(before.size).toBeGreaterThan(2)
+    await first.dispose()
+    const second = await load({ fold: { enabled: false } }, { path })
+    expect(foldsIn(session.messages, await second.transform(session.fresh())).size).toBe(0)
+    expect(second.tools).toBeUndefined()
+    await second.dispose()
+    const third = await load({}, { path })
+    const after = foldsIn(session.messages, await third.transform(session.fresh()))
+    expect([...before].map(([id]) => [id, after.get(id)])).toEqual([...before])
+    expect([first.logged, second.logged, third.logged]).toEqual([[], [], []])
+    await third.dispose()
+  })
+
   test("does not restore what another session stored", async () => {
     const path = join(folder, "other.db")
     const first = await load({}, { path })

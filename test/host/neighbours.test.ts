@@ -4,7 +4,6 @@
 
 import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { isOwnMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { hooksOf, SYSTEMS, TAIL, TRANSFORMS } from "../support/neighbour.ts"
 import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -62,7 +61,7 @@ async function drive(plugins: readonly Hooks[]): Promise<Sent[]> {
   return sent
 }
 
-const isOurs = (message: HostMessage | null | undefined) => isOwnMessage(message?.info?.id)
+const isOurs = (message: HostMessage | null | undefined) => String(message?.info?.id).startsWith("msg_hudfold")
 const hudsIn = ({ messages }: Sent) => messages.filter(isOurs).map(({ parts }) => parts[0]?.text ?? "")
 
 /** What is sent without the HUD and its paragraph. */

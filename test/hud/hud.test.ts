@@ -311,13 +311,12 @@ describe("hostile text", () => {
 })
 
 describe("slots", () => {
-  const bytes = (messages: HostMessage[]) =>
-    JSON.stringify(messages.filter((message) => !isOwnMessage(message.info.id)))
+  const bytes = (messages: HostMessage[]) => JSON.stringify(messages.filter((message) => !isOwnMessage(message)))
 
   test("tail: one synthetic user message, last, and nothing else differs", () => {
     const session = typical()
     for (const [i, messages] of play(session, "tail").entries()) {
-      const huds = messages.filter((message) => isOwnMessage(message.info.id!))
+      const huds = messages.filter((message) => isOwnMessage(message))
       expect(huds).toHaveLength(i < FAILS ? 0 : 1)
       if (i >= FAILS)
         expect(messages.at(-1)).toMatchObject({
@@ -338,7 +337,7 @@ describe("slots", () => {
       placeHud(messages, call.placement)
       state = call.state
     }
-    expect(messages.filter((message) => isOwnMessage(message.info.id!))).toHaveLength(1)
+    expect(messages.filter((message) => isOwnMessage(message))).toHaveLength(1)
     expect(ledger.facts.calls).toBe(4)
   })
 
@@ -384,7 +383,7 @@ describe("slots", () => {
     for (let i = 1; i < texts.length; i++) {
       expect(texts[i]!.slice(0, texts[i - 1]!.length)).toEqual(texts[i - 1]!)
     }
-    const huds = sent.at(-1)!.filter((message) => isOwnMessage(message.info.id!))
+    const huds = sent.at(-1)!.filter((message) => isOwnMessage(message))
     expect(huds.length).toBeGreaterThan(1)
     expect(huds.length).toBeLessThan(8)
     expect(huds.filter((message) => !message.parts[0]!.text!.includes("changes since"))).toHaveLength(1)
@@ -396,7 +395,7 @@ describe("slots", () => {
       .assistant([edit("src/login.ts"), ...[1, 2, 3, 4, 5].map((n) => read(`src/${n}.ts`))], usage(1000, 15_000))
     const texts = play(session, "sticky")
       .at(-1)!
-      .filter((message) => isOwnMessage(message.info.id!))
+      .filter((message) => isOwnMessage(message))
       .map((message) => message.parts[0]!.text!)
     const told = texts.findIndex((text) => text.includes("failing `npm test` at call 3"))
     const settled = texts.findIndex((text) => text.includes("no longer failing `npm test`"))

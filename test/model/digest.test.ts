@@ -1,5 +1,5 @@
 // A real instruct model, small enough for two CPU cores, writes digests of real tool outputs through the real sidecar.
-// Their quality may be poor, but they must be well-formed, bounded, and their facts must be verbatim.
+// Their quality may be poor, but they must be well-formed and bounded.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
@@ -13,7 +13,6 @@ import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { optionsSchema } from "../../src/options.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
-import { estimateTokens } from "../../src/text/tokens.ts"
 import { eslintFail, jestFail, npmInstall, tscFail, viteFail } from "../digest/extract/fixtures/javascript.ts"
 import { goFail, surefireFail } from "../digest/extract/fixtures/systems.ts"
 import { readCode, readMarkdown, readOld } from "../digest/extract/fixtures/tools.ts"
@@ -83,19 +82,18 @@ describe.skipIf(!present)(`a real model${why}`, () => {
       expect(answer.usage.outputTokens).toBeGreaterThan(5)
     })
 
-    one(`every fact of the digest of ${name} occurs in the output, and the digest is one line`, async () => {
+    one(`the digest of ${name} is one line of at most 160 characters`, async () => {
       const { digest } = ground((written.get(name) as Written).structured, source, extract(source))
-      for (const { text } of digest.facts) expect(source.output).toContain(text)
-      expect(digest.gist).not.toMatch(/[\n\r]/)
-      expect(estimateTokens(`${digest.gist} ${digest.facts.map(({ text }) => text).join(" ")}`)).toBeLessThanOrEqual(96)
+      expect(digest.gist).toMatch(/^[^\n\r]{1,160}$/)
     })
   }
 
-  test("grounding accepts at least one of the digests", () => {
-    const kept = DIGESTED.map(([name, source]) =>
-      ground((written.get(name) as Written).structured, source, extract(source)),
-    )
-    expect(kept.filter(({ refused }) => !refused).length).toBeGreaterThan(0)
+  test("grounding refuses an answer with a reason and keeps the extract's gist, or puts the answer in its place", () => {
+    for (const [name, source] of DIGESTED) {
+      const known = extract(source)
+      const { digest, refused } = ground((written.get(name) as Written).structured, source, known)
+      expect(digest.gist === known.gist).toBe(refused !== undefined)
+    }
   })
 
   test("the same output gives the same answer again, after others in between", async () => {

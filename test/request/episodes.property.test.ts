@@ -175,9 +175,7 @@ function play({ turns, slot, model: name, compactsAt }: Plan, look: (sent: Sent)
 
 /** The messages that OpenCode sends of an array. */
 function sentOf(messages: readonly HostMessage[]): HostMessage[] {
-  return messages.filter(
-    (message) => isOwnMessage(message.info.id) || blocksOf(messageOf(message)) > 0 || hasOwn(message),
-  )
+  return messages.filter((message) => isOwnMessage(message) || blocksOf(messageOf(message)) > 0 || hasOwn(message))
 }
 
 function hasOwn({ parts }: HostMessage): boolean {
@@ -234,7 +232,7 @@ function look({ given, sent, prepared }: Sent): void {
 
   // the array can be had back
   const whole = unfolded(sent)
-    .filter(({ info }) => !isOwnMessage(info.id))
+    .filter((message) => !isOwnMessage(message))
     .map(({ info, parts }) => ({ info, parts: parts.filter((part) => !isOwnPart(part)).map(originalOf) }))
   expect(JSON.stringify(whole)).toBe(JSON.stringify(given))
 

@@ -78,8 +78,9 @@ export function stepNumbers(record: string): number[] {
 export function wrongIn(given: readonly HostMessage[], sent: readonly HostMessage[]): string[] {
   const found: string[] = []
   let next = 0
-  for (const [at, { info, parts }] of sent.entries()) {
-    const isOwn = isOwnMessage(info.id)
+  for (const [at, message] of sent.entries()) {
+    const { info, parts } = message
+    const isOwn = isOwnMessage(message)
     const neighbours = [sent[at - 1], sent[at + 1]]
     if (isOwn && !(parts.length === 1 && parts.every(isRecordPart))) found.push(`${info.id} is no record`)
     if (isOwn && neighbours.some((one) => one?.info.role === "user"))

@@ -2,30 +2,21 @@
 
 import { clip, type View } from "../../output/lines.ts"
 import { headingsIn } from "./data.ts"
-import { cite, citeAll, type Draft, listed, tally } from "./draft.ts"
+import { type Draft, listed, tally } from "./draft.ts"
 
 const TASK_WRAPPING = /^<\/?task(?:_result|_metadata)?\b[^>]*>|^task_id: |^session_id: |^<\/?\w+>$/
 
-/** A subagent's report: its first sentence and its points. */
+/** A subagent's report: its first sentence. */
 export function digestTask(view: View): Draft {
   const state = /<task id=\S+ state="(\w+)"/.exec(view.lines[0]?.text ?? "")?.[1]
   const lines = view.lines
-    .map(({ text, raw }) => ({ text: text.replace(/^<task_result>/, ""), raw }))
-    .filter(({ text }) => text.trim() !== "" && !TASK_WRAPPING.test(text))
-  const first = lines.find(({ text }) => /[\p{L}\p{N}]/u.test(text) && !/^#+ \S+$/.test(text))
-  if (!first) return { kind: "task", gist: state ? `${state}, no result` : "no result", facts: [] }
-  const sentence = /^.{20,}?[.!?](?=\s|$)/.exec(first.text)?.[0] ?? first.text
-  const points = lines.filter(({ text }) => /^\s*(?:[-*•]|\d+[.)]|#+)\s/.test(text))
+    .map(({ text }) => text.replace(/^<task_result>/, ""))
+    .filter((text) => text.trim() !== "" && !TASK_WRAPPING.test(text))
+  const first = lines.find((text) => /[\p{L}\p{N}]/u.test(text) && !/^#+ \S+$/.test(text))
+  if (!first) return { kind: "task", gist: state ? `${state}, no result` : "no result" }
+  const sentence = /^.{20,}?[.!?](?=\s|$)/.exec(first)?.[0] ?? first
   const gist = sentence.replace(/^[#>*\-\s]+/, "").replace(/[*`]{1,2}/g, "")
-  return {
-    kind: "task",
-    gist: state && state !== "completed" ? `${state}: ${gist}` : gist,
-    facts: [
-      cite("verdict", first, sentence),
-      ...citeAll("symbol", points.slice(0, 9)),
-      ...citeAll("verdict", lines.slice(-2)),
-    ],
-  }
+  return { kind: "task", gist: state && state !== "completed" ? `${state}: ${gist}` : gist }
 }
 
 /** The user's answers to the agent's questions. */
@@ -34,27 +25,17 @@ export function digestQuestion(view: View): Draft {
     .map((line) => line.text)
     .join(" ")
     .slice(0, 8000)
-  const answers = [...text.matchAll(/"([^"]*)"="([^"]*)"/g)].map((found) => ({
-    asked: found[1] ?? "",
-    answer: found[2] ?? "",
-  }))
-  const facts = answers.flatMap(({ asked, answer }) =>
-    [answer, asked].map((wanted, at) => {
-      const line = view.lines.find(({ raw }) => raw.includes(wanted.slice(0, 200)))
-      return line && wanted !== "" ? cite(at === 0 ? "verdict" : "symbol", line, wanted) : undefined
-    }),
-  )
-  const first = view.lines.find((line) => line.text.trim() !== "")
+  const answers = [...text.matchAll(/"([^"]*)"="([^"]*)"/g)]
   if (answers.length === 0)
-    return { kind: "answer", gist: first?.text ?? "no answer", facts: [first && cite("verdict", first)] }
-  const words = answers.map(({ asked, answer }) => `"${clip(answer, 70)}" to ${clip(asked, 70)}`)
-  return { kind: "answer", gist: `answered ${listed(words, 140, "; ")}`, facts }
+    return { kind: "answer", gist: view.lines.find((line) => line.text.trim() !== "")?.text ?? "no answer" }
+  const words = answers.map(([, asked = "", answer = ""]) => `"${clip(answer, 70)}" to ${clip(asked, 70)}`)
+  return { kind: "answer", gist: `answered ${listed(words, 140, "; ")}` }
 }
 
 type TodoItem = { content: string; status: string }
 
 /** The todo list: its progress and the current item. Undefined when the output is no todo list. */
-export function digestTodo(view: View, output: string): Draft | undefined {
+export function digestTodo(output: string): Draft | undefined {
   const todos = todosIn(output.slice(0, 64 * 1024))
   if (todos.length === 0) return undefined
   const done = todos.filter(({ status }) => status === "completed").length
@@ -66,12 +47,7 @@ export function digestTodo(view: View, output: string): Draft | undefined {
   const words = [`${done} of ${todos.length} done`, ...others.map(([status, count]) => `${count} ${status}`)]
   if (now) words.push(`now: ${clip(now.content, 110)}`)
   else if (next) words.push(`next: ${clip(next.content, 110)}`)
-  const open = todos.filter(({ status }) => status !== "completed" && status !== "cancelled")
-  const facts = [...new Set([now, ...open])].map((todo) => {
-    const line = todo && view.lines.find(({ raw }) => raw.includes(todo.content))
-    return line && cite("symbol", line, todo.content)
-  })
-  return { kind: "todo", gist: words.join(", "), facts }
+  return { kind: "todo", gist: words.join(", ") }
 }
 
 function todosIn(output: string): TodoItem[] {
@@ -96,16 +72,8 @@ function todoFrom(item: unknown): TodoItem[] {
 /** A loaded skill: its name and its sections. */
 export function digestSkill(view: View): Draft {
   const name = /<skill_content name="([^"]+)">/.exec(view.lines[0]?.text ?? "")?.[1]
-  const headings = headingsIn(view.lines)
-  const base = view.lines.find(({ text }) => text.startsWith("Base directory for this skill: "))
-  const title = name ?? headings[0]?.title ?? view.lines[0]?.text ?? "empty"
-  const rest = headings.map((heading) => heading.title).filter((heading) => !heading.endsWith(title))
-  return {
-    kind: "skill",
-    gist: `skill ${title}${rest.length > 0 ? `: ${listed(rest, 120, "; ")}` : ""}`,
-    facts: [
-      ...headings.map(({ line }) => cite("symbol", line)),
-      base && cite("path", base, base.text.replace(/^.*: (?:file:\/\/)?/, "")),
-    ],
-  }
+  const headings = headingsIn(view.lines).map((heading) => heading.title)
+  const title = name ?? headings[0] ?? view.lines[0]?.text ?? "empty"
+  const rest = headings.filter((heading) => !heading.endsWith(title))
+  return { kind: "skill", gist: `skill ${title}${rest.length > 0 ? `: ${listed(rest, 120, "; ")}` : ""}` }
 }

@@ -1,12 +1,12 @@
 // Output of shell commands and of unknown tools: judged first, then summarized by the program that produced it.
 
 import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
-import type { DigestSource, Fact } from "../../output/digest.ts"
+import type { DigestSource } from "../../output/digest.ts"
 import { type Line, textOf, type View } from "../../output/lines.ts"
 import { gitSubcommand, hasTrait, type Program } from "../../output/programs.ts"
 import { programsOf } from "../../output/shell.ts"
 import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
-import { cite, citeAll, type Draft, listed } from "./draft.ts"
+import { type Draft, listed } from "./draft.ts"
 import { digestGit } from "./git.ts"
 import { digestJson } from "./json.ts"
 import { digestLog } from "./log.ts"
@@ -20,7 +20,7 @@ export function digestCommand(source: DigestSource, view: View): Draft {
   const programs = programsOf(textOf(source.input, "command", "cmd", "script"))
   const { outcome, report: found } = outcomeWithReport(source, view.lines, source.output)
   const report = found && isCommit(programs, found) ? undefined : found
-  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure, view.lines)
+  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure)
   const own: View = { lines: view.lines.filter(({ text }) => !HOST_NOTES.test(text)), cut: view.cut }
   const error = source.failed && statedExit(view.lines) === undefined ? failureLine(own.lines)?.text : undefined
   const failure = outcome.failure ?? error
@@ -31,20 +31,20 @@ export function digestCommand(source: DigestSource, view: View): Draft {
 
 /** Output of an MCP or custom tool, or of a terminal that is read in pieces. */
 export function digestOther(source: DigestSource, view: View): Draft {
-  const json = digestJson(source.output, view.lines)
+  const json = digestJson(source.output)
   if (json) return json
   const own: View = { lines: withoutWrapping(view.lines), cut: view.cut }
   const { outcome, report } = outcomeWithReport(source, own.lines, source.output)
-  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure, own.lines)
+  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure)
   return digestLog(own)
 }
 
 /** Terminals are shown as `00001| text` between tags. A tag on a line of its own is wrapping. */
 function withoutWrapping(lines: readonly Line[]): Line[] {
   const own: Line[] = []
-  for (const { text, raw } of lines) {
+  for (const { text } of lines) {
     if (/^<\/?\w+(?: [^>]*)?>$|^\(End of buffer/.test(text)) continue
-    own.push({ text: text.replace(/^\d{5}\| ?/, ""), raw })
+    own.push({ text: text.replace(/^\d{5}\| ?/, "") })
   }
   return own
 }
@@ -56,8 +56,8 @@ const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
   types: "types",
 }
 
-/** A check: its totals, then each failure with its place and message, or the failure line of `lines` if none is named. */
-function digestReport(report: CheckReport, failure: string | undefined, lines: readonly Line[]): Draft {
+/** A check: its totals, and what failed. */
+function digestReport(report: CheckReport, failure: string | undefined): Draft {
   const counts = countsOf(report.counts)
   const passed = counts || report.total?.text.trim() || "passed"
   const reason = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
@@ -66,14 +66,7 @@ function digestReport(report: CheckReport, failure: string | undefined, lines: r
   const what = counts === "" ? reason : reason.replace(/^\d+ failed: /, "")
   const failed = report.vague ? reason : `${head}: ${what}`
   const gist = report.verdict === "pass" ? `${report.name}: ${passed}` : failed
-  const facts: (Fact | undefined)[] = [report.total && cite("verdict", report.total)]
-  const unnamed = report.verdict === "fail" && report.failures.length === 0 ? failureLine(lines) : undefined
-  if (unnamed) facts.unshift(cite("error", unnamed))
-  const each = report.failures.length > 5 ? 1 : 3
-  for (const { quotes, line } of report.failures) {
-    for (const quoted of quotes.slice(0, each)) facts.push(cite("error", quoted, undefined, line))
-  }
-  return { kind: REPORT_KINDS[report.kind], gist, facts, verdict: report.verdict }
+  return { kind: REPORT_KINDS[report.kind], gist, verdict: report.verdict }
 }
 
 /** Whether the report is that of a commit's hooks: the commit is then the subject. */
@@ -93,18 +86,17 @@ function digestByProgram(
   const sources = programs.filter((program, at) => !programs[at - 1]?.piped && !isAside(program))
   const main = sources[0]
   if (view.lines.length === 0 && main?.name !== "git") {
-    if (main && familyOf(main) === "search") return { kind: "matches", gist: "no matches", facts: [] }
-    return { kind: "empty", gist: verdict === "pass" ? "passed, no output" : "no output", facts: [] }
+    if (main && familyOf(main) === "search") return { kind: "matches", gist: "no matches" }
+    return { kind: "empty", gist: verdict === "pass" ? "passed, no output" : "no output" }
   }
-  const json = digestJson(source.output, view.lines)
+  const json = digestJson(source.output)
   if (json) return json
   const filter = main?.piped ? programs[programs.indexOf(main) + 1] : undefined
   const log = digestLog(view)
   if (!main || (filter && hasTrait(filter, "compute"))) return log
-  if (sources.every((program) => familyOf(program) === familyOf(main)))
-    return digestFamily(sources, view, source) ?? log
-  // it is unknown which of several programs printed what, so the first lines are quoted
-  return { ...log, facts: [...log.facts, ...citeAll("symbol", view.lines.slice(0, 6))] }
+  // with programs of several kinds it is unknown which printed what
+  const isOneFamily = sources.every((program) => familyOf(program) === familyOf(main))
+  return (isOneFamily ? digestFamily(sources, view, source) : undefined) ?? log
 }
 
 /** Whether a program is beside the point of a command: it prints little or nothing. */
@@ -171,14 +163,6 @@ function digestPackages(view: View): Draft | undefined {
   const installed = view.lines.filter(({ text }) => INSTALLED.test(text))
   if (summary.length + installed.length === 0) return undefined
   const stated = summary.length > 0 ? summary : installed
-  const words = [...stated].map(({ text }) => text.trim())
-  return {
-    kind: "install",
-    gist: listed([...words, ...problems.map(({ text }) => text.trim())], 150, "; "),
-    facts: [
-      ...citeAll("error", problems.slice(0, 4)),
-      ...citeAll("verdict", summary.slice(0, 5)),
-      ...citeAll("symbol", installed),
-    ],
-  }
+  const words = [...stated, ...problems].map(({ text }) => text.trim())
+  return { kind: "install", gist: listed(words, 150, "; ") }
 }

@@ -1,10 +1,10 @@
 // Documents and data files: Markdown by its headings, JSON, YAML, TOML, INI, CSV and `.env` by their outermost keys.
 
 import type { Line } from "../../output/lines.ts"
-import { cite, type Draft, listed } from "./draft.ts"
+import { type Draft, listed } from "./draft.ts"
 import type { FileRow, ShownFile } from "./shown-file.ts"
 
-type Heading<Of extends Line = Line> = { level: number; title: string; line: Of }
+type Heading = { level: number; title: string }
 
 /** A document in Markdown: its title and its headings. */
 export function digestMarkdown(shown: ShownFile, extent: string): Draft {
@@ -21,11 +21,6 @@ export function digestMarkdown(shown: ShownFile, extent: string): Draft {
   return {
     kind: "document",
     gist: `${head}${rest.length > 0 ? `: ${listed(rest, 150 - head.length, "; ")}` : title || !first ? "" : `: ${first.text}`}`,
-    facts: [
-      named && cite("symbol", named, undefined, named.no),
-      ...headings.slice(0, 11).map(({ line }) => cite("symbol", line, line.text, line.no)),
-      headings.length < 4 && first ? cite("symbol", first, first.text, first.no) : undefined,
-    ],
   }
 }
 
@@ -40,8 +35,8 @@ function frontMatterTitle(rows: ShownFile["rows"]): ShownFile["rows"][number] | 
 }
 
 /** The headings outside code fences. */
-export function headingsIn<Of extends Line>(lines: readonly Of[]): Heading<Of>[] {
-  const headings: Heading<Of>[] = []
+export function headingsIn(lines: readonly Line[]): Heading[] {
+  const headings: Heading[] = []
   let fence = ""
   for (const line of lines) {
     const mark = /^\s*(```|~~~)/.exec(line.text)?.[1]
@@ -52,7 +47,7 @@ export function headingsIn<Of extends Line>(lines: readonly Of[]): Heading<Of>[]
       .replace(/[*`]+/g, "")
       .replace(/\\([^\w\s])/g, "$1")
       .trim()
-    if (found?.[1] && title) headings.push({ level: found[1].length, title, line })
+    if (found?.[1] && title) headings.push({ level: found[1].length, title })
   }
   return headings
 }
@@ -64,7 +59,7 @@ function outlineLevel(headings: readonly Heading[]): number {
 }
 
 /** `children`: keys or items one level below, if they are on lines of their own. */
-type Key = { name: string; row: FileRow; children: number }
+type Key = { name: string; children: number }
 
 const FORMATS: Readonly<Record<string, RegExp>> = {
   JSON: /^(\s+)"([^"]+)"\s*:/,
@@ -90,14 +85,7 @@ export function digestData(shown: ShownFile, format: string, extent: string): Dr
   const keys = keysIn(shown.rows, format)
   const names = keys.map(({ name, children }) => (children > 1 ? `${name} (${children})` : name))
   const head = `${format}, ${extent}`
-  return {
-    kind: "data",
-    gist: names.length > 0 ? `${head}: ${listed(names, 150 - head.length)}` : head,
-    facts: (keys.length > 0
-      ? [...keys.map(({ row }) => row), ...shown.rows.slice(0, keys.length < 4 ? 8 : 0)]
-      : shown.rows.slice(0, 4)
-    ).map((row) => cite("symbol", row, row.text.trim().replace(/,$/, ""), row.no)),
-  }
+  return { kind: "data", gist: names.length > 0 ? `${head}: ${listed(names, 150 - head.length)}` : head }
 }
 
 function keysIn(rows: readonly FileRow[], format: string): Key[] {
@@ -117,10 +105,10 @@ function keysIn(rows: readonly FileRow[], format: string): Key[] {
   const top = found.reduce((least, { depth }) => Math.min(least, depth), Number.POSITIVE_INFINITY)
   const keys: Key[] = []
   let below = 0
-  for (const { depth, name, row } of found) {
+  for (const { depth, name } of found) {
     const key = keys.at(-1)
     if (depth === top) {
-      keys.push({ name, row, children: 0 })
+      keys.push({ name, children: 0 })
       below = 0
     } else if (key) {
       if (below === 0) below = depth
@@ -133,6 +121,5 @@ function keysIn(rows: readonly FileRow[], format: string): Key[] {
 function digestTable(shown: ShownFile, extent: string): Draft {
   const header = shown.rows[0]
   const columns = header?.text.split(/[,;\t]/).map((name) => name.trim()) ?? []
-  const gist = `table, ${extent}: ${listed(columns, 120)}`
-  return { kind: "data", gist, facts: shown.rows.slice(0, 3).map((row) => cite("symbol", row, row.text, row.no)) }
+  return { kind: "data", gist: `table, ${extent}: ${listed(columns, 120)}` }
 }

@@ -6,26 +6,18 @@ import { failureLine } from "../../output/verdict.ts"
 import { digestQuestion, digestSkill, digestTask, digestTodo } from "./agent.ts"
 import { digestEdit, digestPatch } from "./change.ts"
 import { digestCommand, digestOther } from "./command.ts"
-import { cite, type Draft, selectFacts, withoutTruncationNote } from "./draft.ts"
+import { type Draft, withoutTruncationNote } from "./draft.ts"
 import { digestLog } from "./log.ts"
 import { digestRead } from "./read.ts"
 import { digestMatches, digestPaths } from "./search.ts"
 import { digestPage, digestResults } from "./web.ts"
 
-/**
- * A digest of any tool output. Deterministic; never throws, whatever it is given; reads at most the first and the last
- * 64 kB. The text of every fact is a verbatim part of `source.output`.
- */
+/** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
 export function extract(source: DigestSource): Digest {
   const output = typeof source.output === "string" ? source.output : ""
   const input = typeof source.input === "object" && source.input !== null ? source.input : {}
-  const whole = { ...source, input, output }
-  const { view, saved } = withoutTruncationNote(viewOf(output))
-  const draft = draftOf(whole, view)
-  const facts = selectFacts(draft.facts, saved)
-  const digest: Digest = { kind: draft.kind, gist: clip(draft.gist) || "no output", facts }
-  if (draft.verdict) digest.verdict = draft.verdict
-  return digest
+  const draft = draftOf({ ...source, input, output }, withoutTruncationNote(viewOf(output)))
+  return { ...draft, gist: clip(draft.gist) || "no output" }
 }
 
 function draftOf(source: DigestSource, view: View): Draft {
@@ -50,7 +42,7 @@ function draftOf(source: DigestSource, view: View): Draft {
     case "task":
       return digestTask(view)
     case "todo":
-      return digestTodo(view, source.output) ?? digestLog(view)
+      return digestTodo(source.output) ?? digestLog(view)
     case "skill":
       return digestSkill(view)
     case "question":
@@ -69,5 +61,5 @@ function digestFailure(view: View): Draft {
   const lines = view.lines.filter(({ text }) => text.trim() !== "")
   const reason = lines.length > 3 ? (failureLine(lines) ?? lines[0]) : lines[0]
   const gist = reason?.text.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
-  return { kind: "failure", gist, facts: [reason, ...lines.slice(0, 4)].map((line) => line && cite("error", line)) }
+  return { kind: "failure", gist }
 }

@@ -1,7 +1,7 @@
 // Output that is JSON, from any tool: its keys, its lengths, and any error it reports.
 
-import { clip, type Line } from "../../output/lines.ts"
-import { cite, type Draft, listed } from "./draft.ts"
+import { clip } from "../../output/lines.ts"
+import { type Draft, listed } from "./draft.ts"
 
 /** Parsing more takes longer than a digest may. */
 const MAX_JSON_CHARS = 128 * 1024
@@ -9,18 +9,13 @@ const INFORMATIVE_KEY =
   /^(?:error|errors|message|detail|details|status|state|code|reason|title|name|id|url|version|total|count|type)$/i
 
 /** Undefined when the output is not one JSON object or array. */
-export function digestJson(output: string, lines: readonly Line[]): Draft | undefined {
+export function digestJson(output: string): Draft | undefined {
   if (output.length > MAX_JSON_CHARS || !/^\s*[{[]/.test(output.slice(0, 100)) || !/[}\]]\s*$/.test(output.slice(-100)))
     return undefined
   const value = parsed(output)
   if (typeof value !== "object" || value === null) return undefined
   const error = errorOf(value)
-  const gist = error === undefined ? describe(value) : `error: ${clip(error, 130)}`
-  const facts = [
-    ...(error === undefined ? [] : [locate(lines, error, "error" as const)]),
-    ...scalars(value).map(([key, text]) => locate(lines, text, /^\d+$/.test(text) ? "number" : "symbol", key)),
-  ]
-  return { kind: "json", gist, facts }
+  return { kind: "json", gist: error === undefined ? describe(value) : `error: ${clip(error, 130)}` }
 }
 
 function parsed(output: string): unknown {
@@ -70,26 +65,4 @@ function errorOf(value: object): string | undefined {
   if ("success" in value && value.success === false && "message" in value && typeof value.message === "string")
     return value.message
   return undefined
-}
-
-/** Short values worth quoting, from the object itself or from the first items of an array. */
-function scalars(value: object): [key: string, text: string][] {
-  const items: unknown[] = Array.isArray(value) ? value.slice(0, 6) : [value, ...Object.values(value).slice(0, 6)]
-  const found: [string, string][] = []
-  for (const item of items) {
-    if (typeof item !== "object" || item === null || Array.isArray(item)) continue
-    for (const [key, inner] of Object.entries(item)) {
-      if (found.length < 24 && INFORMATIVE_KEY.test(key) && (typeof inner === "string" || typeof inner === "number"))
-        found.push([key, String(inner)])
-    }
-  }
-  return found.filter(([, text]) => text.length > 0 && text.length <= 200)
-}
-
-/** A fact that quotes a value. None when the value is escaped in the output, so that it is not there verbatim. */
-function locate(lines: readonly Line[], text: string, type: "error" | "symbol" | "number", key?: string) {
-  const line = lines.find(
-    (candidate) => candidate.raw.includes(text) && (key === undefined || candidate.raw.includes(`"${key}"`)),
-  )
-  return line ? cite(type, line, text) : undefined
 }

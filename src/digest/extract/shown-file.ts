@@ -35,7 +35,7 @@ export function parseShownFile(view: View, input: Readonly<Record<string, unknow
     if (/^<(?:\/(?:content|file)|system-reminder)>/.test(line.text)) break
     const text = line.text.replace(/^<(?:content|file)>(?=.)/, "")
     const found = numbered ? NUMBERED.exec(text) : undefined
-    if (found) rows.push({ text: found[2] ?? "", raw: line.raw, no: Number(found[1]) })
+    if (found) rows.push({ text: found[2] ?? "", no: Number(found[1]) })
     else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ ...line, no: offset + rows.length })
   }
   while (!numbered && rows.at(-1)?.text === "") rows.pop()

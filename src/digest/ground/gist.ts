@@ -8,7 +8,6 @@ import { redact } from "../../text/redact/redact.ts"
 import { REDACTED } from "../../text/redact/value.ts"
 import { line } from "../../text/sanitize.ts"
 import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
-import { occursIn } from "./facts.ts"
 
 export const MAX_GIST_CHARS = 160
 /** Fewer words are a heading or a name. */
@@ -96,6 +95,34 @@ function finished(written: string): string {
   if (written.length < MAX_SUMMARY_CHARS - MAX_LAST_WORD_CHARS || /[.!?]$/.test(gist)) return gist
   const end = gist.lastIndexOf(". ")
   return end > MAX_SUMMARY_CHARS / 4 ? gist.slice(0, end + 1).replace(/\s\d\.$/, "") : gist.replace(/[\s,;:]+\S*$/, "…")
+}
+
+/** Occurrences in the output that are tried before a text counts as part of longer words. */
+const MAX_TRIES = 200
+/** An escape sequence ends in a letter that is not part of the text after it. */
+const COLOR_ESCAPE = /.*\u001b\[[\d;]*m$/s
+const WORD = /[\p{L}\p{N}_]/u
+
+/** Whether the text occurs in the output, and not only as part of longer words or numbers. */
+function occursIn(output: string, text: string): boolean {
+  const opens = WORD.test(text[0] ?? "")
+  const closes = WORD.test(text.at(-1) ?? "")
+  let at = output.indexOf(text)
+  for (let tries = 0; at >= 0 && tries < MAX_TRIES; tries++) {
+    const before = output.slice(Math.max(0, at - 12), at).replace(COLOR_ESCAPE, "")
+    const after = output.slice(at + text.length, at + text.length + 2)
+    const apart =
+      !(opens && continues(before, text[0] ?? "", true)) && !(closes && continues(after, text.at(-1) ?? "", false))
+    if (apart) return true
+    at = output.indexOf(text, at + 1)
+  }
+  return false
+}
+
+/** Whether the word or number at the edge of a text continues beside it: `12` in `3.12` is not 12. */
+function continues(beside: string, edge: string, before: boolean): boolean {
+  const [next = "", far = ""] = before ? [...beside].reverse() : [...beside]
+  return WORD.test(next) || (/\d/.test(edge) && /[.,]/.test(next) && /\d/.test(far))
 }
 
 /** Everything in the gist that is not a plain word. It must occur in the source verbatim. */

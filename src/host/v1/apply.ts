@@ -16,6 +16,7 @@ import {
   isOwnPart,
   isRemoved,
   markOf,
+  OWN_MARK,
   OWN_MESSAGE,
   OWN_PART,
   stateOf,
@@ -24,7 +25,7 @@ import {
 
 export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
   // all copies are made before anything is written, so that a failure changes nothing
-  const whole = unfolded(messages).filter(({ info }) => !isOwnMessage(info.id))
+  const whole = unfolded(messages).filter((message) => !isOwnMessage(message))
   const swap = outputSwaps(whole, folds)
   const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
   const recorded = withRecords(whole, folds, records, anchored)
@@ -257,9 +258,10 @@ function withResult(message: HostMessage, result: Result, text: string): HostMes
 
 /** A user message like OpenCode's own. It is `synthetic`, or title generation would use it as the user's words. */
 function ownMessage(messages: readonly HostMessage[], text: string, id: string): HostMessage {
-  const user = messages.findLast((message) => message.info.role === "user" && !isOwnMessage(message.info.id))
+  const user = messages.findLast((message) => message.info.role === "user" && !isOwnMessage(message))
   const { sessionID, agent, model } = user?.info ?? messages.at(-1)?.info ?? {}
   const info = {
+    ...OWN_MARK,
     id,
     role: "user",
     time: { created: user?.info.time?.created ?? 0 },

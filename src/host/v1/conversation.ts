@@ -24,7 +24,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-fini
 /** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
   return unfolded(messages)
-    .filter(({ info }) => !isOwnMessage(info.id))
+    .filter((message) => !isOwnMessage(message))
     .map(messageOf)
 }
 

@@ -82,12 +82,15 @@ export function isMessage(value: unknown): value is HostMessage {
 export const OWN_MESSAGE = "msg_hudfold"
 export const OWN_PART = "prt_hudfold"
 
-export function isOwnMessage(id: unknown): boolean {
-  return typeof id === "string" && id.startsWith(OWN_MESSAGE)
+/** In the head of each message that this plugin adds: a client may give a user's message any id, but no field of its own. */
+export const OWN_MARK = { addedBy: "hudfold" } as const
+
+export function isOwnMessage({ info }: HostMessage): boolean {
+  return info.addedBy === OWN_MARK.addedBy
 }
 
 export function isOwnPart(part: HostPart | undefined): boolean {
-  return part?.id === OWN_PART
+  return part?.id === OWN_PART && part.type === "text" && part.synthetic === true
 }
 
 // DCP (@tarquinen/opencode-dcp) is the plugin that users run beside this one. Its marks are those of DCP 3.1.14.

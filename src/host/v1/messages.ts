@@ -48,8 +48,8 @@ export function onMessages(
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return
-  const sessionID = messages.find(({ info }) => !isOwnMessage(info.id) && typeof info.sessionID === "string")?.info
-    .sessionID
+  const sessionID = messages.find((message) => !isOwnMessage(message) && typeof message.info.sessionID === "string")
+    ?.info.sessionID
   if (sessionID === undefined) return
   const session = context.sessions.get(sessionID)
   // the array passed right after `compacting` is the summariser's transcript

@@ -180,7 +180,7 @@ function stepPart(
 }
 
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
-  if (!group) return isOwnMessage(message.info.id) ? [ownMessageV2(message.parts)] : []
+  if (!group) return isOwnMessage(message) ? [ownMessageV2(message.parts)] : []
   const [first, ...others] = group.messages
   if (!first) return []
   const changed = new Map<number, WireMessageV2>()

@@ -67,7 +67,6 @@ function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefine
       message: message.replace(/ \[[^\]]+proj\]$/, "").trim(),
       file: file.trim(),
       line: Number(row),
-      quotes: [line],
     },
     tool,
     sure,
@@ -108,7 +107,7 @@ function rustAt(lines: readonly Line[], at: number, severity: string, message: s
   for (const below of lines.slice(at + 1, at + 4)) {
     const place = /^ *--> (.+?):(\d+):\d+$/.exec(below.text)
     if (!place?.[1]) continue
-    const failure = { title: "", message, file: place[1], line: Number(place[2]), quotes: [lines[at] as Line, below] }
+    const failure = { title: "", message, file: place[1], line: Number(place[2]) }
     return { severity: severity === "warning" ? "warning" : "error", failure, tool: "rustc", sure: true }
   }
   return undefined
@@ -126,8 +125,7 @@ function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
     const severity = /^ +[!i] /.test(said?.text ?? "") ? "warning" : "error"
     const message = `${said?.text.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
     const place = biome[2] ? { line: Number(biome[2]) } : {}
-    const quotes = said ? [line, said] : [line]
-    return { severity, failure: { title: "", message, file: biome[1], ...place, quotes }, tool: "biome", sure: true }
+    return { severity, failure: { title: "", message, file: biome[1], ...place }, tool: "biome", sure: true }
   }
   const esbuild = /^[✘X] \[(ERROR|WARNING)\] (.+)$/.exec(line.text)
   const ruff = /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(.+)$/.exec(line.text)
@@ -136,7 +134,7 @@ function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
   for (const below of lines.slice(at + 1, at + 4)) {
     const place = /^ +(?:--> )?(\S+?):(\d+):\d+:?$/.exec(below.text)
     if (!place?.[1]) continue
-    const failure = { title: "", message, file: place[1], line: Number(place[2]), quotes: [line, below] }
+    const failure = { title: "", message, file: place[1], line: Number(place[2]) }
     const severity = esbuild?.[1] === "WARNING" ? "warning" : "error"
     return { severity, failure, tool: esbuild ? "esbuild" : "lint", sure: true }
   }

@@ -26,7 +26,7 @@ export function titledFailures(lines: readonly Line[], start: RegExp, stop: RegE
     const title = start.exec(line.text)?.[1]?.trim()
     if (!title || failures.length >= MAX_FAILURES || failures.some((known) => known.title === title)) continue
     const why = explainFailure(linesUntil(lines, at + 1, stop))
-    failures.push({ ...why, title, quotes: [line, ...why.quotes] })
+    failures.push({ ...why, title })
   }
   return failures
 }
@@ -58,10 +58,10 @@ const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
 
-/** The reason for one failure, from the lines about it: the message, the place, and the lines to quote. */
-export function explainFailure(region: readonly Line[]): Pick<CheckFailure, "message" | "file" | "line" | "quotes"> {
-  let wanted: [string, Line] | undefined
-  let got: [string, Line] | undefined
+/** The reason for one failure, from the lines about it: the message and the place. */
+export function explainFailure(region: readonly Line[]): Pick<CheckFailure, "message" | "file" | "line"> {
+  let wanted: string | undefined
+  let got: string | undefined
   let error: Line | undefined
   let plain: Line | undefined
   let file: string | undefined
@@ -72,28 +72,21 @@ export function explainFailure(region: readonly Line[]): Pick<CheckFailure, "mes
       const place = sourcePlaceIn(text)
       if (place) ({ file, line } = place)
     }
-    const wants = wanted ? null : WANTED.exec(text)
-    if (wants?.[1]) wanted = [wants[1], candidate]
-    const gets = got ? null : GOT.exec(text)
-    if (gets?.[1]) got = [gets[1], candidate]
+    wanted ??= WANTED.exec(text)?.[1]
+    got ??= GOT.exec(text)?.[1]
     if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = candidate
     if (!plain && !NOISE.test(text)) plain = candidate
   }
   const place = file === undefined || line === undefined ? {} : { file, line }
-  if (wanted && got) {
-    const message = `expected ${brief(wanted[0])}, got ${brief(got[0])}`
-    return { message, quotes: [wanted[1], got[1]], ...place }
-  }
+  if (wanted && got) return { message: `expected ${brief(wanted)}, got ${brief(got)}`, ...place }
   const best = error ?? plain
-  if (!best) return { quotes: [], ...place }
+  if (!best) return place
   const message = messageOf(best.text)
   // after `Expected values to be strictly equal:` the values follow
   const after = message.endsWith(":")
     ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text))
     : undefined
-  return after
-    ? { message: `${message} ${after.text.trim()}`, quotes: [best, after], ...place }
-    : { message, quotes: [best], ...place }
+  return { message: after ? `${message} ${after.text.trim()}` : message, ...place }
 }
 
 /** The source position that a line names, unless it is outside the project's own code. */

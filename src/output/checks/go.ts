@@ -38,7 +38,6 @@ export const goTest: CheckReader = {
 }
 
 function toFailure(lines: readonly Line[], at: number, title: string): CheckFailure {
-  const line = lines[at] as Line
   const body = linesUntil(lines, at + 1, /^\s*(?:--- |=== )|^(?:FAIL|PASS|ok )\b/)
   // t.Errorf prints `file_test.go:42: message` below the verdict, or with -v below the line that announces the test
   const ran = lines.findLastIndex(
@@ -50,7 +49,7 @@ function toFailure(lines: readonly Line[], at: number, title: string): CheckFail
   const why = explainFailure(first ? [first, ...region] : region)
   const message =
     first && !/expected.*got/.test(why.message ?? "") ? first.text.replace(/^\s+\S+\.go:\d+: /, "") : why.message
-  return { ...why, title, ...(message ? { message } : {}), quotes: [line, ...(first ? [first] : why.quotes)] }
+  return { ...why, title, ...(message ? { message } : {}) }
 }
 
 /** Packages that did not build or panicked outside a test. */
@@ -59,9 +58,9 @@ function unbuilt(lines: readonly Line[]): CheckFailure[] {
   for (const line of lines) {
     const compile = /^(?:vet: )?(\S+\.go):(\d+):(?:\d+:)? (.+)$/.exec(line.text)
     const panic = /^(?:panic|fatal error): .+/.exec(line.text)
-    if (compile?.[1] && compile[3]) {
-      failures.push({ title: "", file: compile[1], line: Number(compile[2]), message: compile[3], quotes: [line] })
-    } else if (panic) failures.push({ title: "", message: line.text, quotes: [line] })
+    if (compile?.[1] && compile[3])
+      failures.push({ title: "", file: compile[1], line: Number(compile[2]), message: compile[3] })
+    else if (panic) failures.push({ title: "", message: line.text })
     if (failures.length >= 10) break
   }
   return failures
@@ -77,7 +76,7 @@ function fromEvents(lines: readonly Line[]): Line[] {
       continue
     }
     const text = said.replace(/\\n$/, "").replaceAll("\\t", "\t").replaceAll('\\"', '"').replaceAll("\\u003e", ">")
-    plain.push({ text: text.replaceAll("\\u003c", "<"), raw: line.raw })
+    plain.push({ text: text.replaceAll("\\u003c", "<") })
   }
   return plain
 }

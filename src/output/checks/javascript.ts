@@ -61,7 +61,7 @@ export const bun: CheckReader = {
       const found = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+ ?m?s\])?$/.exec(line.text)
       if (found?.[1] && failures.length < MAX_FAILURES && !failures.some(({ title }) => title === found[1])) {
         const why = explainFailure(lines.slice(Math.max(start, at - 60), at))
-        failures.push({ ...why, title: found[1], quotes: [line, ...why.quotes] })
+        failures.push({ ...why, title: found[1] })
       }
       if (/^(?:\((?:pass|fail|skip|todo)\)|[✓✗»]) |^\S+\.[jt]sx?:$/.test(line.text)) start = at + 1
     }
@@ -99,7 +99,7 @@ export const mocha: CheckReader = {
         names.push(name)
       }
       const why = explainFailure(linesUntil(region, next, /^ +\d+\) /))
-      failures.push({ ...why, title: names.join(" > ").replace(/:$/, ""), quotes: [line, ...why.quotes] })
+      failures.push({ ...why, title: names.join(" > ").replace(/:$/, "") })
     }
     return total && testRun("mocha", counts, failures, total)
   },
@@ -165,7 +165,7 @@ export const nodeTest: CheckReader = {
       const why = explainTap(body)
       const place = /^test at (.+):(\d+):\d+$/.exec(lines[at - 1]?.text ?? "")
       const file = place?.[1] ? { file: place[1], line: Number(place[2]) } : {}
-      failures.push({ ...why, ...file, title: found[2], quotes: [line, ...why.quotes] })
+      failures.push({ ...why, ...file, title: found[2] })
     }
     return testRun("node:test", counts, failures, total)
   },
@@ -182,5 +182,5 @@ function explainTap(body: readonly Line[]): ReturnType<typeof explainFailure> {
   const block = /^[|>]-?$/.test(said)
   const next = block ? body.slice(body.indexOf(error) + 1).find(({ text }) => text.trim() !== "") : undefined
   const values = block ? explainFailure(body.slice(body.indexOf(error) + 1)).message : undefined
-  return { ...explainFailure(body), message: values ?? next?.text.trim() ?? said, ...place, quotes: [next ?? error] }
+  return { ...explainFailure(body), message: values ?? next?.text.trim() ?? said, ...place }
 }

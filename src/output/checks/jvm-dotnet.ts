@@ -25,7 +25,7 @@ export const surefire: CheckReader = {
       const brief = /^\[ERROR\] {2,}([\w$]+)\.([\w$[\]]+):(?:[\w$]+:)?(\d+) (.+)$/.exec(line.text)
       if (brief?.[1] && brief[2] && brief[4]) {
         const place = { file: `${brief[1]}.java`, line: Number(brief[3]) }
-        failures.push({ title: brief[2], message: brief[4].replace(/^» /, ""), ...place, quotes: [line] })
+        failures.push({ title: brief[2], message: brief[4].replace(/^» /, ""), ...place })
       }
       const junit4 = /^\d+\) (\w+)\(([\w.]+)\)$/.exec(line.text)
       if (junit4?.[1]) failures.push(toFailure(`${junit4[2]}.${junit4[1]}`, lines, at))
@@ -73,7 +73,6 @@ export const junitConsole: CheckReader = {
 }
 
 function toFailure(title: string, lines: readonly Line[], at: number): CheckFailure {
-  const line = lines[at] as Line
   const why = explainFailure(
     linesUntil(lines, at + 1, /^$|^\d+\) |FAILED$|<<< (?:FAILURE|ERROR)!|^\[(?:INFO|ERROR)\] *$/),
   )
@@ -81,7 +80,7 @@ function toFailure(title: string, lines: readonly Line[], at: number): CheckFail
   const message = why.message
     ?.replace(/^(?:=> )?(?:[\w$]+\.)+(?=[A-Z])/, "")
     .replace(/^\w*(?:Assert|Comparison)\w*: /, "")
-  return { ...why, title, ...(message ? { message } : {}), quotes: [line, ...why.quotes] }
+  return { ...why, title, ...(message ? { message } : {}) }
 }
 
 export const dotnetTest: CheckReader = {

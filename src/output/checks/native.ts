@@ -21,11 +21,11 @@ export const cargoTest: CheckReader = {
     for (const [at, line] of lines.entries()) {
       const title = /^---- (.+?) stdout ----$/.exec(line.text)?.[1]
       if (!title || failures.length >= MAX_FAILURES) continue
-      failures.push(toFailure(line, title, linesUntil(lines, at + 1, /^(?:---- |failures:|test result)/)))
+      failures.push(toFailure(title, linesUntil(lines, at + 1, /^(?:---- |failures:|test result)/)))
     }
     for (const line of failures.length > 0 ? [] : lines) {
       const title = /^test (.+?)(?: - should panic)? \.\.\. FAILED$/.exec(line.text)?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push({ title, quotes: [line] })
+      if (title && failures.length < MAX_FAILURES) failures.push({ title })
     }
     const broken = (counts.failed ?? 0) > 0 || lines.some(({ text }) => text.startsWith("error: test failed"))
     return testRun("cargo test", counts, failures, total, broken)
@@ -43,21 +43,20 @@ export const nextest: CheckReader = {
     for (const [at, line] of lines.entries()) {
       const title = /^ +(?:FAIL|TIMEOUT|SIGABRT|SIGSEGV) \[ *[\d.]+s\] +(?:\(\S+\) +)?\S+ (.+)$/.exec(line.text)?.[1]
       if (!title || failures.some((known) => known.title === title)) continue
-      failures.push(toFailure(line, title, linesUntil(lines, at + 1, /^ +(?:PASS|FAIL|Summary|SIG\w+|TIMEOUT) \[/)))
+      failures.push(toFailure(title, linesUntil(lines, at + 1, /^ +(?:PASS|FAIL|Summary|SIG\w+|TIMEOUT) \[/)))
     }
     return testRun("nextest", counts, failures, total)
   },
 }
 
-function toFailure(line: Line, title: string, body: readonly Line[]): CheckFailure {
+function toFailure(title: string, body: readonly Line[]): CheckFailure {
   const at = body.findIndex(({ text }) => / panicked at /.test(text))
   const why = explainFailure(at < 0 ? body : body.slice(at))
   // since Rust 1.73 the message follows on the line after the place
   const said = at >= 0 && !why.message?.startsWith("expected ") ? body[at + 1] : undefined
   const older = / panicked at '(.+)', \S+$/.exec(body[at]?.text ?? "")?.[1]
   const message = older ?? said?.text.trim() ?? why.message
-  const quotes = said ? [line, said] : [line, ...why.quotes]
-  return { ...why, title, ...(message ? { message } : {}), quotes }
+  return { ...why, title, ...(message ? { message } : {}) }
 }
 
 export const gtest: CheckReader = {
@@ -74,8 +73,8 @@ export const gtest: CheckReader = {
       const title = /^\[ {2}FAILED {2}\] (\w[\w./]*)/.exec(line.text)?.[1]
       if (!title || /^\d+$/.test(title) || failures.length >= MAX_FAILURES) continue
       if (failures.some((known) => known.title === title)) continue
-      const why = start > 0 ? explainFailure(gtestWords(lines.slice(Math.max(start, at - 40), at))) : { quotes: [] }
-      failures.push({ ...why, title, quotes: [line, ...why.quotes] })
+      const why = start > 0 ? explainFailure(gtestWords(lines.slice(Math.max(start, at - 40), at))) : {}
+      failures.push({ ...why, title })
     }
     const total = failed ?? passed
     return total && testRun("gtest", counts, failures, total, failed !== undefined)
@@ -95,7 +94,7 @@ export const ctest: CheckReader = {
       const title = /^\s+\d+ - (\S.*?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess aborted|\w+)\)/.exec(
         line.text,
       )?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push({ title, quotes: [line] })
+      if (title && failures.length < MAX_FAILURES) failures.push({ title })
     }
     return testRun("ctest", counts, failures, total)
   },
@@ -114,7 +113,7 @@ export const catch2: CheckReader = {
       const said = lines[at + 1]
       if (!found?.[1] || !said || failures.length >= MAX_FAILURES) continue
       const message = said.text.trim()
-      failures.push({ title: "", message, file: found[1], line: Number(found[2]), quotes: [line, said] })
+      failures.push({ title: "", message, file: found[1], line: Number(found[2]) })
     }
     return testRun("catch2", { passed, failed }, failures, total)
   },
@@ -125,10 +124,6 @@ function gtestWords(region: readonly Line[]): Line[] {
   return region.map((line) => {
     const actual = /^ +Which is: (.+)$/.exec(line.text)?.[1]
     const expected = /^Expected equality of these values:$/.test(line.text)
-    return actual
-      ? { text: `actual: ${actual}`, raw: line.raw }
-      : expected
-        ? { text: "assertion failed", raw: line.raw }
-        : line
+    return actual ? { text: `actual: ${actual}` } : expected ? { text: "assertion failed" } : line
   })
 }

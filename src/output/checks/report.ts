@@ -9,8 +9,6 @@ export type CheckFailure = {
   message?: string
   file?: string
   line?: number
-  /** lines of the output worth quoting, most informative first */
-  quotes: readonly Line[]
 }
 
 export type Counts = { passed?: number; failed?: number; skipped?: number; errors?: number; warnings?: number }

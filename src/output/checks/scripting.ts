@@ -29,7 +29,7 @@ export const pytest: CheckReader = {
       const detail = test === "" ? undefined : placeOf(lines, test.replace(/^.*::/, "").replace(/\[.*$/, ""), found[2])
       const message = found[3]?.replace(/^AssertionError: /, "")
       const place = detail ? { line: detail } : {}
-      failures.push({ title: test, file: found[2], ...(message ? { message } : {}), ...place, quotes: [line] })
+      failures.push({ title: test, file: found[2], ...(message ? { message } : {}), ...place })
     }
     if (failures.length === 0)
       failures.push(...titledFailures(lines, /^_{3,} (?:ERROR \w+ )?(.+?) _{3,}$/, /^(?:_{3,} |={3,})/))
@@ -59,7 +59,7 @@ export const unittest: CheckReader = {
       const error = body.findLast(({ text }) => /^[\w.]+(?:Error|Exception|Warning|Exit|Interrupt)\b/.test(text))
       const place = body.flatMap(({ text }) => sourcePlaceIn(text) ?? []).at(-1)
       const why = explainFailure(error ? [error] : body)
-      failures.push({ ...why, ...place, title, quotes: [line, ...why.quotes] })
+      failures.push({ ...why, ...place, title })
     }
     return testRun("unittest", counts, failures, total, total.text.startsWith("FAILED"))
   },
@@ -109,7 +109,7 @@ export const minitest: CheckReader = {
     const heading = /^((?:\w+::)*\w+#\w+)(?: \[\S+\])?:$/
     const failures = titledFailures(lines, heading, /^ *\d+\) |^\d+ (?:runs|tests), |^bin\/rails test/).map(
       (failure) => {
-        const place = /\[(\S+):(\d+)\]:$/.exec(failure.quotes[0]?.text ?? "")
+        const place = /\[(\S+):(\d+)\]:$/.exec(lines.find(({ text }) => text.startsWith(failure.title))?.text ?? "")
         return place?.[1] ? { ...failure, file: place[1], line: Number(place[2]) } : failure
       },
     )
@@ -183,13 +183,7 @@ export const otherRunners: CheckReader = {
     for (const line of swift ? lines : []) {
       const found = /^(\S+):(\d+): error: (?:-\[)?([\w.]+[ .]\w+)\]? : (.+)$/.exec(line.text)
       if (!found?.[1] || !found[3] || failures.length > 9) continue
-      failures.push({
-        title: found[3],
-        ...explainFailure([line]),
-        file: found[1],
-        line: Number(found[2]),
-        quotes: [line],
-      })
+      failures.push({ title: found[3], ...explainFailure([line]), file: found[1], line: Number(found[2]) })
     }
     const name = swift ? "swift test" : dart ? "flutter test" : "deno test"
     return testRun(name, counts, failures, total, Boolean(counts.failed) || text.startsWith("FAILED"))
