@@ -56,14 +56,14 @@ const MAX_LINE_COLUMNS = 120
 
 /**
  * On a terminal, broken at spaces so that no line is wider than it, with further lines indented by `indent` columns;
- * otherwise one line, since programs read lines.
+ * otherwise one line, since programs read lines. `before` columns stand before the first line.
  */
-export function wrapped(text: string, indent = 0, columns = terminalColumns()): string {
+export function wrapped(text: string, indent = 0, before = indent, columns = terminalColumns()): string {
   if (columns === undefined) return text
   const lines: string[] = []
   let line = ""
   for (const word of text.split(" ")) {
-    const room = columns - (lines.length > 0 ? indent : 0)
+    const room = columns - (lines.length > 0 ? indent : before)
     if (line !== "" && [...line].length + 1 + [...word].length > room) {
       lines.push(line)
       line = word

@@ -163,6 +163,7 @@ export function storedSaving(turn: Turn): Saving {
     tokens: turn.savedTokens,
     cost: turn.inputCost,
     costWithout: turn.inputCostWithout,
+    output: turn.inputCostWithout > 0 ? turn.outputTokens : 0,
     usd: turn.savedUsd,
   }
 }
