@@ -2,12 +2,14 @@
 
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
+import { billChange, paidOf, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedCost } from "../replay/saved.ts"
-import { billedWords, per100, savedPercent, sizeWords, usdSaved } from "../report/words.ts"
+import { billSentence, billWords, signedPercent } from "../report/sentence.ts"
+import { per100 } from "../report/words.ts"
 import { REASON_WORDS } from "../status/words.ts"
-import { amount, dollars, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
-import { columns, escapedLine } from "./terminal.ts"
+import { amount, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
+import { BOLD, coloured, columns, escapedLine, strong, wrapped } from "./terminal.ts"
 
 export type Replayed = {
   session: string
@@ -20,7 +22,7 @@ export type Replayed = {
 /** A session with fewer calls says little: hardly anything in it is old enough to be folded. */
 const MIN_CALLS = 10
 const MAX_TITLE_CHARS = 40
-const LABEL_COLUMNS = 15
+const LABEL_COLUMNS = 16
 const MAX_TOOLS = 6
 const MAX_EXAMPLES = 3
 
@@ -32,57 +34,42 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
   const rows = [...costs(sum), ...losses(sum), ...folds(sum.folds), ...notes(replayed, sum)]
   return [
+    strong(billSentence(replayed.map(({ replay }) => replay))),
+    "",
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
-    `${name}, ${plural(sum.calls, "call")}: ${verdict(sum)}`,
+    wrapped(`${name}, ${plural(sum.calls, "call")}, at the prices of ${sum.pricings.join(", ")}`),
     "",
-    ...rows.map(([title, said]) => `  ${title.padEnd(LABEL_COLUMNS)}${escapedLine(said)}`),
+    ...rows.map(rowLine),
     "",
-    "Estimated from the recorded messages at four characters a token. Only the whole bill includes system prompt, tool",
-    "definitions and answers, which are the same with and without the plugin.",
+    wrapped(
+      "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
+    ),
   ].join("\n")
 }
 
 type Row = readonly [title: string, said: string]
 
-function verdict(sum: Replay): string {
-  const size = `the requests would have been ${sizeWords(sum)}`
-  if (sum.billing === "requests") return `${billedWords(sum)}, so folding saves space but no money; ${size}`
-  if (sum.billing === "nothing") return `${billedWords(sum)}; ${size}`
-  const than = savedCost(sum) < 0 ? "MORE" : "less"
-  return `with the plugin the conversation would have cost ${savedPercent(sum)} ${than}, at the prices of ${sum.pricings.join(", ")}`
+function rowLine([title, said]: Row): string {
+  return `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`
 }
 
 function costs(sum: Replay): Row[] {
-  const { without, with: sent, recalls, recorded, hud } = sum
+  const { without, with: sent, recalls, hud } = sum
   const rows: Row[] = []
   if (sum.billing === "tokens") {
     const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
-    rows.push(["cost", `${amount(without.cost)} → ${amount(allIn(sum))} in fresh input tokens${recalled}`])
-    if (recorded.cost > 0) rows.push(["whole bill", wholeBill(sum)])
+    const worth = `${amount(without.cost)} → ${amount(allIn(sum))} in fresh input tokens${recalled}`
+    rows.push(["conversation", `${change(allIn(sum), without.cost)}: ${worth}`])
   }
   return [
     ...rows,
-    [
-      "sent",
-      `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} from the cache`,
-    ],
+    ["sent", `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} cached`],
     ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
     [
-      "own text",
+      "HUD and notice",
       `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: a HUD of ${Math.round(hud.tokens / Math.max(1, hud.calls))} tokens on ${plural(hud.calls, "call")}, and the text that explains it`,
     ],
   ]
-}
-
-/** The saving as a share of everything that was paid, including answers and the system prompt. */
-function wholeBill(sum: Replay): string {
-  const saved = savedCost(sum)
-  const share = finePercent(Math.abs(saved) / sum.recorded.cost)
-  const more = saved < 0 ? "more" : "less"
-  const usd = usdSaved(sum)
-  const rest = "the rest is answers, system prompt and cache misses"
-  if (usd === undefined) return `about ${share} ${more} than reported; ${rest}`
-  return `about ${dollars(Math.abs(usd))} ${more} of the ${dollars(sum.recorded.usd)} recorded (${share}); ${rest}`
 }
 
 function losses(sum: Replay): Row[] {
@@ -92,8 +79,8 @@ function losses(sum: Replay): Row[] {
   const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
   const rows: Row[] = [
     recalls.calls === 0
-      ? ["missed", `nothing: all ${copiedLines} lines the agent copied were still in the context`]
-      : ["missed", `${lines}: it would have had to recall ${times} (${per100(sum)} per 100 calls)`],
+      ? ["recalls", `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`]
+      : ["recalls", `${times} (${per100(sum)} per 100 calls): ${lines}`],
   ]
   const { automatic, asked: byUser, avoided } = compactions
   if (automatic > 0) {
@@ -102,6 +89,12 @@ function losses(sum: Replay): Row[] {
   }
   if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} requested by the user`])
   return rows
+}
+
+function stillThere(lines: number): string {
+  return lines === 1
+    ? "the line the agent copied was still in the context"
+    : `all ${lines} lines the agent copied were still in the context`
 }
 
 function folds(count: FoldCount): Row[] {
@@ -121,7 +114,7 @@ function folds(count: FoldCount): Row[] {
   const examples = REASONS.flatMap((reason) => largestCuts[reason] ?? [])
   return [
     ["folds", `${sizes.join(", ")}, in ${plural(cuts, "cut")}: ${reasons.join(", ")}`],
-    ["of", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
+    ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
     ...examples.map((cut, i): Row => {
       const saved = `${stepsAndOutputs(cut)} at call ${cut.call}, ${amount(cut.savedTokens)} less from then on`
       return [i === 0 ? "largest cuts" : "", `${REASON_WORDS[cut.reason]}: ${saved}: ${cut.because}`]
@@ -129,7 +122,7 @@ function folds(count: FoldCount): Row[] {
     ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
       const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
       const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
-      return [i === 0 ? "such as" : "", `${what}: ${fold.because}`]
+      return [i === 0 ? "largest folds" : "", `${what}: ${fold.because}`]
     }),
   ]
 }
@@ -140,10 +133,7 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   const losing = replayed.filter(
     ({ replay }) => replay.billing === "tokens" && replay.calls > 0 && savedCost(replay) < 0,
   )
-  if (several && losing.length > 0) rows.push(["loses in", losing.map(({ title }) => cut(title)).join("; ")])
-  const other = replayed.filter(({ replay }) => replay.billing !== "tokens" && replay.calls > 0)
-  if (sum.billing === "tokens" && other.length > 0)
-    rows.push(["not by tokens", `${plural(other.length, "session")}; the sum treats them as billed by tokens`])
+  if (several && losing.length > 0) rows.push(["dearer with it", losing.map(({ title }) => cut(title)).join("; ")])
   const short = replayed.filter(({ replay }) => replay.calls < MIN_CALLS)
   if (!several && short.length > 0)
     rows.push(["too short", `so few calls say little; folding begins at about ${MIN_CALLS}`])
@@ -159,17 +149,32 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
 function table(replayed: readonly Replayed[]): string[] {
   const rows = replayed.map(({ title, replay }) => {
     const { calls, without, with: sent, recalls } = replay
-    if (calls === 0) return [cut(title), "0", "no model calls", "", "", ""]
+    if (calls === 0) return [cut(title), "0", "no model calls", "", "", "", "", ""]
+    const bill = paidOf(replay)
+    const figures =
+      typeof bill === "string"
+        ? [UNBILLED[bill], "", ""]
+        : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
     return [
       cut(title),
       `${calls}`,
-      replay.billing === "tokens" ? change(allIn(replay), without.cost) : `by ${replay.billing}`,
-      change(sent.tokens, without.tokens),
+      ...figures,
       `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`,
       `${recalls.calls}`,
+      replay.ran ? "with it" : "without it",
     ]
   })
-  return columns([["session", "calls", "cost", "sent", "largest", "recalls"], ...rows], (at) => at > 0)
+  const head = ["session", "calls", "bill without", "with", "change", "largest", "recalls", "was run"]
+  const [titles = "", ...lines] = columns([head, ...rows], (at) => at > 0 && at < head.length - 1)
+  return [coloured(titles, BOLD), ...lines]
+}
+
+const UNBILLED: Record<Unpaid, string> = {
+  empty: "",
+  requests: "by requests",
+  nothing: "nothing",
+  unreported: "not recorded",
+  unmeasured: "not known",
 }
 
 function change(after: number, before: number): string {

@@ -1,6 +1,7 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { defineCommand } from "citty"
+import { paidOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { allIn, savedUsd } from "../replay/saved.ts"
 import { sumOf } from "../replay/sum.ts"
@@ -10,7 +11,8 @@ import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
   type FailedSession,
-  needDatabase,
+  measuredSessions,
+  needBun,
   OPTIONS_ARGUMENT,
   PRICE_ARGUMENT,
   readReplayArguments,
@@ -22,7 +24,8 @@ import { escapedLine, print } from "./terminal.ts"
 export const replay = defineCommand({
   meta: {
     name: "replay",
-    description: "Run recorded sessions through the plugin: what it would have saved, and what it would have lost",
+    description:
+      "Run recorded sessions through the plugin: what they would have cost with it, and what it would have lost",
   },
   args: {
     "session...": { type: "positional", required: true, description: `${SESSION}; several are also summed up` },
@@ -31,11 +34,12 @@ export const replay = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run({ args, rawArgs }) {
-    const { options, sessions } = readReplayArguments(args, "replay")
-    if (!hasSqlite() && needDatabase(sessions)) return runOnBun(["replay", ...rawArgs])
+    const { given, options, sessions } = readReplayArguments(args, "replay")
+    if (needBun(sessions, given)) return runOnBun(["replay", ...rawArgs])
+    const measured = await measuredSessions(given)
     const { done: replayed, failed } = await eachSession(sessions, async (session, onCall): Promise<Replayed> => {
       const { info, skipped, messages, env } = await readSession(session)
-      const replay = replaySession(messages, options, env, onCall)
+      const replay = replaySession(messages, options, env, onCall, measured.get(info.id))
       return { session: info.id, title: escapedLine(info.title) || info.id, skipped, replay }
     })
     if (replayed.length === 0 && !args.json) return 2
@@ -48,11 +52,23 @@ export const replay = defineCommand({
 /** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */
 function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly FailedSession[]) {
   return {
-    sessions: replayed.map(({ replay, ...head }) => ({ ...head, ...figuresOf(replay) })),
+    sessions: replayed.map(({ replay, ...head }) => ({
+      ...head,
+      ...figuresOf(replay),
+      /** the whole bill, or why there is none */
+      bill: paidOf(replay),
+    })),
     /** all sessions together; its peaks are the largest of any session */
     sum: figuresOf(sum),
+    /** the whole bills of the sessions that have one; `usd` where all have prices */
+    bill: billOf(replayed),
     failed,
   }
+}
+
+function billOf(replayed: readonly Replayed[]) {
+  const bills = replayed.map(({ replay }) => paidOf(replay)).filter((bill) => typeof bill === "object")
+  return { sessions: bills.length, ...sumPaid(bills) }
 }
 
 /** A replay with ratios; null where the divisor is zero or no price is known. */

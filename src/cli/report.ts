@@ -6,21 +6,22 @@ import manifest from "../../package.json" with { type: "json" }
 import type { Pricing } from "../fold/pricing.ts"
 import { sumOf } from "../replay/sum.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
+import { billSentence } from "../report/sentence.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
-import { headline } from "../report/words.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
-  needDatabase,
+  measuredSessions,
+  needBun,
   OPTIONS_ARGUMENT,
   PRICE_ARGUMENT,
   readReplayArguments,
   readSession,
   SESSION,
 } from "./sessions.ts"
-import { escapedLine, print, UsageError } from "./terminal.ts"
+import { escapedLine, print, strong, UsageError } from "./terminal.ts"
 import { checkReportPath, writeReport } from "./written-file.ts"
 
 const DEFAULT_FILE = "hudfold-report.html"
@@ -50,25 +51,30 @@ export const report = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run({ args, rawArgs }) {
-    const { options, sessions: given } = readReplayArguments(args, "report")
+    const { given: pluginOptions, options, sessions: given } = readReplayArguments(args, "report")
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
     const path = resolve(args.out ?? DEFAULT_FILE)
-    if (!hasSqlite() && (given.length === 0 || needDatabase(given))) return runOnBun(["report", ...rawArgs])
+    if (needBun(given.length === 0 ? ["latest"] : given, pluginOptions)) return runOnBun(["report", ...rawArgs])
     await checkReportPath(path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
+    const measured = await measuredSessions(pluginOptions)
     const asked = given.length > 0 ? given : await newestSessions(days)
     const { done: sessions, failed } = await eachSession(asked, async (session, onCall) => {
       const { info, skipped, messages, env } = await readSession(session)
-      return reportSession({ id: info.id, title: info.title, skipped, messages }, options, env, pricings, onCall)
+      const { id, title, directory = "" } = info
+      const ran = measured.get(id)
+      return reportSession({ id, title, directory, skipped, messages, ran }, options, env, pricings, onCall)
     })
     if (sessions.length === 0) return 2
     const sum = sumOf(sessions.map(({ replay }) => replay))
+    const whose = given.length > 0 ? "these" : "your last"
     const html = pageOf(
       {
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
+        whose,
         ...(args.price === undefined ? {} : { price: args.price }),
         ...{ sum: withoutNames(sum), pricings: [...pricings.values()], sessions, failed: failed.length },
       },
@@ -78,9 +84,16 @@ export const report = defineCommand({
     if (code !== 0) return code
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
     print(
-      [`${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`, ...headline(sum)].join(
-        "\n  ",
-      ),
+      [
+        strong(
+          billSentence(
+            sessions.map(({ replay }) => replay),
+            whose,
+          ),
+        ),
+        "",
+        `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`,
+      ].join("\n"),
     )
     return failed.length > 0 ? 2 : 0
   },

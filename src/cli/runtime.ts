@@ -40,6 +40,8 @@ function findBun(env: Environment = process.env): BunCommand | undefined {
   return opencode ? { command: opencode, env: { BUN_BE_BUN: "1" } } : undefined
 }
 
+export const canRunOnBun = (): boolean => !isChild && findBun() !== undefined
+
 /** Runs this CLI with the same arguments on Bun and resolves with its exit code. Rejects with NO_SQLITE. */
 export async function runOnBun(args: readonly string[], env: Environment = process.env): Promise<number> {
   const runtime = isChild ? undefined : findBun(env)

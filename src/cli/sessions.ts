@@ -2,16 +2,20 @@
 
 import { existsSync } from "node:fs"
 import { createEnv } from "../digest/digests.ts"
+import { addSaving, noSaving, type Saving } from "../fold/saving.ts"
+import { storedSaving } from "../host/accounting.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/prices.ts"
-import type { CallReplayed } from "../replay/replay.ts"
+import type { CallReplayed, Measured } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { readExport } from "../store/export.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
+import { storePath } from "../system/data-folder.ts"
 import { quoteArgument } from "./arguments.ts"
 import { lateProgress } from "./progress.ts"
+import { canRunOnBun, hasSqlite } from "./runtime.ts"
 import { complain, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
@@ -67,6 +71,27 @@ export function needDatabase(sessions: readonly string[]): boolean {
   })
 }
 
+/**
+ * Whether the sessions are better read on Bun: they are in OpenCode's database, or the plugin's own store may say that the
+ * plugin ran in them.
+ */
+export function needBun(sessions: readonly string[], { store }: Options): boolean {
+  if (hasSqlite()) return false
+  return needDatabase(sessions) || (existsSync(storePath(process.env, undefined, store.path)) && canRunOnBun())
+}
+
+/** What the plugin saved in the sessions in which it ran, by their ids. Empty on Node. Rejects with StoreError. */
+export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Measured>> {
+  const measured = new Map<string, Saving>()
+  if (!hasSqlite()) return measured
+  const { readTurns } = await import("../store/turns.ts")
+  for (const turn of await readTurns(store.path)) {
+    const before = measured.get(turn.sessionID) ?? noSaving()
+    measured.set(turn.sessionID, addSaving(before, storedSaving(turn)))
+  }
+  return measured
+}
+
 function readPrice(name: string, options: Options): NamedPrice {
   const price = priceNamed(name, pricingOverride(options))
   if (price) return price
@@ -109,7 +134,7 @@ export function readReplayArguments(
 ) {
   const options = readOptionsGiven(args.options)
   if (!options.enabled) throw new UsageError(`--options: with enabled false there is nothing to ${command}`)
-  return { options: replayOptionsOf(options, args.price), sessions: [...new Set(args._)] }
+  return { given: options, options: replayOptionsOf(options, args.price), sessions: [...new Set(args._)] }
 }
 
 /** A session that could not be read, as named on the command line, and why. */

@@ -10,7 +10,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
 import { quoteArgument, readFolder } from "./arguments.ts"
-import { coloured, escapeControls, escapedLine, print, SIGNALS, UsageError } from "./terminal.ts"
+import { coloured, escapeControls, escapedLine, print, SIGNALS, UsageError, wrapped } from "./terminal.ts"
 
 export const status = defineCommand({
   meta: { name: "status", description: "Print the status of a session: context, savings, folds, failures" },
@@ -98,11 +98,13 @@ const NAME_COLUMNS = 8
 const COLOURS: Record<Tone, number | undefined> = { plain: undefined, muted: 2, good: 32, warn: 33, bad: 31 }
 
 function linesOf({ name, text, tone, details }: StatusRow): string[] {
-  // some rows begin with their name, since the panel does not print names
-  const bare = escapedLine(text).replace(new RegExp(`^${name} `, "i"), "")
+  // some rows begin or end with their name, since the panel does not print names
+  const bare = escapedLine(text).replace(new RegExp(`^${name} | ${name}$`, "gi"), "")
   return [
     `${name.padEnd(NAME_COLUMNS)}  ${coloured(bare, COLOURS[tone])}`,
-    ...details.map((detail) => `${" ".repeat(NAME_COLUMNS + 2)}${escapedLine(detail)}`),
+    ...details.map(
+      (detail) => `${" ".repeat(NAME_COLUMNS + 2)}${wrapped(escapedLine(detail), NAME_COLUMNS + 4, NAME_COLUMNS + 2)}`,
+    ),
   ]
 }
 

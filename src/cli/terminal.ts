@@ -41,6 +41,42 @@ export function coloured(text: string, colour: number | undefined): string {
   return isShown && colour !== undefined ? `\u001b[${colour}m${text}\u001b[0m` : text
 }
 
+export const BOLD = 1
+
+/** The sentence that matters, wrapped and bold on a terminal. */
+export function strong(text: string): string {
+  return wrapped(text)
+    .split("\n")
+    .map((line) => coloured(line, BOLD))
+    .join("\n")
+}
+
+/** Wider text is hard to read. */
+const MAX_LINE_COLUMNS = 120
+
+/**
+ * On a terminal, broken at spaces so that no line is wider than it, with further lines indented by `indent` columns;
+ * otherwise one line, since programs read lines. `before` columns stand before the first line.
+ */
+export function wrapped(text: string, indent = 0, before = indent, columns = terminalColumns()): string {
+  if (columns === undefined) return text
+  const lines: string[] = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    const room = columns - (lines.length > 0 ? indent : before)
+    if (line !== "" && [...line].length + 1 + [...word].length > room) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line].join(`\n${" ".repeat(indent)}`)
+}
+
+function terminalColumns(): number | undefined {
+  const { isTTY, columns } = process.stdout
+  return isTTY && columns > 0 ? Math.min(columns, MAX_LINE_COLUMNS) : undefined
+}
+
 export function complain(text: string): void {
   process.stderr.write(`hudfold: ${escapedLine(text)}\n`)
 }

@@ -32,6 +32,8 @@ export type Saving = {
   /** the input's cost with and without the plugin, in fresh input tokens */
   cost: number
   costWithout: number
+  /** tokens of the answers, which cost the same with the plugin and without */
+  output: number
   /** USD; 0 while no price is known */
   usd: number
 }
@@ -40,7 +42,7 @@ export type Saving = {
 export type CallWithout = { tokens: number; nowMs: number; model: string }
 
 export function noSaving(): Saving {
-  return { calls: 0, tokens: 0, cost: 0, costWithout: 0, usd: 0 }
+  return { calls: 0, tokens: 0, cost: 0, costWithout: 0, output: 0, usd: 0 }
 }
 
 export function addSaving(one: Saving, other: Saving): Saving {
@@ -49,6 +51,7 @@ export function addSaving(one: Saving, other: Saving): Saving {
     tokens: one.tokens + other.tokens,
     cost: one.cost + other.cost,
     costWithout: one.costWithout + other.costWithout,
+    output: one.output + other.output,
     usd: one.usd + other.usd,
   }
 }
@@ -61,6 +64,11 @@ export function noticeTokens(sends: { hud: boolean; folds: boolean }): number {
 /** Share of the input's cost that was saved; negative when the plugin cost more than it saved. */
 export function savedShare({ cost, costWithout }: Saving): number {
   return costWithout > 0 ? 1 - cost / costWithout : 0
+}
+
+/** The same of all that the calls cost, answers included. */
+export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pricing): number {
+  return costWithout > 0 ? (costWithout - cost) / (costWithout + output * pricing.output) : 0
 }
 
 /**
@@ -93,6 +101,7 @@ export function savingOf(
       tokens: left - added,
       cost,
       costWithout,
+      output: usage.output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
     before: { tokens: without, nowMs, model },

@@ -151,13 +151,19 @@ export function addEarlier(account: SessionAccount, turns: readonly Turn[]): voi
   for (const turn of turns) {
     if (account.own?.has(turn.turn)) continue
     account.earlierRecalls += turn.recalls
-    account.earlier = addSaving(account.earlier, {
-      calls: turn.inputCostWithout > 0 ? turn.calls : 0,
-      tokens: turn.savedTokens,
-      cost: turn.inputCost,
-      costWithout: turn.inputCostWithout,
-      usd: turn.savedUsd,
-    })
+    account.earlier = addSaving(account.earlier, storedSaving(turn))
   }
   account.own = undefined
+}
+
+/** What a stored turn saved; of a turn that was not prepared by the plugin, no call. */
+export function storedSaving(turn: Turn): Saving {
+  return {
+    calls: turn.inputCostWithout > 0 ? turn.calls : 0,
+    tokens: turn.savedTokens,
+    cost: turn.inputCost,
+    costWithout: turn.inputCostWithout,
+    output: turn.inputCostWithout > 0 ? turn.outputTokens : 0,
+    usd: turn.savedUsd,
+  }
 }

@@ -5,7 +5,7 @@ import { episodesOf } from "../fold/episodes.ts"
 import { type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
 import { openness } from "../fold/open.ts"
 import { recordOf } from "../fold/record.ts"
-import { addSaving, savedShare } from "../fold/saving.ts"
+import { addSaving, savedOfBill } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
@@ -77,8 +77,10 @@ export function statusOf(session: Session, context: StatusContext): Status {
     },
     saved: {
       tokens: Math.round(saving.tokens),
-      share: savedShare(saving),
-      ...(pricing.usdPerMillion > 0 ? { usd: saving.usd } : {}),
+      share: savedOfBill(saving, pricing),
+      ...(pricing.usdPerMillion > 0
+        ? { usd: saving.usd, paidUsd: ((saving.cost + saving.output * pricing.output) * pricing.usdPerMillion) / 1e6 }
+        : {}),
       calls: saving.calls,
       billing: pricing.billing,
     },

@@ -26,7 +26,7 @@ export type Prices = {
  * say, and for a sum of sessions when one of their records does not.
  */
 export type Recorded = {
-  /** the reported tokens at the pricing, in fresh input tokens; 0 when another provider's prices apply */
+  /** the reported tokens at the pricing, in fresh input tokens */
   cost: number
   usd: number
 }
@@ -71,9 +71,11 @@ export function pricesOf(
   for (const call of calls) {
     const { usage, cost: usd } = call
     recorded.usd += usd
-    if (named || !usage) continue
+    if (!usage) continue
     const { read, write, output } = pricingFor(call)
-    const cost = usage.input + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
+    // another provider would charge for a cache write what its own reported as fresh input
+    const cost =
+      usage.input * (named ? write : 1) + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
     recorded.cost += cost
     const sum = sums.get(modelKey(call.model)) ?? { usd: 0, cost: 0 }
     sums.set(modelKey(call.model), { usd: sum.usd + usd, cost: sum.cost + cost })

@@ -3,7 +3,9 @@
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_DESCRIPTION } from "../fold/recall.ts"
+import type { Saving } from "../fold/saving.ts"
 import { paragraph } from "../hud/prompts.ts"
+import { RECALL_TOOL } from "../output/shows.ts"
 import type { Prepared, RequestOptions } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
@@ -34,9 +36,14 @@ export type Replay = {
   folds: FoldCount
   compactions: Compactions
   recorded: Recorded
+  /** set when the plugin ran in the session, so that what was paid includes it */
+  ran?: Measured
   /** ids of the subagent sessions that this one started; these figures exclude them */
   subagents: string[]
 }
+
+/** What the plugin saved while it ran in a session; 0 calls when it ran but nothing of that is known. */
+export type Measured = Pick<Saving, "calls" | "cost" | "costWithout" | "usd">
 
 /** What the agent would have recalled. */
 export type Recalled = {
@@ -80,12 +87,16 @@ export type CallReplayed = {
 
 const NONE: ReadonlyMap<string, Fold> = new Map()
 
-/** `onCall` is called after each replayed call. */
+/**
+ * `onCall` is called after each replayed call. `ran` is what the plugin saved when it ran in the session; by default only
+ * what the agent recalled tells that it did.
+ */
 export function replaySession(
   messages: readonly Message[],
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
+  ran = tracesOf(messages),
 ): Replay {
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options.price, options.prices)
@@ -149,6 +160,7 @@ export function replaySession(
     folds: countFolds(folds.values(), messages),
     compactions: watch.found,
     recorded: prices.recorded,
+    ...(ran ? { ran } : {}),
     subagents: subagentsOf(messages),
   }
 }
@@ -163,6 +175,12 @@ function noticeOf({ hud, fold }: RequestOptions): Piece[] {
 function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
   const billings = ["tokens", "requests", "nothing"] as const
   return billings.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
+}
+
+/** Only the plugin has this tool. */
+function tracesOf(messages: readonly Message[]): Measured | undefined {
+  const ran = messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
+  return ran ? { calls: 0, cost: 0, costWithout: 0, usd: 0 } : undefined
 }
 
 function subagentsOf(messages: readonly Message[]): string[] {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { plural } from "../text/format.ts"
 import { packReport } from "./packed.ts"
 import type { ReportData } from "./report.ts"
-import { headline } from "./words.ts"
+import { billSentence } from "./sentence.ts"
 
 /** The beginning of every report: a file that begins this way may be overwritten. */
 export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report -->\n"
@@ -52,10 +52,13 @@ function titleOf({ sessions }: ReportData): string {
   return `${sessions.length === 1 && only ? only.title : plural(sessions.length, "session")} · hudfold report`
 }
 
-function withoutScript({ sessions, sum }: ReportData): string {
-  const all = sessions.length === 1 ? [] : [`<p>All ${sessions.length} sessions: ${safe(headline(sum).join("; "))}</p>`]
-  const each = sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(headline(replay).join("; "))}</p>`)
-  return [...all, ...each].join("\n")
+function withoutScript({ sessions, whose }: ReportData): string {
+  const replays = sessions.map(({ replay }) => replay)
+  const all = `<p>${safe(billSentence(replays, whose))}</p>`
+  if (sessions.length === 1) return all
+  return [all, ...sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(billSentence([replay]))}</p>`)].join(
+    "\n",
+  )
 }
 
 function hashOf(text: string): string {

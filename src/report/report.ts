@@ -5,11 +5,14 @@ import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { CompactionKind } from "../replay/context.ts"
 import type { Replay } from "../replay/replay.ts"
+import type { Whose } from "./sentence.ts"
 
 export type ReportData = {
   /** name and version of the program that wrote it */
   madeBy: string
   madeAtMs: number
+  /** what the sessions are to the reader */
+  whose: Whose
   /** the provider whose prices were used instead of the recorded ones */
   price?: string
   /** of all sessions; `pricings` has all price tables used */
@@ -24,6 +27,8 @@ export type ReportData = {
 export type SessionReport = {
   id: string
   title: string
+  /** the last name of its folder's path; "" = unknown */
+  project: string
   /** messages and parts that could not be read */
   skipped: number
   models: string[]

@@ -5,6 +5,7 @@ import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { callsOf, messageAt } from "../replay/context.ts"
+import type { Measured } from "../replay/replay.ts"
 import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
 import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
@@ -22,7 +23,16 @@ import {
   type ToolCost,
 } from "./report.ts"
 
-export type ReplayedRecording = { id: string; title: string; skipped: number; messages: readonly Message[] }
+export type ReplayedRecording = {
+  id: string
+  title: string
+  /** the project's folder; "" = unknown */
+  directory: string
+  skipped: number
+  messages: readonly Message[]
+  /** what the plugin saved when it ran in the session */
+  ran: Measured | undefined
+}
 
 const MAX_TITLE_CHARS = 200
 const MAX_NAME_CHARS = 110
@@ -33,7 +43,7 @@ const MAX_TOOL_CALLS = 40
 
 /** Adds the pricings used to `pricings`, by name. `onCall` is called after each call. */
 export function reportSession(
-  { id, title, skipped, messages }: ReplayedRecording,
+  { id, title, directory, skipped, messages, ran }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
   pricings: Map<string, Pricing>,
@@ -57,7 +67,7 @@ export function reportSession(
   let startMs = 0
   let seconds = 0
 
-  const replay = replaySession(messages, options, env, (done) => {
+  const onReplayed = (done: CallReplayed) => {
     const { number, nowMs, wrote, price, without, with: sent, pieces, call, recallCost, compaction } = done
     if (isTime(nowMs)) {
       startMs ||= nowMs
@@ -89,11 +99,13 @@ export function reportSession(
     tools.wrote(then)
     used.push(usedIn(then, number, names, env))
     onCall?.(done)
-  })
+  }
+  const replay = replaySession(messages, options, env, onReplayed, ran)
   const { savedMicroUsd, ...columns } = calls
   return {
     id: clean(id, MAX_NAME_CHARS),
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
+    project: clean(directory.split(/[/\\]/).findLast((name) => name !== "") ?? "", MAX_NAME_CHARS),
     models: [...models],
     replay: withoutNames(replay),
     ...{ skipped, startMs, folds, outlines, asked, compactions, used },

@@ -1,15 +1,15 @@
-// The result of a replay in a few words, for the top of the page and for the terminal.
+// What a replay says of the conversation, without system prompt, tools and answers, in a few words.
 
 import type { Reason } from "../fold/fold.ts"
 import type { Replay } from "../replay/replay.ts"
 import { savedCost, savedUsd } from "../replay/saved.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
-/** Two lines: what is saved, and how. A single line if there are no calls. */
-export function headline(replay: Replay): [string, ...string[]] {
+/** Two lines: what the conversation would have cost, and how. A single line if there are no calls. */
+export function conversationWords(replay: Replay): [string, ...string[]] {
   if (replay.calls === 0) return ["no model calls, so there is nothing to compare"]
   const parts = [
-    `cache share ${finePercent(replay.with.cachedTokens / replay.with.tokens)}`,
+    `${finePercent(replay.with.cachedTokens / replay.with.tokens)} cached`,
     compactionWords(replay),
     `${foldedCounts(replay) || "nothing"} folded`,
     `about ${per100(replay)} recalls per 100 calls`,
@@ -17,14 +17,14 @@ export function headline(replay: Replay): [string, ...string[]] {
   return [`${savedWords(replay)} over ${plural(replay.calls, "call")}`, parts.join("; ")]
 }
 
-/** Such as "saved 39% (412k tokens at the fresh-token price)". */
+/** Such as "the conversation alone would have cost 39% less (412k tokens at the fresh-token price)". */
 function savedWords(replay: Replay): string {
   if (replay.billing !== "tokens") return `${billedWords(replay)}; requests ${sizeWords(replay)}`
   const saved = savedCost(replay)
   const usd = usdSaved(replay)
   const money = usd === undefined ? "" : `, about ${dollars(Math.abs(usd))}`
   const worth = `${amount(Math.abs(saved))} tokens at the fresh-token price${money}`
-  return `${saved < 0 ? "cost" : "saved"} ${savedPercent(replay)}${saved < 0 ? " more" : ""} (${worth})`
+  return `the conversation alone would have cost ${savedPercent(replay)} ${saved < 0 ? "more" : "less"} (${worth})`
 }
 
 /** How providers bill that do not bill tokens. */

@@ -106,10 +106,12 @@ export const statusSchema = z.object({
   saved: z.object({
     /** input tokens that were not sent */
     tokens,
-    /** share of what the input would have cost without the plugin, 0 to 1; negative if the plugin added cost */
+    /** share of what the calls would have cost without the plugin, 0 to 1; negative if the plugin added cost */
     share: z.number(),
     /** absent if the price of the model is unknown */
     usd: z.optional(z.number()),
+    /** what the calls cost, answers included; absent if the price of the model is unknown */
+    paidUsd: z.optional(z.number()),
     /** calls the figures cover */
     calls: z.number(),
     /** what the provider charges for; fewer tokens save money only with `tokens`, which absent also means */

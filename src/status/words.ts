@@ -8,7 +8,7 @@ import type { EpisodeStatus, FoldStatus, Status, WriterStatus } from "./status.t
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
 
 export type StatusRow = {
-  name: "context" | "cached" | "saved" | "failing" | "stale" | "folds" | "open" | "hud" | "digests"
+  name: "context" | "cached" | "saved" | "failing" | "changed" | "edited" | "folds" | "open" | "hud" | "digests"
   /** short enough for a sidebar of 38 columns */
   text: string
   tone: Tone
@@ -18,13 +18,14 @@ export type StatusRow = {
 
 export function statusRows(status: Status): StatusRow[] {
   return [
+    savedRow(status),
     contextRow(status),
     cachedRow(status),
-    savedRow(status),
     foldsRow(status),
     openRow(status),
     failingRow(status),
-    staleRow(status),
+    staleRow(status, "changed on disk since read", { name: "changed", said: "changed on disk", tone: "warn" }),
+    staleRow(status, "edited since read", { name: "edited", said: "edited since read", tone: "muted" }),
     hudRow(status),
     writerRow(status.writer),
   ].filter((row) => row !== undefined)
@@ -60,17 +61,34 @@ function contextRow(status: Status): StatusRow {
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
   if (cachedShare === undefined) return
-  return { name: "cached", text: `${percent(cachedShare)} from the cache`, tone: "muted", details: [] }
+  return { name: "cached", text: `${percent(cachedShare)} cached`, tone: "muted", details: [] }
 }
 
-function savedRow({ saved }: Status): StatusRow | undefined {
-  const { tokens, share, usd, calls } = saved
+/** The call at which recorded sessions are first folded, in the median. */
+const FIRST_FOLD = 20
+
+function savedRow({ saved, folding }: Status): StatusRow | undefined {
+  const { tokens, share, usd, paidUsd, calls } = saved
   if (calls === 0) return
+  const isFolded = folding.steps + folding.outputs > 0
+  if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
+    return {
+      ...savedIn("watching; nothing folded yet", "muted"),
+      details: [
+        calls < FIRST_FOLD ? `usually pays from about step ${FIRST_FOLD}` : "a cut would not pay yet",
+        ...(share < 0 ? [`the HUD has cost ${percent(-share)} so far`] : []),
+      ],
+    }
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
   if (!savesMoney(saved)) return unsent ? savedIn(`${unsent} not sent`, "muted") : undefined
-  if (share < 0) return savedIn(`costs ${percent(-share)} more so far`, "muted")
+  if (share < 0) {
+    const why = isFolded ? "the last cut has not paid back yet" : "the HUD costs a little"
+    return { ...savedIn(`cost ${percent(-share)} more so far`, "muted"), details: [why] }
+  }
   const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]
-  return savedIn(said.join(", "), share >= 0.01 ? "good" : "muted")
+  const paid =
+    usd === undefined || paidUsd === undefined ? [] : [`paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`]
+  return { ...savedIn(said.join(", "), share >= 0.01 ? "good" : "muted"), details: paid }
 }
 
 function savedIn(text: string, tone: Tone): StatusRow {
@@ -169,14 +187,14 @@ function failingRow({ failures }: Status): StatusRow | undefined {
   }
 }
 
-function staleRow({ stale }: Status): StatusRow | undefined {
-  if (stale.length === 0) return
-  return {
-    name: "stale",
-    text: plural(stale.length, "stale file"),
-    tone: "warn",
-    details: stale.map(({ path, why }) => `${path} ${why}`),
-  }
+type StaleWords = Pick<StatusRow, "name" | "tone"> & { said: string }
+
+/** Files that the agent edited itself are no cause for alarm, those that others changed are. */
+function staleRow({ stale }: Status, why: Status["stale"][number]["why"], words: StaleWords): StatusRow | undefined {
+  const files = stale.filter((file) => file.why === why)
+  if (files.length === 0) return
+  const { name, tone, said } = words
+  return { name, text: `${plural(files.length, "file")} ${said}`, tone, details: files.map(({ path }) => path) }
 }
 
 function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {

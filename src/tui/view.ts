@@ -58,7 +58,9 @@ export function titleOf(state: SessionSnapshot): Span {
 const MAX_TREND_COLUMNS = 24
 
 /** How many lines of details the panel has room for below a row. */
-const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = { failing: 2, stale: 1, folds: 1, digests: 2 }
+const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
+  ...{ saved: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
+}
 
 /** Drawn as a meter, said in the title, or too long. */
 const NOT_IN_PANEL: ReadonlySet<StatusRow["name"]> = new Set(["context", "hud", "open"])
@@ -67,7 +69,8 @@ const NOT_IN_PANEL: ReadonlySet<StatusRow["name"]> = new Set(["context", "hud", 
 export function panelLines(state: SessionSnapshot, width: number): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
-  const rows = statusRows(status).filter(({ name }) => !NOT_IN_PANEL.has(name))
+  const isEmpty = ({ name }: StatusRow) => name === "digests" && status.writer.backend === "extract"
+  const rows = statusRows(status).filter((row) => !NOT_IN_PANEL.has(row.name) && !isEmpty(row))
   return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
 }
 
@@ -103,7 +106,8 @@ function rowLines({ name, text, tone, details }: StatusRow, width: number): Styl
         { text: fit(text, width - 2), ink: "plain" },
       ]
     : [{ text: fit(text, width), ink: "muted" }]
-  const max = MAX_DETAIL_LINES[name] ?? 0
+  // OpenCode's own section says what was paid
+  const max = text.startsWith("saved ") ? 0 : (MAX_DETAIL_LINES[name] ?? 0)
   // of a model's details the first matters most: why it does not work, or how fast it is
   const shown = name === "digests" ? details.slice(0, 1) : details
   const [only = ""] = shown
@@ -128,18 +132,20 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   const { context, saved, folding, hud, failures, stale } = status
   const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
   const folded = stepsAndOutputs(folding)
+  const changed = stale.filter(({ why }) => why === "changed on disk since read").length
   const candidates: (Span | false)[] = [
     isReported(status) && share >= 0.01 && { text: percent(share), ink: isNearlyFull(status) ? "warn" : "muted" },
     savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
     folded !== "" && { text: `${folded} folded`, ink: "muted" },
-    stale.length > 0 && { text: `${stale.length} stale`, ink: "warn" },
+    changed > 0 && { text: `${plural(changed, "file")} changed`, ink: "warn" },
     failures.length > 0 && { text: `${failures.length} failing`, ink: "bad" },
     hud.activity === "paused" && { text: "HUD paused", ink: "warn" },
     folding.activity === "paused" && { text: "folding paused", ink: "warn" },
   ]
   const spans = candidates.filter((span) => span !== false)
   const shown = terminalWidth >= MIN_COLUMNS_FOR_ALL ? spans : spans.filter(({ ink }) => ink !== "muted")
-  return shown.flatMap((span, at): StyledLine => (at === 0 ? [span] : [{ text: " · ", ink: "muted" }, span]))
+  // OpenCode and other plugins write beside it
+  return shown.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
 }
 
 /** The panel learns about the plugin from the status file alone, so it cannot tell why there is none. */

@@ -42,24 +42,24 @@ describe("for people", () => {
   test("one session is summed up by its cost and what was lost", async () => {
     const { code, stdout, stderr } = await cli(["replay", file("long", long()), "--price", "anthropic"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    const [first, second] = stdout.split("\n")
+    const [first, second, third] = stdout.split("\n")
     expect(first).toMatch(
-      /^The long, 61 calls: with the plugin the conversation would have cost \d+% less, at the prices of Anthropic$/,
+      /^This session has no recorded usage, so its bill is unknown: the conversation alone would have cost about \d+% less with hudfold\.$/,
     )
     expect(second).toBe("")
+    expect(third).toBe("The long, 61 calls, at the prices of Anthropic")
+    expect(stdout).toMatch(/^ {2}conversation +-\d+%: \d+k → \d+k in fresh input tokens$/m)
     expect(stdout).toMatch(/^ {2}folds +(?:\d+ steps? of \d+k tokens(?:, )?)?(?:\d+ outputs? of \S+)?, in \d+ cuts?: /m)
     expect(stdout).toMatch(
       /^ {2}largest cuts +(?:at no cost|to save|to make room): [^:]+ at call \d+, \S+ less from then on: ./m,
     )
-    expect(stdout).toMatch(/^ {2}such as +(?:step 1 )?read src\/large.ts \(\d+k\) at call \d+: ./m)
-    expect(stdout).toMatch(/^ {2}missed +nothing: all \d+ lines the agent copied were still in the context$/m)
+    expect(stdout).toMatch(/^ {2}largest folds +(?:step 1 )?read src\/large.ts \(\d+k\) at call \d+: ./m)
+    expect(stdout).toMatch(/^ {2}recalls +none needed$/m)
   })
 
   test("a session that would have cost more says so first", async () => {
     const { stdout } = await cli(["replay", file("short", short()), "--price", "anthropic"])
-    expect(stdout).toMatch(
-      /^The short, 5 calls: with the plugin [^\n]+ cost [\d.]+% MORE, at the prices of Anthropic\n/,
-    )
+    expect(stdout).toMatch(/^[^\n]+ would have cost about [\d.]+% more with hudfold\.\n/)
     expect(stdout).toMatch(/^ {2}too short +/m)
   })
 
@@ -67,35 +67,37 @@ describe("for people", () => {
     const change = { filePath: "src/large.ts", oldString: LINE, newString: "a = 1" }
     const path = file("missed", long().assistant([tool("edit", change, "Edit applied.")]))
     const { stdout } = await cli(["replay", path, "--price", "anthropic"])
-    expect(stdout).toMatch(/^ {2}cost +[^\n]+, [\d.]+k of it for recalls$/m)
-    expect(stdout).toContain(
-      "1 of 1 lines the agent copied were only in folded steps and outputs: it would have had to recall once",
+    expect(stdout).toMatch(/^ {2}conversation +[^\n]+, [\d.]+k of it for recalls$/m)
+    expect(stdout).toMatch(
+      /^ {2}recalls +once \([\d.]+ per 100 calls\): 1 of 1 lines the agent copied were only in folded steps and outputs$/m,
     )
   })
 
-  test("the recorded bill is printed with the part that would have been saved", async () => {
+  test("the recorded bill comes first", async () => {
     const session = long()
     for (const { info } of session.messages)
       if (info.role === "assistant") Object.assign(info, usage(200, 9000, 300), { cost: 0.01 })
     const { stdout } = await cli(["replay", file("charged", session)])
-    expect(stdout).toMatch(/^ {2}whole bill +about \$0\.\d+ less of the \$0\.61 recorded \([\d.]+%\); /m)
+    expect(stdout).toMatch(
+      /^This session cost \$0\.61\. With hudfold it would have cost about \$0\.\d\d \(-[\d.]+%\)\.\n/,
+    )
   })
 
   test("several sessions give a table and a sum", async () => {
     const { stdout } = await cli(["replay", file("long", long()), file("short", short()), "--price", "anthropic"])
-    const [head, long_, short_, empty, sum] = stdout.split("\n")
-    expect(head).toMatch(/^session +calls +cost +sent +largest +recalls$/)
-    expect(long_).toMatch(/^The long +61 +-\d+% +-\d+% +[\d.]+k → [\d.]+k +0$/)
-    expect(short_).toMatch(/^The short +5 +\+\d+% /)
+    const [, , head, long_, short_, empty, sum] = stdout.split("\n")
+    expect(head).toMatch(/^session +calls +bill without +with +change +largest +recalls +was run$/)
+    expect(long_).toMatch(/^The long +61 +not recorded +[\d.]+k → [\d.]+k +0 +without it$/)
+    expect(short_).toMatch(/^The short +5 +not recorded /)
     expect(empty).toBe("")
-    expect(sum).toStartWith("2 sessions, 66 calls: with the plugin")
-    expect(stdout).toMatch(/^ {2}loses in +The short$/m)
+    expect(sum).toBe("2 sessions, 66 calls, at the prices of Anthropic")
+    expect(stdout).toMatch(/^ {2}dearer with it +The short$/m)
   })
 
   test("with a provider that bills requests, no money is saved", async () => {
     const session = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" }).user("go")
     const { stdout } = await cli(["replay", file("requests", session.assistant([bash("ls")]))])
-    expect(stdout).toContain("bills requests, not tokens, so folding saves space but no money")
+    expect(stdout).toContain("This session is billed by requests, so fewer tokens save no money.\n")
   })
 
   test("says whether a compaction would have been needed, and that the calls after it are as recorded", async () => {
@@ -133,7 +135,7 @@ describe("for people", () => {
 
   test("terminal escapes in a title are shown as codes", async () => {
     const { stdout } = await cli(["replay", file("title", short(), "a\u001b]0;owned\u0007b")])
-    expect(stdout).toStartWith("a\\x1b]0;owned\\x07b, 5 calls")
+    expect(stdout).toContain("\n\na\\x1b]0;owned\\x07b, 5 calls")
   })
 })
 
@@ -211,7 +213,7 @@ describe("errors", () => {
     const missing = join(folder.path, "nope.json")
     const { code, stdout, stderr } = await cli(["replay", missing, file("long", long()), "nope"])
     expect(code).toBe(2)
-    expect(stdout).toStartWith("The long, 61 calls: ")
+    expect(stdout).toContain("\nThe long, 61 calls, ")
     const [first, second, end] = stderr.split("\n")
     expect(first).toStartWith(`hudfold: ${missing} does not exist; create an export with`)
     expect(second).toStartWith('hudfold: "nope" is neither a file nor a session id')

@@ -43,7 +43,7 @@ describe("a session", () => {
     const { code, stdout, stderr } = await status()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const rows = statusRows(written).flatMap(({ name, text, details }) => [
-      `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved) /, "")}`,
+      `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved) | cached$/g, "")}`,
       ...details.map((detail) => `          ${detail}`),
     ])
     expect(stdout.trimEnd().split("\n")).toEqual([
@@ -82,7 +82,7 @@ describe("a session", () => {
     })
     const { stdout } = await status()
     expect(stdout).not.toContain("\u001b")
-    expect(stdout).toContain("a[31mb edited since read")
+    expect(stdout).toContain("a[31mb\n")
   })
 })
 
@@ -200,7 +200,7 @@ describe("--watch", () => {
       const screen = await terminal.until("session ses_1, 2 calls,")
       expect(screen.match(/^session /gm)).toHaveLength(1)
       expect(screen).not.toContain("failing")
-      expect(terminal.colours()).toContain("\u001b[33m1 stale file")
+      expect(terminal.colours()).toContain("\u001b[33m1 file changed on disk")
     } finally {
       terminal.close()
     }

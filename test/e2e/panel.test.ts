@@ -141,7 +141,7 @@ shown(named("the panel"), () => {
 
     test("at 80 columns shows only what needs attention", async () => {
       here.terminal.resize(80, 45)
-      await here.terminal.until(/ {4}1 failing$/m)
+      await here.terminal.until(/ {4}hudfold 1 failing$/m)
     })
 
     test("shows the panel as soon as there is room for the sidebar", async () => {
@@ -168,18 +168,18 @@ shown(named("the panel"), () => {
 
     test("shows the meter with its threshold and trend, what is cached, saved and folded, failures and stale files", async () => {
       const screen = sidebarOf(
-        await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 stale file"),
+        await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 file edited since read"),
       )
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
       expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
       expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
-      expect(screen).toMatch(/^\d+% from the cache$/m)
+      expect(screen).toMatch(/^\d+% cached$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
       expect(screen).toMatch(/^\d+ (?:steps?|outputs?)[\w, ]* folded, [\d.]+k less/m)
       expect(screen).toMatch(/^newest (?:steps? \d|r[0-9a-z]{7} )/m)
       expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
-      expect(screen).toMatch(/^• 1 stale file\nREADME\.md/m)
-      expect(screen).toMatch(/^digests without a model$/m)
+      expect(screen).toMatch(/^1 file edited since read\nREADME\.md/m)
+      expect(screen).not.toContain("digests without a model")
     })
 
     test("no line is wider than the sidebar, and the panel is between OpenCode's own sections", async () => {
@@ -311,7 +311,7 @@ shown(named("the panel"), () => {
     test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
       expect(here.terminal.text()).not.toContain("1 failing")
       here.terminal.resize(120, 45)
-      await here.terminal.until(/\d+% · saved \d+% · \d+ steps?, \d+ outputs? folded · 1 stale · 1 failing$/m)
+      await here.terminal.until(/hudfold \d+% · saved \d+% · \d+ steps?, \d+ outputs? folded · 1 failing$/m)
       expect(here.terminal.text()).not.toContain("▼ HUD")
       here.terminal.resize(160, 45)
       await here.terminal.until("▼ HUD", "1 open failure")

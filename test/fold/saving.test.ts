@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test"
-import { addSaving, noSaving, type Saving, type SentTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
+import {
+  addSaving,
+  noSaving,
+  type Saving,
+  type SentTokens,
+  savedOfBill,
+  savedShare,
+  savingOf,
+} from "../../src/fold/saving.ts"
 import { PRICING } from "../support/pricing.ts"
 
 const pricing = { ...PRICING, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
@@ -61,9 +69,15 @@ test("estimates are scaled to the provider's counts", () => {
   expect(saving.tokens).toBe(1500)
 })
 
+test("of the whole bill, answers included, a smaller share is saved", () => {
+  const one: Saving = { calls: 1, tokens: 10, cost: 60, costWithout: 100, output: 20, usd: 0.5 }
+  expect(savedOfBill(one, { ...pricing, output: 5 })).toBeCloseTo(40 / 200)
+  expect(savedOfBill(noSaving(), pricing)).toBe(0)
+})
+
 test("savings add up, and no saving is a share of 0", () => {
-  const one: Saving = { calls: 1, tokens: 10, cost: 60, costWithout: 100, usd: 0.5 }
-  expect(addSaving(one, one)).toEqual({ calls: 2, tokens: 20, cost: 120, costWithout: 200, usd: 1 })
+  const one: Saving = { calls: 1, tokens: 10, cost: 60, costWithout: 100, output: 5, usd: 0.5 }
+  expect(addSaving(one, one)).toEqual({ calls: 2, tokens: 20, cost: 120, costWithout: 200, output: 10, usd: 1 })
   expect(savedShare(one)).toBeCloseTo(0.4)
   expect(savedShare(noSaving())).toBe(0)
 })

@@ -174,9 +174,10 @@ describe("what was charged", () => {
     expect(sumOf([one, idle]).recorded).toEqual(one.recorded)
   })
 
-  test("does not apply to another provider's prices", () => {
+  test("is in tokens alone at another provider's prices", () => {
     const { without, recorded } = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF)
-    expect(recorded).toEqual({ cost: 0, usd: 1 })
+    // Anthropic's: 1000 written + 8000 read at 0.1 + 100 answered at 5
+    expect(recorded).toEqual({ cost: 1250 + 800 + 500, usd: 1 })
     expect(without.usd).toBeUndefined()
   })
 

@@ -117,8 +117,10 @@ describe("a session", () => {
 
   test("shows the savings at the top", () =>
     opened("long", {}, async (page) => {
-      expect(await page.locator(".headline").textContent()).toMatch(/^saved \d+% \(.+\) over 500 calls$/i)
-      expect(await page.locator(".tiles dt").allInnerTexts()).toContain("From the cache")
+      expect(await page.locator(".headline").textContent()).toMatch(
+        /^This session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/,
+      )
+      expect(await page.locator(".tiles dt").allInnerTexts()).toEqual(expect.arrayContaining(["Bill", "Cached"]))
     }))
 
   test("the slider selects any call by keyboard, and the details follow", () =>
@@ -212,7 +214,8 @@ describe("several sessions", () => {
         "A small one",
         "Nothing yet",
       ])
-      expect(await page.locator(".headline").textContent()).toContain(`over ${report.sum.calls} calls`)
+      expect(await page.locator(".headline").textContent()).toEndWith("Not in a sum: 1 session without model calls.")
+      expect(await page.locator("#summary .more").textContent()).toContain(`over ${report.sum.calls} calls`)
       expect(await page.locator("#sessions ~ .wide tbody tr").count()).toBe(3)
       expect(await coloured(page, 0, "with")).toBeGreaterThan(1000)
     }))
@@ -222,7 +225,9 @@ describe("several sessions", () => {
       await page.getByRole("button", { name: "A small one" }).click()
       expect(await place(page)).toBe("call 20 of 20")
       await page.selectOption("#session", { label: "Nothing yet" })
-      expect(await page.locator(".headline").textContent()).toMatch(/^no model calls/i)
+      expect(await page.locator(".headline").textContent()).toBe(
+        "This session made no model calls, so there is nothing to compare.",
+      )
       await page.selectOption("#session", { label: "All 3 sessions" })
       expect(await page.locator("#sessions").count()).toBe(1)
     }))
@@ -268,7 +273,7 @@ describe("foreign text", () => {
   test("has no effect without scripts either, where the page describes what it would show", () =>
     opened("hostile", { javaScriptEnabled: false }, async (page) => {
       const [shown] = await page.locator("body").allInnerTexts()
-      expect(shown).toContain("All 2 sessions: ")
+      expect(shown).toContain("These 2 sessions cost $")
       expect(shown).toContain("<img src=x onerror=")
       expect(shown).toContain("With scripts allowed, this page shows")
       expect(await page.locator("img").count()).toBe(0)

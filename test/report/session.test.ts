@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { savedCost } from "../../src/replay/saved.ts"
 import { packReport, unpackReport } from "../../src/report/packed.ts"
 import { hudOf, sumToolCosts } from "../../src/report/report.ts"
-import { headline } from "../../src/report/words.ts"
+import { conversationWords } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
 import { reportOf, sessionOf } from "./support.ts"
@@ -183,12 +183,14 @@ test("it contains no secrets, and of outputs only what digest lines and records 
   expect(json).not.toContain("the answer is fortytwo 3\\n")
 })
 
-describe("the headline", () => {
+describe("the conversation alone", () => {
   test("reports the savings, and how they came about", () => {
-    const [saved, takes] = headline(long.replay)
-    expect(saved).toMatch(/^saved \d+% \(\d+k tokens at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/)
+    const [saved, takes] = conversationWords(long.replay)
+    expect(saved).toMatch(
+      /^the conversation alone would have cost \d+% less \(\d+k tokens at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/,
+    )
     expect(takes).toMatch(
-      /^cache share \d+%; \d compactions?, \d avoided; \d+ steps, \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
+      /^\d+% cached; \d compactions?, \d avoided; \d+ steps, \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
     )
   })
 
@@ -197,15 +199,15 @@ describe("the headline", () => {
       .user("go")
       .assistant([bash("make")])
       .assistant([bash("make")])
-    expect(headline(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/^cost [\d.]+% more /)
+    expect(conversationWords(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/ cost [\d.]+% more /)
     const local = new SessionBuilder("ses_1", { providerID: "ollama", modelID: "qwen" }).user("go").assistant([])
-    expect(headline(sessionOf({ messages: local.messages }).replay)[0]).toMatch(
+    expect(conversationWords(sessionOf({ messages: local.messages }).replay)[0]).toMatch(
       / bills nothing; requests [\d.]+% (larger|smaller) over 1 call$/,
     )
   })
 
   test("reports a session without calls", () => {
-    expect(headline(sessionOf({ messages: new SessionBuilder().user("hello").messages }).replay)).toEqual([
+    expect(conversationWords(sessionOf({ messages: new SessionBuilder().user("hello").messages }).replay)).toEqual([
       "no model calls, so there is nothing to compare",
     ])
   })

@@ -9,16 +9,23 @@ import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
+import type { Measured } from "../../src/replay/replay.ts"
 import { sumOf } from "../../src/replay/sum.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
 import { reportSession, withoutNames } from "../../src/report/session.ts"
 import { ROOT } from "../support/session.ts"
 
-export type Given = { id?: string; title?: string; messages: readonly HostMessage[] }
+export type Given = {
+  id?: string
+  title?: string
+  directory?: string
+  messages: readonly HostMessage[]
+  ran?: Measured
+}
 
 export function sessionOf(
-  { id = "ses_1", title = "A session", messages }: Given,
+  { id = "ses_1", title = "A session", directory = "/work/shop", messages, ran }: Given,
   pricings = new Map<string, Pricing>(),
 ) {
   const { options } = readOptions({})
@@ -28,7 +35,7 @@ export function sessionOf(
     prices: pricingOverride(options),
   }
   return reportSession(
-    { id, title, skipped: 0, messages: conversationOf(messages) },
+    { id, title, directory, skipped: 0, messages: conversationOf(messages), ran },
     replayed,
     createEnv(ROOT),
     pricings,
@@ -39,7 +46,8 @@ export function reportOf(given: readonly Given[]): ReportData {
   const pricings = new Map<string, Pricing>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
   const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
-  return { madeBy: "opencode-hudfold test", madeAtMs: 0, sum, pricings: [...pricings.values()], sessions, failed: 0 }
+  const made = { madeBy: "opencode-hudfold test", madeAtMs: 0, whose: "these" as const }
+  return { ...made, sum, pricings: [...pricings.values()], sessions, failed: 0 }
 }
 
 /** The page's script and style, built from the current sources. */

@@ -77,7 +77,31 @@ describe("the savings", () => {
   })
 
   test("are shown as extra cost if negative", () => {
-    expect(savedRow({ share: -0.11, usd: -0.01 })).toBe("costs 11% more so far")
+    expect(savedRow({ share: -0.11, usd: -0.01 })).toBe("cost 11% more so far")
+    expect(rowNamed("saved", {})?.details).toEqual(["paid $2.67 of $3.87"])
+  })
+
+  test("are not expected before the first fold, and nothing is said to be lost", () => {
+    const nothing = { ...statusOf().folding, steps: 0, outputs: 0 }
+    const row = (calls: number, share: number) =>
+      statusRows(statusOf({ saved: { tokens: -200, share, calls }, folding: nothing })).find(
+        ({ name }) => name === "saved",
+      )
+    expect(row(3, -0.02)).toEqual({
+      name: "saved",
+      text: "watching; nothing folded yet",
+      tone: "muted",
+      details: ["usually pays from about step 20", "the HUD has cost 2% so far"],
+    })
+    expect(row(40, 0)?.details).toEqual(["a cut would not pay yet"])
+  })
+
+  test("give the reason when a cut has cost more than it saved so far", () => {
+    const saved = { tokens: 9_000, share: -0.03, calls: 42 }
+    expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
+      text: "cost 3% more so far",
+      details: ["the last cut has not paid back yet"],
+    })
   })
 
   test("are only tokens if requests are billed, or nothing", () => {
@@ -90,4 +114,17 @@ describe("the savings", () => {
   test("are absent before a call was reported", () => {
     expect(savedRow({ calls: 0 })).toBeUndefined()
   })
+})
+
+test("files that the agent edited itself are no warning, those that others changed are", () => {
+  const stale: Status["stale"] = [
+    { path: "src/a.ts", why: "edited since read" },
+    { path: "src/b.ts", why: "changed on disk since read" },
+    { path: "src/c.ts", why: "edited since read" },
+  ]
+  const rows = statusRows(statusOf({ stale })).filter(({ name }) => name === "changed" || name === "edited")
+  expect(rows).toEqual([
+    { name: "changed", text: "1 file changed on disk", tone: "warn", details: ["src/b.ts"] },
+    { name: "edited", text: "2 files edited since read", tone: "muted", details: ["src/a.ts", "src/c.ts"] },
+  ])
 })

@@ -21,7 +21,7 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       trend: [12_000, 20_000, 33_000, 41_000, 52_000, 64_000, 60_000, 71_000, 80_000, 87_400],
       compactions: 0,
     },
-    saved: { tokens: 310_000, share: 0.31, usd: 1.2, calls: 42 },
+    saved: { tokens: 310_000, share: 0.31, usd: 1.2, paidUsd: 2.67, calls: 42 },
     hud: { activity: "on", text: "<hud>\nstatus by hudfold, call 42\n</hud>", tokens: 132 },
     folding: {
       activity: "on",
@@ -51,7 +51,7 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       missed: [{ shows: "matches", times: 2 }],
     },
     failures: [{ what: "npm test", detail: "login.test.ts:42 expected 200, got 401", since: 38, times: 2 }],
-    stale: [{ path: "src/auth/login.ts", why: "edited since read" }],
+    stale: [{ path: "src/auth/login.ts", why: "changed on disk since read" }],
     writer: {
       backend: "llama",
       state: "ready",

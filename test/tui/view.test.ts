@@ -38,15 +38,15 @@ describe("the panel", () => {
     expect(panel(seen(), 37)).toEqual([
       "██████████████▍            │      44%",
       "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
-      "96% from the cache",
       "saved 31%, $1.20, 310k tokens",
+      "96% cached",
       "39 steps, 12 outputs folded, 31k less",
       "  newest steps 3-41",
       "• 1 open failure",
       "  npm test 2x: login.test.ts:42",
       "  expected 200, got 401",
-      "• 1 stale file",
-      "  src/auth/login.ts edited since read",
+      "• 1 file changed on disk",
+      "  src/auth/login.ts",
       "qwen3-0.6b on CPU, 2 waiting",
       "  reads 212, writes 31 tokens/s",
     ])
@@ -57,9 +57,8 @@ describe("the panel", () => {
     expect(lines.map(textOf)).toEqual([
       "██████████████▍            │      44%",
       "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
-      "96% from the cache",
       "saved 31%, $1.20, 310k tokens",
-      "digests without a model",
+      "96% cached",
     ])
     expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
   })
@@ -79,7 +78,7 @@ describe("the panel", () => {
   test("shows no size before the provider has reported one", () => {
     const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("context known after the first call")
-    expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("saved 31%")
+    expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
   test("without a known window, shows the size alone", () => {
@@ -157,16 +156,18 @@ describe("the panel's title", () => {
 
 describe("the prompt's line", () => {
   test("summarizes the panel", () => {
-    expect(textOf(summaryOf(seen(), 120))).toBe("44% · saved 31% · 39 steps, 12 outputs folded · 1 stale · 1 failing")
+    expect(textOf(summaryOf(seen(), 120))).toBe(
+      "hudfold 44% · saved 31% · 39 steps, 12 outputs folded · 1 file changed · 1 failing",
+    )
   })
 
   test("on a narrow terminal, shows only what needs attention", () => {
-    expect(textOf(summaryOf(seen(), 80))).toBe("1 stale · 1 failing")
+    expect(textOf(summaryOf(seen(), 80))).toBe("hudfold 1 file changed · 1 failing")
     expect(summaryOf(seen(QUIET), 80)).toEqual([])
   })
 
   test("on a very narrow terminal, shows nothing", () => {
-    expect(textOf(summaryOf(seen(), 60))).toBe("1 stale · 1 failing")
+    expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 file changed · 1 failing")
     expect(summaryOf(seen(), 59)).toEqual([])
   })
 
@@ -178,7 +179,7 @@ describe("the prompt's line", () => {
 
   test("shows what is paused", () => {
     const line = textOf(summaryOf(seen(QUIET, { hud: "paused", folding: "paused" }), 80))
-    expect(line).toBe("HUD paused · folding paused")
+    expect(line).toBe("hudfold HUD paused · folding paused")
   })
 })
 

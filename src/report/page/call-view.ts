@@ -101,9 +101,9 @@ export function callView(session: SessionReport, choose: (call: number) => void)
       place,
       el("span", { class: "buttons" }, previous, next, toFold),
     ),
-    facts,
     hud,
-    el("p", { class: "faint" }, "Highlighted lines are new since the previous call."),
+    el("p", { class: "faint" }, "The HUD of this call. Highlighted lines are new since the previous call."),
+    facts,
     sent,
     el("div", { class: "columns" }, folded, tools),
   )

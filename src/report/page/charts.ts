@@ -202,8 +202,22 @@ function drawMark(ctx: CanvasRenderingContext2D, reason: Reason, x: number, y: n
   else ctx.fill()
 }
 
-/** The key to the marks. */
-export function markKey({ folds, compactions }: SessionReport): HTMLElement {
+/** What the lines are, and the key to the marks. */
+export function linesAndMarks(session: SessionReport): HTMLElement {
+  const lines: readonly (readonly [name: string, words: string])[] = [
+    ["without", "without hudfold: the conversation, estimated"],
+    ["with", "with hudfold: the same, with records and folds"],
+    ...(session.calls.reported.some((tokens) => tokens !== null)
+      ? [["reported", "reported by the provider: the whole request, with system prompt and tools"] as const]
+      : []),
+  ]
+  const items = lines.map(([name, words]) =>
+    el("li", {}, el("span", { class: `sign line-${name}`, "aria-hidden": "true" }, "━"), ` ${words}`),
+  )
+  return el("div", {}, el("ul", { class: "key" }, ...items), markKey(session))
+}
+
+function markKey({ folds, compactions }: SessionReport): HTMLElement {
   const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
     const made = folds.filter((fold) => fold.reason === reason)
     const steps = made.filter(({ side }) => side === "step").length

@@ -27,14 +27,23 @@ export type Column<Row> = {
   head: string
   /** aligned to the right */
   isNumber?: boolean
+  /** what a click on the head sorts by: numbers from large to small, words in order */
+  by?(row: Row): number | string
   cell(row: Row): Child
 }
 
 /** A table in a box that scrolls on its own if it is too wide. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): HTMLElement {
   const align = ({ isNumber }: Column<Row>) => (isNumber ? { class: "number" } : {})
-  const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", ...align(column) }, column.head)))
-  const body = rows.map((row) =>
+  const heads = columns.map((column) =>
+    el(
+      "th",
+      { scope: "col", ...align(column) },
+      column.by ? button(column.head, () => sortBy(column), { class: "link" }) : column.head,
+    ),
+  )
+  const head = el("tr", {}, ...heads)
+  const rowOf = (row: Row) =>
     el(
       "tr",
       {},
@@ -43,11 +52,29 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
           ? el("th", { scope: "row", ...align(column) }, column.cell(row))
           : el("td", align(column), column.cell(row)),
       ),
-    ),
-  )
-  const made = el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...body))
+    )
+  const body = el("tbody", {}, ...rows.map(rowOf))
+  let sorted: Column<Row> | undefined
+  let sign = 1
+  function sortBy(column: Column<Row>): void {
+    const { by = () => 0 } = column
+    sign = sorted === column ? -sign : 1
+    sorted = column
+    const inOrder = rows.toSorted((a, b) => {
+      const [one, other] = [by(a), by(b)]
+      if (typeof one === "number" && typeof other === "number") return sign * (other - one)
+      return sign * `${one}`.localeCompare(`${other}`)
+    })
+    body.replaceChildren(...inOrder.map(rowOf))
+    for (const cell of heads) cell.removeAttribute("aria-sort")
+    const falls = typeof by(rows[0] as Row) === "number" ? sign > 0 : sign < 0
+    heads[columns.indexOf(column)]?.setAttribute("aria-sort", falls ? "descending" : "ascending")
+  }
+  const made = el("table", {}, el("caption", {}, caption), el("thead", {}, head), body)
   // a box that scrolls must be reachable by keyboard
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, made)
+  const box = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, made)
+  new ResizeObserver(() => box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth)).observe(box)
+  return box
 }
 
 /** Content that is created when the reader opens it. */

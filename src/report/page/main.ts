@@ -3,13 +3,20 @@
 import "./locale.ts"
 import { type PackedReport, unpackReport } from "../packed.ts"
 import { type SessionReport, sumToolCosts } from "../report.ts"
-import { foldedCounts, headline } from "../words.ts"
+import { conversationWords, foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
-import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
+import { type Chart, cacheChart, contextChart, linesAndMarks } from "./charts.ts"
 import { daysChart, daysOf } from "./days.ts"
 import { el, folded, section, themeButton } from "./dom.ts"
 import { sourcesSection, summary } from "./summary.ts"
-import { renderCallTable, renderDayTable, renderFoldTable, renderSessionTable, renderToolTable } from "./tables.ts"
+import {
+  groupsView,
+  renderCallTable,
+  renderDayTable,
+  renderFoldTable,
+  renderSessionTable,
+  renderToolTable,
+} from "./tables.ts"
 
 const report = unpackReport(JSON.parse(document.getElementById("data")?.textContent ?? "") as PackedReport)
 const { sessions } = report
@@ -68,14 +75,21 @@ function drawAll(): void {
     main.focus()
     scrollTo(0, 0)
   })
-  main.append(summary(report.sum), section("sessions", "Sessions", table))
+  const replays = sessions.map(({ replay }) => replay)
+  main.append(summary(replays, report.sum, report.whose))
+  main.append(section("groups", "By project, model, day and month", groupsView(sessions)))
+  main.append(section("sessions", "Sessions", table))
   drawDays(sessions)
   drawTools(sessions)
 }
 
 function drawSession(session: SessionReport): void {
-  const { title, models, replay } = session
-  main.append(el("p", { class: "title" }, title), el("p", { class: "faint" }, models.join(", ")), summary(replay))
+  const { title, project, models, replay } = session
+  main.append(
+    el("p", { class: "title" }, title),
+    el("p", { class: "faint" }, [project, ...models].filter((name) => name !== "").join(" · ")),
+    summary([replay], replay, "these"),
+  )
   if (replay.calls === 0) return
   const view = callView(session, choose)
   function choose(number: number): void {
@@ -83,10 +97,10 @@ function drawSession(session: SessionReport): void {
     view.show(call)
     for (const chart of charts) chart.look(call)
   }
-  const context = chartBox(`Context over ${replay.calls} calls. ${headline(replay).join("; ")}`)
+  const context = chartBox(`Context over ${replay.calls} calls. ${conversationWords(replay).join("; ")}`)
   const without = chartBox("Cached and fresh tokens of each request, as recorded")
   const sent = chartBox("Cached and fresh tokens of each request, with the plugin")
-  const contextFigure = figure(context, () => renderCallTable(session), markKey(session))
+  const contextFigure = figure(context, () => renderCallTable(session), linesAndMarks(session))
   main.append(
     section("context", "Context over calls", contextFigure),
     section("looked", "What was sent with a call", view.element),

@@ -1,0 +1,33 @@
+// Reads the accounts of finished turns from the plugin's own store while OpenCode may be writing it: read-only, for the CLI,
+// not for a hook.
+
+import { existsSync } from "node:fs"
+import { asc } from "drizzle-orm"
+import { storePath } from "../system/data-folder.ts"
+import { innermostReason, StoreError } from "./errors.ts"
+import type { Turn } from "./record.ts"
+import { turnTable } from "./schema.ts"
+import { loadSqlite, queriesOf } from "./sqlite.ts"
+
+const PATIENCE_MS = 2000
+
+/**
+ * All turns that the store has, oldest first; none without a store. `named` is the option `store.path`. Rejects with
+ * NO_SQLITE or DATABASE_UNREADABLE.
+ */
+export async function readTurns(named?: string): Promise<Turn[]> {
+  const path = storePath(process.env, undefined, named)
+  if (!existsSync(path)) return []
+  const Database = await loadSqlite()
+  try {
+    const database = new Database(path, { readonly: true })
+    try {
+      database.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+      return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
+    } finally {
+      database.close()
+    }
+  } catch (cause) {
+    throw new StoreError("DATABASE_UNREADABLE", `${path} cannot be read (${innermostReason(cause)})`, { cause })
+  }
+}
