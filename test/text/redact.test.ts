@@ -156,6 +156,9 @@ const HARMLESS = [
   "docker run -p3306:3306 mysql:8",
   'password: ["must have 8 characters"]',
   "token: {\n  type: string\n}",
+  "--- PASS: TestXYZQuux (0.00s)",
+  'log.Printf("token=%s %s", a, b)',
+  "password: kubernetes-secret",
 ]
 
 test.each(HARMLESS)("%j stays as it is", (text) => {
@@ -218,6 +221,12 @@ describe("a value is removed whole, and nothing else", () => {
     ["mysql -u root -pSecret99 db", "mysql -u root -p[redacted] db"],
     ["sshpass -p 'hun ter2' ssh x", "sshpass -p '[redacted]' ssh x"],
     ["deploy --password hunter2 --token=tok_998877aa", "deploy --password [redacted] --token=[redacted]"],
+    // letters that no word has, and percent signs
+    ["DB_PASSWORD=p%40ssw0rd", "DB_PASSWORD=[redacted]"],
+    ["postgres://app:S3cret%23pass@db/shop", "postgres://app:[redacted]@db/shop"],
+    ["redis_password: gsfyodijeaonew", "redis_password: [redacted]"],
+    ["DB_PASSWORD='JlrX fHDc xQQL'", "DB_PASSWORD='[redacted]'"],
+    ["<passphrase>Qx9 Y6fL 5cyq</passphrase>", "<passphrase>[redacted]</passphrase>"],
     ["my password is hunter2!x", "my password is [redacted]"],
     ['const dbPassword: string = "s3cr3t!"', 'const dbPassword: string = "[redacted]"'],
     [`config["api_key"] = 'k3y_1234abcd'`, `config["api_key"] = '[redacted]'`],
