@@ -159,6 +159,9 @@ const HARMLESS = [
   "--- PASS: TestXYZQuux (0.00s)",
   'log.Printf("token=%s %s", a, b)',
   "password: kubernetes-secret",
+  "type Config struct {\n\tBearerToken   string\n\tAudience      string\n}",
+  "| Token | Purpose | Used by |\n|---|---|---|\n| `accent` | Primary color | Logo |",
+  "foo(username, password, role)\nbar(a, b, c)",
 ]
 
 test.each(HARMLESS)("%j stays as it is", (text) => {
@@ -256,6 +259,24 @@ describe("a value is removed whole, and nothing else", () => {
     ['<add key="ApiSecret" value="aB3dE5gH7jK9"/>', '<add key="ApiSecret" value="[redacted]"/>'],
     ["<key>APIKey</key>\n<string>aB3dE5gH7jK9</string>", "<key>APIKey</key>\n<string>[redacted]</string>"],
     ["‹password>hunter2!‹/password>", "‹password>[redacted]‹/password>"],
+    // by their place in a document, also behind numbers and dates
+    ['{"db": {"sensitive": true, "value": "a b c9"}}', '{"db": {"sensitive": true, "value": "[redacted]"}}'],
+    ['"token": {\n "type": "string",\n "value": "Qx9fYl"}', '"token": {\n "type": "string",\n "value": "[redacted]"}'],
+    ["<Password>\n<Value>ab c9</Value>", "<Password>\n<Value>[redacted]</Value>"],
+    ["4: kind: Secret\n5: data:\n6:   conn: abcdef", "4: kind: Secret\n5: data:\n6:   conn: [redacted]"],
+    [
+      "kind: Secret\nstringData:\n  a: |\n    b c\n    d e\nx: y",
+      "kind: Secret\nstringData:\n  a: |\n    [redacted]\n    [redacted]\nx: y",
+    ],
+    ['user,password\nops,a9 b8\ndev,"c,7"', 'user,password\nops,[redacted]\ndev,"[redacted]"'],
+    [" id | password \n----+----------\n  1 | Xq9dfg ", " id | password \n----+----------\n  1 | [redacted] "],
+    [
+      "Key    Value\n---    -----\ntoken  Xq9dfg\nttl    768h",
+      "Key    Value\n---    -----\ntoken  [redacted]\nttl    768h",
+    ],
+    [String.raw`"a\npassword,user\na9b8,ops"`, String.raw`"a\npassword,user\n[redacted],ops"`],
+    ['{"auths":{"ghcr.io":{"auth":"b3BzOnB3"}}}', '{"auths":{"ghcr.io":{"auth":"[redacted]"}}}'],
+    ["password: >-\n  two words\nuser: a", "password: >-\n  [redacted]\nuser: a"],
     // as people write it
     ["**Password:** hunter2!", "**Password:** [redacted]"],
     ["**API key**: `aB3dE5gH7jK9`", "**API key**: `[redacted]`"],
@@ -274,6 +295,14 @@ describe("a value is removed whole, and nothing else", () => {
     ["sqlplus scott/hunter2@//db:1521/XE", "sqlplus scott/[redacted]"],
     ["echo hunter2 | docker login --password-stdin", "echo [redacted] | docker login --password-stdin"],
     ["keytool -storepass hunter2x -list", "keytool -storepass [redacted] -list"],
+    ["htpasswd -bc .htpasswd ops 'a b9'", "htpasswd -bc .htpasswd ops '[redacted]'"],
+    ["jdbc:oracle:thin:ops/p4ss@db:1521:X", "jdbc:oracle:thin:ops/[redacted]@db:1521:X"],
+    ["  DefaultPassword    REG_SZ    a b9", "  DefaultPassword    REG_SZ    [redacted]"],
+    ["CREATE USER ops WITH PASSWORD 'abc'", "CREATE USER ops WITH PASSWORD '[redacted]'"],
+    ["keyring set shop ops <<< 'a b9'", "keyring set shop ops <<< '[redacted]'"],
+    ["gh secret set KEY --body abc9", "gh secret set KEY --body [redacted]"],
+    ["cmdkey /add:x /user:y /pass:a9bc", "cmdkey /add:x /user:y /pass:[redacted]"],
+    ['new mysqli("db", "ops", "a b9", "shop")', 'new mysqli("db", "ops", "[redacted]", "shop")'],
     ['ConvertTo-SecureString "hunter2" -AsPlainText', 'ConvertTo-SecureString "[redacted]" -AsPlainText'],
     [".x.com\tTRUE\t/\tTRUE\t18\tsid\t0a1b2c3d4e", ".x.com\tTRUE\t/\tTRUE\t18\tsid\t[redacted]"],
     [`mnemonic: ${"legal winner thank ".repeat(4).trim()}`, "mnemonic: [redacted]"],

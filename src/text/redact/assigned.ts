@@ -10,7 +10,6 @@ import {
   isRandom,
   isWordlike,
   REDACTED,
-  type ReportSpan,
   type Value,
   valueAt,
 } from "./value.ts"
@@ -77,7 +76,6 @@ export const findAssigned: Find = (text, report) => {
     NAMES.lastIndex = Math.max(NAMES.lastIndex, value.to)
     done = value.to
   }
-  if (/kind["']?: *["']?Secret\b/.test(text)) findManifest(text, report)
 }
 
 /** The value assigned to the name between the two positions, if any. */
@@ -143,6 +141,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||
       (secrecy === "secret" && VARIABLE.test(value)))
+  // `pass=…` of a file of settings
+  if (syntax === "tight" && name === "pass" && value.length >= 6 && !isExpression && !isWords(value)) return true
   if (secrecy === "weak")
     return !(syntax === "loose" && !quoted && isCode(value)) && (isRandom(value) || isRandomWord(value))
   const isProse = /\s/.test(value) && /^[\p{L}\s.,:;!?'’()…-]+$/u.test(value) && isWordlike(value)
@@ -178,18 +178,19 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (secrecy !== "password" || isCode(value)) return isRandom(value)
       return (
         value.length >= 6 &&
-        /\d/.test(value) &&
-        (quoted ? !isIdentifier(value) : /[^\w./:-]/.test(value) || isRandom(value))
+        /[\d!*$^%&#+]/.test(value) &&
+        (quoted ? !isIdentifier(value) : /[^\w./:-]/.test(value) || isRandom(value) || !isWordlike(value))
       )
     case "prose":
       if (value.length >= 8 && WORD.test(value) && !isWord) return true
-      if (secrecy === "secret") return !isCode(value) && isRandom(value)
+      if (secrecy === "secret")
+        return !isCode(value) && (isRandom(value) || (quoted && value.length >= 12 && !isWordlike(value)))
       return (
         value.length >= 6 &&
-        /\d/.test(value) &&
+        (/[\d!*$^%&#+]/.test(value) || !isWordlike(value)) &&
         /\p{L}/u.test(value) &&
         !isCode(value) &&
-        !/^[a-z]\w*_\w*$/.test(value) &&
+        !(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/.test(value) && isWordlike(value)) &&
         (quoted || !isWords(value) || isRandom(value))
       )
     default:
@@ -221,22 +222,4 @@ function isPhrase(value: string): boolean {
 
 function isIdentifier(value: string): boolean {
   return IDENTIFIER.test(value) && isWordlike(value) && !isPhrase(value) && !(value.length >= 12 && isJumbled(value))
-}
-
-/** The values of a Kubernetes Secret, whose names may be anything. */
-function findManifest(text: string, report: ReportSpan): void {
-  for (const block of text.matchAll(/^([ \t]*)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\n/gm)) {
-    const from = block.index + block[0].length
-    const indent = block[1]?.length ?? 0
-    for (let at = from; at < text.length; ) {
-      const end = text.indexOf("\n", at) < 0 ? text.length : text.indexOf("\n", at)
-      const row = text.slice(at, end)
-      if (row.trim() !== "" && row.search(/\S/) <= indent) break
-      const found = /^[ \t]*["']?[\w.-]{1,200}["']?:[ \t]+["']?([^\s"',]{3,})/.exec(row)
-      const value = found?.[1]
-      if (value !== undefined && value !== REDACTED)
-        report(at + row.indexOf(value, row.indexOf(":")), at + row.indexOf(value, row.indexOf(":")) + value.length)
-      at = end + 1
-    }
-  }
 }
