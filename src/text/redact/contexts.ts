@@ -49,11 +49,30 @@ const MASK = /::add-mask::(\S{1,1000})/dg
 const PGPASS =
   /(?<![^\s"'])(?:[\w*-]+(?:\.[\w-]+)*):(?:\d{4,5}|\*):[^\s:\d][^\s:]{0,60}:[^\s:\d][^\s:]{0,60}:([^\s"']{3,200})(?![^\s"'])/dgm
 /** machine, login, password, a line of curl's and git's password file. */
-const NETRC = /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}password[ \t]+(\S{1,200})/dg
+const NETRC =
+  /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}(?:account[ \t]+\S{1,200}\s{1,20})?password[ \t]+(\S{1,200})/dg
 
 /** SQL statements, and a cmdlet of PowerShell. */
 const STATEMENT =
   /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
+/** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
+const SQL_PASSWORD = /\bpassword[ \t]*\(?[ \t]*\\{0,8}'([^'\\\n]{3,200})'/dgi
+/** A user and a password before a host, as Oracle's drivers and programs take it. */
+const ORACLE =
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=)[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+/** A value of Windows's registry. */
+const REGISTRY = /(?:pass|pwd|secret|token|key)\w*[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
+/** The key of a wireless network, as Windows shows it. */
+const WIFI_KEY = /\bKey Content[ \t]*:[ \t]*(\S[^\n]{2,100}?)[ \t]*$/dgm
+/** The text given to a program that stores it. */
+const HERE_STRING =
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|pass|vault|credential|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
+/** A secret's value as an argument. */
+const STORED =
+  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+/** The third argument of functions that log in to a host as a user. */
+const LOGIN_CALL =
+  /\b(?:new (?:mysqli|PDO)|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dgi
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
@@ -81,6 +100,13 @@ const PATTERNS: readonly (readonly [hint: RegExp, pattern: RegExp])[] = [
   [/mnemonic|seed|recovery/i, MNEMONIC],
   [/pass/i, APP_PASSWORD],
   [/jwt\.|hmac/i, SIGNING_KEY],
+  [/password[ \t]*\(?[ \t]*\\{0,8}'/i, SQL_PASSWORD],
+  [/oracle|sqlplus|userid=/i, ORACLE],
+  [/REG_/, REGISTRY],
+  [/Key Content/, WIFI_KEY],
+  [/<<</, HERE_STRING],
+  [/secrets?[ \t]+(?:set|create|put|add|update)/i, STORED],
+  [/mysqli?|PDO|ftp_|imap_|ldap_|oci_/i, LOGIN_CALL],
 ]
 
 /** In prose and code these are followed by words, file names and versions as well, which are left alone. */
@@ -92,7 +118,8 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
 export const findInHeaders: Find = (text, report) => {
   const take = valueReporter(text, report)
   for (const [hint, pattern] of PATTERNS)
-    if (hint.test(text)) for (const { indices } of text.matchAll(pattern)) take(indices?.[1])
+    if (hint.test(text))
+      for (const { indices } of text.matchAll(pattern)) take(indices?.slice(1).find((group) => group !== undefined))
   for (const [hint, pattern] of AMBIGUOUS_PATTERNS)
     if (hint.test(text))
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
@@ -124,13 +151,19 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
   [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
-  [/\bhtpasswd\b/, /[ \t]-\w{0,5}b\w{0,5}[ \t]+\S{1,200}[ \t]+\S{1,100}[ \t]+/g],
+  [
+    /\bhtpasswd\b/,
+    /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,
+  ],
+  [/\bnet[ \t]+use\b/i, /[ \t]\\\\\S{1,200}[ \t]+(?=[^\s/])/g],
+  [/\bcmdkey\b/i, /[ \t]\/pass:/gi],
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
-const FLAG_HINT = /[ \t](?:--?[apwkKPAXUu]|-\w{1,5}b|\/p:)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
+const FLAG_HINT =
+  /[ \t](?:--?[apwkKPAXUu]|-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?([^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {

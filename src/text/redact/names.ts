@@ -14,7 +14,7 @@ export const NAMES =
 const PASSWORD =
   /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|kennwort|contraseña|пароль|密码|密碼|パスワード|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken))\d?$/i
+  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
@@ -74,7 +74,9 @@ export function secrecyOf(name: string): Secrecy | undefined {
   // `TOKEN_2`, `password1`
   while (
     words.length > 1 &&
-    /^(?:\d+|old|new|current|value|raw|plain|prod|dev|staging|live|b64|base64|string|str)$/.test(words.at(-1) ?? "")
+    /^(?:\d+|old|new|current|value|raw|plain|prod|dev|staging|live|b64|base64|base|string|str)$/.test(
+      words.at(-1) ?? "",
+    )
   )
     words.pop()
   const last = words.at(-1) ?? ""

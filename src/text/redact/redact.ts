@@ -5,16 +5,27 @@ import { ESCAPE_SEQUENCE } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
+import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
-import { type Find, REDACTED } from "./value.ts"
+import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInHeaders, findInCommands, findAssigned]
+/** What a text contains that is searched as a document, once its lines are as they were written. */
+const DOCUMENT_HINT =
+  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault/
 
 /** Escape sequences and characters that print nothing: one within a secret must not hide it. */
 const HIDDEN = new RegExp(
   String.raw`${ESCAPE_SEQUENCE.source}|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
   "g",
 )
+/** What tools print before each line: a number, a mark of a quote, a date with a level, a path, the plus of a change. */
+const PREFIX =
+  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t)|(?:> ?){1,3}|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|(?:[\w.-]+\/)+[\w.-]+:\d{1,6}:[ \t]?|\+(?!\+))/gm
+/** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */
+const ESCAPE = /\\[ \t"\\/]/g
+/** A string of JSON that has some. */
+const ESCAPED = /(?:^|":[ \t]?)"[^"\n]{0,400}\\[ \t"]/
 /** Of two secrets that touch, the second may show only once the first is gone. */
 const MAX_PASSES = 4
 
@@ -35,48 +46,73 @@ export function redact(text: string): string {
 
 function redactOnce(text: string): string {
   if (text.length < 6) return text
-  const { plain, places } = visibleText(text)
+  const shown = visible(text)
   const spans: [from: number, to: number][] = []
-  const report = (from: number, to: number) => {
-    if (from < to) spans.push([from, to])
-  }
-  for (const find of FINDERS) find(plain, report)
+  const reportFrom =
+    ({ places }: View): ReportSpan =>
+    (from, to) => {
+      if (from < to) spans.push(places ? [places[from] as number, (places[to - 1] as number) + 1] : [from, to])
+    }
+  for (const find of FINDERS) find(shown.plain, reportFrom(shown))
+  if (DOCUMENT_HINT.test(shown.plain))
+    for (const view of documentsIn(shown)) {
+      findInStructure(view.plain, reportFrom(view))
+      // these look at the beginning of lines, and have seen the text as it is
+      if (view.plain.length !== shown.plain.length) findInHeaders(view.plain, reportFrom(view))
+    }
   if (spans.length === 0) return text
   spans.sort((a, b) => a[0] - b[0])
-  let shown = ""
+  let redacted = ""
   let done = 0
   for (let at = 0; at < spans.length; ) {
     const [from, first] = spans[at] as [number, number]
     let to = first
     for (at++; at < spans.length && (spans[at]?.[0] ?? 0) <= to; at++) to = Math.max(to, spans[at]?.[1] ?? 0)
-    if (plain.slice(from, to) === REDACTED) continue
-    const begin = places ? (places[from] as number) : from
-    const end = places ? (places[to - 1] as number) + 1 : to
-    const breaks = "\n".repeat(text.slice(begin, end).split("\n").length - 1)
-    shown += text.slice(done, begin) + REDACTED + breaks
-    done = end
+    const secret = text.slice(from, to)
+    if (secret === REDACTED) continue
+    redacted += text.slice(done, from) + REDACTED + "\n".repeat(secret.split("\n").length - 1)
+    done = to
   }
-  return shown + text.slice(done)
+  return redacted + text.slice(done)
 }
+
+/** A text as finders see it, and the position of each of its characters in the original; absent if they are the same. */
+type View = { plain: string; places: Uint32Array | undefined }
 
 /** A line break in a string literal, whose letter would be taken for the first of the next word. */
 const ESCAPED_BREAK = /\\[nrt]/g
 
-/** The text without what prints nothing, and the position of each of its characters in the original. */
-function visibleText(original: string): { plain: string; places: Uint32Array | undefined } {
-  const text = original.includes("\\") ? original.replace(ESCAPED_BREAK, "\\ ") : original
-  if (text.search(HIDDEN) < 0) return { plain: text, places: undefined }
-  const places = new Uint32Array(text.length)
-  let plain = ""
+/** The text without what prints nothing. */
+function visible(text: string): View {
+  const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
+  return without({ plain, places: undefined }, HIDDEN, () => "")
+}
+
+/** The text as a document: without what precedes its lines, and once more with the escapes of JSON resolved. */
+function* documentsIn(view: View): Generator<View> {
+  const document = without(view, PREFIX, () => "")
+  yield document
+  if (ESCAPED.test(document.plain))
+    yield without(document, ESCAPE, (found) => (found === "\\ " ? "\n" : found.slice(1)))
+}
+
+/** The view with each match replaced by at most one character, which stands where the match began. */
+function without({ plain, places }: View, pattern: RegExp, replacement: (found: string) => string): View {
+  if (plain.search(pattern) < 0) return { plain, places }
+  const next = new Uint32Array(plain.length)
+  let shown = ""
   let done = 0
   const keep = (to: number) => {
-    for (let at = done; at < to; at++) places[plain.length + at - done] = at
-    plain += text.slice(done, to)
+    for (let at = done, n = shown.length; at < to; at++, n++) next[n] = places ? (places[at] as number) : at
+    shown += plain.slice(done, to)
   }
-  for (const hidden of text.matchAll(HIDDEN)) {
-    keep(hidden.index)
-    done = hidden.index + hidden[0].length
+  for (const { index, 0: found } of plain.matchAll(pattern)) {
+    keep(index)
+    const sign = replacement(found)
+    if (sign !== "") next[shown.length] = places ? (places[index] as number) : index
+    shown += sign
+    done = index + found.length
   }
-  keep(text.length)
-  return { plain, places }
+  keep(plain.length)
+  return { plain: shown, places: next }
 }

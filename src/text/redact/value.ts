@@ -82,7 +82,8 @@ const PLACEHOLDER = new RegExp(
     "\\$+[A-Za-z_]\\w*(?:[.:\\[][\\w.\\]'\":>-]*)?",
     "\\$\\d?",
     "%[A-Za-z_]\\w*%",
-    "[\\w-]{0,20}=?(?:%\\(?\\w*\\)?[sdvqrx])+",
+    // directives of format strings; a password may hold a percent sign as well
+    "(?:0x|[A-Za-z]{2,20}[-_=:.])?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx](?:[-_:./,]?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx])*",
     "#[0-9a-f]{3,8}",
     "\\w{0,8}\\.{3}",
     "@[A-Za-z_.]+@?",
@@ -199,4 +200,58 @@ export function isJumbled(run: string): boolean {
   }
   const minOfCase = run.length * MIN_OF_CASE
   return upper >= minOfCase && lower >= minOfCase && changes >= pairs * MIN_CHANGES
+}
+
+/**
+ * How seldom a letter follows another in words of code and prose: two fifths of a bit for each step, one digit of base 36
+ * for each pair, from `aa` to `zz`. Counted over the words of recorded sessions.
+ */
+const RARITY =
+  "xb9bphdqcsh7c8xcq8a6efjmfm8khk7jsk8gn6gs8isaah8jssfs" +
+  "8wer8rw8brabpr5lwbg7crrrhwaihe4khn5ilekkalucakbhpnjp" +
+  "bha7feflkppbd8kdi67blehcks9sss78ns5nsajs7isahcasssds" +
+  "9jls5jb98sscg9bns8blanssgn6lnl4sss7ssgfh7jnbiadssses" +
+  "dfaccdcytymbc48fpda9qcyiye9kkk4kkkckkkkk8dkk7k6kfkkk" +
+  "dfpf4egp6ppbjcggjp6fepgpdp7kid6joq6wj8nl8iwoddchmw8w" +
+  "6cmm5mou7mogbl97uudkcmuuouala99e5lamhikfcjsk87feosks" +
+  "efccngfngkgaa5dbx7bcadcklq8nkh7nkeavn8km8av6cacvmpjv" +
+  "kkkkkkkkkkkckkkkkkkk1kfkkk8ked4ifq7xfgdf8hxdabdgjxds" +
+  "dpam6jra7wgfhjcbnm959lhnfw9ofk5kqb5sxemnalx9addxjqcx" +
+  "bbbecgdpcuu9b6hau888ppukup7rir2mkr6rrrmrbrrkjmjrrmkr" +
+  "6qqg6qqa7qiek97kq9aikqiiqqbo8i7ioi7ooiioi5ogg6ooo8go" +
+  "dbde9gjo8ooba9a7og8coocogd7mmm2mmm6mmhmmbmmmdmhmmmff"
+/** Words have 9.5 at most, with one exception in a hundred; random letters have 15, and less than this one time in a hundred. */
+const MAX_RARITY = 11.2
+/** Below this there are too few pairs to tell. */
+const MIN_PAIRS = 5
+const A = 97
+
+/**
+ * Whether the letters of a value follow each other as in words. Pairs across a word's boundary, such as a change from lower
+ * to upper case, do not count. True for values of few letters.
+ */
+export function isWordlike(value: string): boolean {
+  let sum = 0
+  let pairs = 0
+  let words = 0
+  let last = -1
+  let wasUpper = false
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    const letter = (code | 32) - A
+    if (letter < 0 || letter > 25 || code > 122) {
+      last = -1
+      continue
+    }
+    const isUpper = code < A
+    if (last >= 0 && (wasUpper || !isUpper)) {
+      sum += Number.parseInt(RARITY[26 * last + letter] as string, 36)
+      pairs++
+    } else words++
+    last = letter
+    wasUpper = isUpper
+  }
+  // words of one or two letters, many of them, are no words
+  if (words >= 4 && pairs < 1.5 * words) return false
+  return pairs < MIN_PAIRS || sum <= MAX_RARITY * pairs
 }

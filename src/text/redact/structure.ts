@@ -1,0 +1,338 @@
+// Secrets that their place in a document gives away: below a name in JSON, YAML, HCL and XML, in a column whose header
+// names them, in a Kubernetes Secret, or beside a mark such as `"sensitive": true`. No document is parsed: what tools
+// print is often cut off, or several documents in one.
+
+import { nameAround, secrecyOf } from "./names.ts"
+import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueAt, valueReporter } from "./value.ts"
+
+/** What a text must contain for a finder to run. */
+const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
+  [/kind["']?:\s*["']?Secret\b/, findManifests],
+  [/[{<]/, findBlocks],
+  [/sensitive|vault\.azure\.net|SecureString|random_password|"auths"/, findMarked],
+  [/[>|][-+]?\d?(?=\s)/, findScalars],
+  [/pass|pwd|secret|token|key|pin|psk/i, findColumns],
+]
+
+export const findInStructure: Find = (text, report) => {
+  for (const [hint, find] of FINDERS) if (hint.test(text)) find(text, report)
+}
+
+/** Longest block that is searched for the value of its name, or for its mark. */
+const MAX_BLOCK_CHARS = 4_000
+
+/** The names that hold the value of the block around them. */
+const VALUE_NAME =
+  /["']?\b(?:value|default|content|current|plain(?:text)?|raw|result|data|stringValue|string_value)["']?[ \t]*[:=]>?[ \t]*(?=["'])/gi
+const BLOCK_NAME = /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?\]?[ \t]*(?:[:=]>?[ \t]*)?\{/gi
+/** `<Password>`, then the value in an element of its own. */
+const ELEMENT =
+  /<(?:\w+:)?(\w{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
+
+/** `"db_password": {…, "value": "…"}`, `variable "db_password" {…, default = "…"}`, `<Password><Value>…`. */
+function findBlocks(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  for (const { index, 0: opening } of text.matchAll(BLOCK_NAME))
+    if (isSecretAt(text, index)) {
+      const from = index + opening.length
+      takeValues(text, from, blockEnd(text, from), take)
+    }
+  for (const { 1: name = "", indices } of text.matchAll(ELEMENT))
+    if (isSecretName(name)) take(trimmedSpan(text, indices?.[2]))
+}
+
+type Take = (span: readonly [number, number] | undefined) => void
+
+/** Takes the quoted values of the generic names in a part of the text. */
+function takeValues(text: string, from: number, to: number, take: Take): void {
+  VALUE_NAME.lastIndex = from
+  for (let hit = VALUE_NAME.exec(text); hit && hit.index < to; hit = VALUE_NAME.exec(text)) {
+    const value = valueAt(text, hit.index + hit[0].length)
+    // a type, a label or a number of lines
+    if (value && value.to - value.from >= 3) take([value.from, value.to])
+  }
+}
+
+/** Whether the name around this position is that of a secret. */
+function isSecretAt(text: string, at: number): boolean {
+  const { from, to } = nameAround(text, at, at + 1, 0)
+  return isSecretName(text.slice(from, to))
+}
+
+function isSecretName(name: string): boolean {
+  const secrecy = secrecyOf(name)
+  return secrecy === "password" || secrecy === "secret"
+}
+
+/** Where the bracket that was opened before `from` closes; brackets within strings count, which only shortens a block. */
+function blockEnd(text: string, from: number): number {
+  const max = Math.min(text.length, from + MAX_BLOCK_CHARS)
+  for (let at = from, depth = 1; at < max; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 123) depth++
+    else if (code === 125 && --depth === 0) return at
+  }
+  return max
+}
+
+/** The bracket that is open at `at`, or the earliest position that is searched for it. */
+function blockStart(text: string, at: number): number {
+  const min = Math.max(0, at - MAX_BLOCK_CHARS)
+  for (let here = at - 1, depth = 1; here >= min; here--) {
+    const code = text.charCodeAt(here)
+    if (code === 125) depth++
+    else if (code === 123 && --depth === 0) return here + 1
+  }
+  return min
+}
+
+const SENSITIVE = /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b/g
+const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/dg
+const VALUE = /"value"[ \t]*:[ \t]*/gi
+/** The attributes that a state calls sensitive. */
+const SENSITIVE_NAME = /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"/g
+
+/** Values beside a mark that says they are secret: Terraform's, Azure's, AWS's and Docker's. */
+function findMarked(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  for (const { index } of text.matchAll(SENSITIVE)) {
+    const from = blockStart(text, index)
+    const to = blockEnd(text, from)
+    VALUE.lastIndex = from
+    const value = VALUE.exec(text)
+    if (value && value.index < to) takeStrings(text, value.index + value[0].length, to, take)
+    else takeValues(text, from, to, take)
+  }
+  const names = new Set([...text.matchAll(SENSITIVE_NAME)].map(([, name = ""]) => name))
+  if (text.includes("random_password")) for (const name of ["result", "bcrypt_hash"]) names.add(name)
+  if (/vault\.azure\.net|SecureString/.test(text)) for (const name of ["value", "Value"]) names.add(name)
+  if (text.includes('"auths"')) names.add("auth")
+  for (const name of names)
+    for (const { index, 0: found } of text.matchAll(new RegExp(`"${name}"\\s*:\\s*(?=")`, "g")))
+      takeStrings(text, index + found.length, text.length, take)
+}
+
+/** Takes the string at `from`, or all strings of the object or list there. */
+function takeStrings(text: string, from: number, to: number, take: Take): void {
+  if (text[from] === '"') {
+    const value = valueAt(text, from)
+    if (value) take([value.from, value.to])
+    return
+  }
+  const end = /[{[]/.test(text[from] ?? "") ? Math.min(to, blockEnd(text, from + 1)) : from
+  STRING.lastIndex = from
+  for (let hit = STRING.exec(text); hit && hit.index < end; hit = STRING.exec(text))
+    if (text[hit.index + hit[0].length] !== ":") take(hit.indices?.[1])
+}
+
+const INDENT = /[ \t]*(?:- )?/y
+/** `password: >-` and `password: |2`, with the value on the lines below. */
+const SCALAR =
+  /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?[ \t]*:[ \t]*[|>][-+]?\d?[ \t]*(?:#[^\n]*)?(\n|\\ | (?=\S))/gi
+
+/** Folded and literal scalars of YAML, whose lines are deeper than the name's. */
+function findScalars(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  for (const { 1: ending, index, 0: found } of text.matchAll(SCALAR))
+    if (isSecretAt(text, index)) {
+      const from = index + found.length
+      if (ending === "\n") takeDeeper(text, from, depthAt(text, index), take)
+      else take(trimmedSpan(text, [from, Math.max(from, endOfWord(text, from))]))
+    }
+}
+
+/** Takes the lines from `from` on that are deeper than `depth`; returns where they end. */
+function takeDeeper(text: string, from: number, depth: number, take: Take): number {
+  for (let at = from; at < text.length; ) {
+    const end = endOfLine(text, at)
+    if (end > at && text.slice(at, end).trim() !== "") {
+      if (stickyLength(INDENT, text, at) <= depth) return at
+      take(trimmedSpan(text, [at, end]))
+    }
+    at = end + 1
+  }
+  return text.length
+}
+
+/** The columns before what stands in the line at `at`. */
+function depthAt(text: string, at: number): number {
+  const from = text.lastIndexOf("\n", at - 1) + 1
+  return /^[ \t]*/.exec(text.slice(from, at))?.[0].length ?? 0
+}
+
+const KIND = /["']?kind["']?:\s*["']?Secret\b/g
+const DATA = /(?<![\w.-])["']?(?:data|stringData)["']?:[ \t]*/g
+/** `name: value` in a manifest; the value may be a scalar of several lines. */
+const ENTRY = /^([ \t]*)["']?[\w.-]{1,200}["']?:[ \t]*(.*)$/
+/** What may follow the data when a manifest has lost its line breaks. */
+const TOP_NAME = /["']?\b(?:apiVersion|kind|metadata|type|immutable)["']?:/
+
+/** The values of Kubernetes Secrets, whose names may be anything. */
+function findManifests(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  for (const { index } of text.matchAll(KIND)) {
+    // a list has several; a stream separates them
+    const from = Math.max(text.lastIndexOf("\n---", index), 0)
+    const next = text.indexOf("\n---", index)
+    const to = next < 0 ? text.length : next
+    DATA.lastIndex = from
+    for (let hit = DATA.exec(text); hit && hit.index < to; hit = DATA.exec(text)) {
+      const at = hit.index + hit[0].length
+      if (text[at] === "{") {
+        const end = Math.min(to, blockEnd(text, at + 1))
+        takeStrings(text, at, end, take)
+      } else if (text[at] === "\n" || text[at] === "\r")
+        takeEntries(text, endOfLine(text, at) + 1, depthAt(text, hit.index), take)
+      else {
+        const rest = text.slice(at, Math.min(to, endOfLine(text, at)))
+        const end = rest.search(TOP_NAME)
+        const entry = /^\\?\s*[\w.-]{1,200}:\s+/.exec(rest)
+        const begin = at + (entry?.[0].length ?? 0)
+        take(trimmedSpan(text, [begin, Math.max(begin, at + (end < 0 ? rest.length : end))]))
+      }
+    }
+  }
+}
+
+function takeEntries(text: string, from: number, depth: number, take: Take): void {
+  for (let at = from; at < text.length; ) {
+    const end = endOfLine(text, at)
+    const row = text.slice(at, end)
+    const entry = ENTRY.exec(row)
+    if (row.trim() !== "" && row.search(/\S/) <= depth) return
+    const written = entry?.[2]?.trim() ?? ""
+    if (/^[|>][-+]?\d?$/.test(written) || (entry && written === "")) {
+      at = takeDeeper(text, end + 1, entry?.[1]?.length ?? 0, take)
+      continue
+    }
+    if (entry && written.length >= 3) {
+      const begin = at + row.indexOf(written, row.indexOf(":"))
+      const value = valueAt(text, begin)
+      take(value?.quoted ? [value.from, value.to] : [begin, begin + written.length])
+    }
+    at = end + 1
+  }
+}
+
+const CELL_NAME = /^[\p{L}\p{N}_ .-]{2,40}$/u
+const RULE = /^[-+|=\s:]*$/
+/** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
+const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
+const MAX_ROWS = 2_000
+const MAX_ROW_CHARS = 2_000
+
+const HEADER_WORD = /pass|pwd|secret|token|key|pin\b|psk/gi
+
+/** Tables and CSV: a column's header says that its values are secret, or that its first column names them. */
+function findColumns(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  HEADER_WORD.lastIndex = 0
+  for (let hit = HEADER_WORD.exec(text); hit; hit = HEADER_WORD.exec(text)) {
+    const from = text.lastIndexOf("\n", hit.index) + 1
+    const end = endOfLine(text, hit.index)
+    const table = end - from < MAX_ROW_CHARS ? headerOf(text.slice(from, end).trimEnd()) : undefined
+    const isData =
+      table?.named === true && /(?:^|\n)=+ (?:Data|Secret Data) =+\s*$/.test(text.slice(Math.max(0, from - 40), from))
+    HEADER_WORD.lastIndex = table ? takeRows(text, end + 1, table, isData, take) : end
+  }
+}
+
+/** Takes the secret cells of the rows from `from` on; returns where they end. */
+function takeRows(text: string, from: number, table: Table, takesAll: boolean, take: Take): number {
+  let at = from
+  for (let rows = 0; at < text.length && rows < MAX_ROWS; ) {
+    const end = endOfLine(text, at)
+    const row = end - at < MAX_ROW_CHARS ? text.slice(at, end).trimEnd() : ""
+    if (row === "" || !RULE.test(row)) {
+      const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
+      // a row of CSV may have cells that are empty, or a comma in one
+      if (spans.length !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
+      rows++
+      const name = spans[0]
+      const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
+      for (const column of table.secret) {
+        const cell = isSecret ? spans[column] : undefined
+        if (cell && isCellSecret(row.slice(...cell), table)) take([at + cell[0], at + cell[1]])
+      }
+    }
+    at = end + 1
+  }
+  return Math.min(at, text.length)
+}
+
+const JSON_BEFORE = /^[^"]{0,80}(?:"[\w-]{1,40}"[ \t]*:[ \t]*)?"(?=[^"]*$)/
+
+/** `secret`: the columns that are; `named`: only in rows whose first cell is the name of a secret. */
+type Table = { separator: RegExp; cells: number; secret: number[]; named: boolean }
+
+/** In a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table. */
+function isCellSecret(cell: string, { separator, named }: Table): boolean {
+  const isWord = /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(cell) && isWordlike(cell)
+  return cell.length >= 3 && !(isWord && !(named || separator.source === ","))
+}
+
+function headerOf(line: string): Table | undefined {
+  // the first line of a string of JSON
+  const row = line.replace(JSON_BEFORE, (before) => " ".repeat(before.length))
+  if (row.length < 8 || !/pass|pwd|secret|token|key|pin|psk|value/i.test(row)) return
+  for (const separator of SEPARATORS) {
+    if (!separator.test(row)) continue
+    const spans = cellsOf(row, separator)
+    const cells = spans.map(([from, to]) => row.slice(from, to))
+    const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
+    if (!isHeader) continue
+    if (cells.length === 2 && /^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
+      return { separator, cells: 2, secret: [1], named: true }
+    const secret = cells.flatMap((cell, at) => (isSecretName(cell) ? [at] : []))
+    if (secret.length > 0) return { separator, cells: cells.length, secret, named: false }
+  }
+  return
+}
+
+/** The positions of a row's cells without the blanks and quotes around them; the empty cells at its ends are no cells. */
+function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] {
+  const spans: (readonly [number, number])[] = []
+  const text = row.trimEnd()
+  const pattern = new RegExp(`"(?:[^"]|"")*"|${separator.source}`, "g")
+  const add = (from: number, to: number) => {
+    const cell = text.slice(from, to)
+    const begin = from + (/^[\s"']*/.exec(cell)?.[0].length ?? 0)
+    const end = to - (/[\s"']*$/.exec(cell)?.[0].length ?? 0)
+    spans.push([begin, Math.max(begin, end)])
+  }
+  let from = row.length - row.trimStart().length
+  for (const found of text.matchAll(pattern)) {
+    if (found[0].startsWith('"') || found.index < from) continue
+    add(from, found.index)
+    from = found.index + found[0].length
+  }
+  add(from, text.length)
+  const isEdged = /[|│]/.test(separator.source)
+  if (isEdged && spans[0] && spans[0][0] === spans[0][1]) spans.shift()
+  const last = spans.at(-1)
+  if (isEdged && last && last[0] === last[1]) spans.pop()
+  return spans
+}
+
+function trimmedSpan(text: string, span: readonly [number, number] | undefined): readonly [number, number] | undefined {
+  if (!span) return
+  const written = text.slice(...span)
+  const from = span[0] + written.length - written.trimStart().length
+  const to = span[0] + written.trimEnd().length
+  return from < to && !isPlaceholder(text.slice(from, to)) && text.slice(from, to) !== REDACTED ? [from, to] : undefined
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at)
+  return end < 0 ? text.length : end
+}
+
+function endOfWord(text: string, at: number): number {
+  const length = text.slice(at, at + MAX_BLOCK_CHARS).search(/\s/)
+  return length < 0 ? Math.min(text.length, at + MAX_BLOCK_CHARS) : at + length
+}
+
+function stickyLength(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0].length ?? 0
+}
