@@ -5,7 +5,6 @@ import { paidOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { allIn, savedUsd } from "../replay/saved.ts"
 import { sumOf } from "../replay/sum.ts"
-import { hasSqlite } from "../system/sqlite.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { runOnBun } from "./runtime.ts"
 import {

@@ -8,7 +8,6 @@ import { sumOf } from "../replay/sum.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { billSentence } from "../report/sentence.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
-import { hasSqlite } from "../system/sqlite.ts"
 import { readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
 import {

@@ -13,9 +13,10 @@ import { StoreError } from "../store/errors.ts"
 import { readExport } from "../store/export.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
 import { storePath } from "../system/data-folder.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { quoteArgument } from "./arguments.ts"
 import { lateProgress } from "./progress.ts"
-import { canRunOnBun, hasSqlite } from "./runtime.ts"
+import { canRunOnBun } from "./runtime.ts"
 import { complain, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
