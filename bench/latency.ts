@@ -1,39 +1,78 @@
-// How long the messages hook delays a request, on synthetic sessions of 100, 1,000 and 10,000 tool parts. Like OpenCode, every
-// call passes an array of new objects, one message longer than the last. Prints the first call (the whole session at once)
-// and the median and 99th percentile of the calls after it, in milliseconds.
+// How long the messages hook delays a request. Like OpenCode, every call passes an array of new objects, one message longer
+// than the last. Prints for 100, 1,000 and 10,000 tool parts the first call, and the median, the 99th percentile and the
+// maximum of the calls after it, in milliseconds:
+//
+//   grown     the session grew call by call, and its last 100 calls are measured
+//   late      the plugin meets the session at its full size
+//   resumed   OpenCode was restarted, and the store knows the session
+//
+//   bun bench/latency.ts [--sizes 100,1000,10000] [--phases]     --phases: the median and maximum of each phase of a call
 
-import plugin from "../src/plugin.ts"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
 import { syntheticSession } from "./sessions.ts"
 
-const SIZES = [100, 1_000, 10_000]
-const CALLS = 500
+const { values } = parseArgs({
+  options: { sizes: { type: "string", default: "100,1000,10000" }, phases: { type: "boolean", default: false } },
+})
+const CALLS = 100
+/** Calls while a session grows to its size. Each is longer than OpenCode's, which is harder for the plugin. */
+const GROWING_CALLS = 1_000
 
-const percentile = (sorted: readonly number[], q: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
+type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>
 
-process.stdout.write("tool parts   first call   warm median   warm p99\n")
-for (const size of SIZES) {
-  const hooks = await plugin.server({ directory: "/", worktree: "/" } as never, { store: { enabled: false } })
-  const transform = hooks["experimental.chat.messages.transform"] as (
-    input: object,
-    output: { messages: unknown[] },
-  ) => Promise<void>
-  const session = syntheticSession(size + CALLS * 2)
-  const stored = session.map((message) => JSON.stringify(message))
-  const times: number[] = []
-  for (let call = 0; call <= CALLS; call++) {
-    const output = {
-      messages: stored.slice(0, session.length - CALLS + call).map((text) => JSON.parse(text) as unknown),
-    }
+const data = mkdtempSync(join(tmpdir(), "hud-latency-"))
+process.env.HUDFOLD_DATA = data
+const { default: plugin } = await import("../src/plugin.ts")
+try {
+  print(["tool parts", "", "first call", "median", "p99", "maximum"])
+  for (const size of values.sizes.split(",").map(Number)) {
+    const stored = syntheticSession(size + CALLS * 2).map((message) => JSON.stringify(message))
+    const grown = stored.length - CALLS
+    const step = Math.max(1, Math.ceil(grown / GROWING_CALLS))
+    const lengths = Array.from({ length: Math.ceil(grown / step) }, (_, at) => Math.min(grown, (at + 1) * step))
+    await measure(size, "grown", true, stored, lengths)
+    await measure(size, "late", false, stored)
+    await measure(size, "resumed", true, stored)
+  }
+} finally {
+  rmSync(data, { recursive: true, force: true })
+}
+
+async function measure(
+  size: number,
+  name: string,
+  hasStore: boolean,
+  stored: readonly string[],
+  before: number[] = [],
+) {
+  const options = hasStore ? { store: { path: `${size}.db` } } : { store: { enabled: false } }
+  const hooks = await plugin.server({ directory: "/", worktree: "/" } as never, options)
+  const transform = hooks["experimental.chat.messages.transform"] as Transform
+  const call = async (count: number) => {
+    const output = { messages: stored.slice(0, count).map((text) => JSON.parse(text) as unknown) }
     const started = performance.now()
     await transform({}, output)
-    times.push(performance.now() - started)
+    const ms = performance.now() - started
+    // what is prepared between calls has the time that a model takes at least
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return ms
   }
+  for (const count of before) await call(count)
+  const times: number[] = []
+  for (let count = stored.length - CALLS; count <= stored.length; count++) times.push(await call(count))
   await hooks.dispose?.()
   const [first = 0, ...warm] = times
   warm.sort((a, b) => a - b)
-  const cell = (ms: number, width: number) => ms.toFixed(2).padStart(width)
-  process.stdout.write(
-    `${String(size).padStart(10)}   ${cell(first, 10)}   ${cell(percentile(warm, 0.5), 11)}   ${cell(percentile(warm, 0.99), 8)}\n`,
+  const at = (share: number) => warm[Math.min(warm.length - 1, Math.floor(share * warm.length))] ?? 0
+  print([size.toLocaleString("en"), name, first, at(0.5), at(0.99), at(1)])
+}
+
+function print(cells: readonly (string | number)[]): void {
+  const shown = cells.map((cell, at) =>
+    (typeof cell === "number" ? cell.toFixed(2) : cell)[at === 1 ? "padEnd" : "padStart"](at === 1 ? 8 : 10),
   )
+  process.stdout.write(`${shown.join("  ")}\n`)
 }

@@ -58,14 +58,44 @@ export function outputFold(folds: Folds, messageID: string, { partID, cleared }:
   return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
 }
 
+/**
+ * The leading entries without a step that is still sent as it is. In a long session that is nearly all of them, so what
+ * follows from them is remembered: the same object is returned for as long as they and the folds are the same.
+ */
+export type Leading = { readonly entries: readonly Entry[] }
+
+const leading = new WeakMap<Folds, Leading>()
+
+export function leadingOf(entries: readonly Entry[], folds: Folds): Leading {
+  const known = leading.get(folds)
+  let count = 0
+  if (known) while (count < known.entries.length && entries[count] === known.entries[count]) count++
+  const same = count
+  for (let entry = entries[count]; entry; entry = entries[++count])
+    if (entry.call && entry.blocks > 0 && !stepFold(folds, entry.id)) break
+  if (known && count === same && count === known.entries.length) return known
+  const found = { entries: entries.slice(0, count) }
+  leading.set(folds, found)
+  return found
+}
+
 /** How many folds apply to these entries, and the tokens they save. */
 export type AppliedFolds = { outputs: number; steps: number; savedTokens: number }
 
 export const NOTHING_FOLDED: AppliedFolds = { outputs: 0, steps: 0, savedTokens: 0 }
 
+const appliedToLeading = new WeakMap<Leading, AppliedFolds>()
+
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
-  const applied = { outputs: 0, steps: 0, savedTokens: 0 }
-  if (folds.size === 0) return applied
+  if (folds.size === 0) return NOTHING_FOLDED
+  const leading = leadingOf(entries, folds)
+  const before = appliedToLeading.get(leading) ?? addApplied(NOTHING_FOLDED, leading.entries, folds)
+  appliedToLeading.set(leading, before)
+  return addApplied(before, entries.slice(leading.entries.length), folds)
+}
+
+function addApplied(before: AppliedFolds, entries: readonly Entry[], folds: Folds): AppliedFolds {
+  const applied = { ...before }
   for (const { id, events } of entries) {
     const step = stepFold(folds, id)
     if (step) {

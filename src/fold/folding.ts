@@ -43,7 +43,7 @@ export function newFolding(): Folding {
 }
 
 /** Folds kept per session, as many as the store keeps; what a dropped fold stood for is sent in full again. */
-const MAX_FOLDS = 5000
+const MAX_FOLDS = 20000
 
 /** Adds new folds, or those an earlier process left. An id that names something else already keeps its meaning. */
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
@@ -56,6 +56,9 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
     renew(folds, fold.partID, fold, MAX_FOLDS)
     renew(byID, fold.id, fold, MAX_FOLDS)
   }
+  // outputs of a folded step are not sent; they can still be recalled
+  for (const { side, partID, messageID } of folds.values())
+    if (side === "output" && stepFold(folds, messageID)) folds.delete(partID)
   return { ...folding, folds, byID }
 }
 

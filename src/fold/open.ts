@@ -4,7 +4,7 @@ import type { Entry } from "../session/entry.ts"
 import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf } from "../session/steps.ts"
-import { stepFold } from "./fold.ts"
+import { leadingOf, stepFold } from "./fold.ts"
 import type { Folding } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
 import { isPinned } from "./prepare.ts"
@@ -41,6 +41,7 @@ export function openness(source: OpennessSource): Openness {
     focus: { messages: [], fileNames: mentioned },
     scale: 1,
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
+    first: leadingOf(entries, folding.folds).entries.length,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })
   const counts = new Map<string, number>()

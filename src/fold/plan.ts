@@ -8,7 +8,7 @@ import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf, type Focus, type Step } from "../session/steps.ts"
-import { type Folds, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
+import { type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 
@@ -156,12 +156,11 @@ function underPressure(situation: Situation): CutPlan | undefined {
 /** Everything that may be folded, oldest first. */
 function foldable(situation: Situation, scale: number): Decision[] {
   const { entries, facts, focus, folds, patience, isProtected } = situation
-  const first = situation.bindsThinking ? firstUnbound(entries) : 0
+  const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
   const found: Decision[] = []
-  for (const step of closureOf(entries, facts, { focus, scale, patience, isFolded })) {
+  for (const step of closureOf(entries, facts, { focus, scale, patience, first, isFolded })) {
     const { entry, open, because, settledFor, ready } = step
-    if (step.index < first) break
     const kept = entry.events.some(isProtected)
     if (open === undefined && !kept) {
       // a small one too: left standing, it would split a record in two

@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, type Folds, outputFold, savedTokens, stepFold } from "./fold.ts"
+import { type Fold, type Folds, type Leading, leadingOf, outputFold, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /**
@@ -72,7 +72,22 @@ export type PendingRequest = {
 
 /** The messages of a request, without a HUD at its tail. `anchors` are HUD texts that stay where they were sent. */
 export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]): WireMessage[] {
-  const wire: WireMessage[] = []
+  if (anchors.length > 0) return extendWire([], entries, folds, anchors)
+  const leading = leadingOf(entries, folds)
+  const before = wireOfLeading.get(leading) ?? extendWire([], leading.entries, folds, [])
+  wireOfLeading.set(leading, before)
+  return extendWire([...before], entries.slice(leading.entries.length), folds, [])
+}
+
+const wireOfLeading = new WeakMap<Leading, readonly WireMessage[]>()
+
+/** Adds the entries to `wire`, and returns it. */
+function extendWire(
+  wire: WireMessage[],
+  entries: readonly Entry[],
+  folds: Folds,
+  anchors: readonly Anchor[],
+): WireMessage[] {
   const ids = new Set(anchors.map(({ after }) => after))
   for (const entry of entries) {
     const { id, blocks } = entry

@@ -131,7 +131,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const applied = appliedFolds(entries, folds)
   const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
   const hud = options.hud.enabled
-    ? nextHud(withoutFolded(messages, folds), slot, {
+    ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, {
         facts,
         signals: state.signals,
         around: {

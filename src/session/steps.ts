@@ -112,6 +112,8 @@ export type SettleOptions = {
   scale: number
   /** how much longer outputs of a kind are kept, after they were missed; 1 normally */
   patience(shows: Shows): number
+  /** index of the first entry whose closure is needed: all steps before it are folded */
+  first: number
   /** the step needs no closure: it is folded already */
   isFolded(entry: Entry): boolean
 }
@@ -121,7 +123,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
   const later = newLater()
   const steps: Step[] = []
   let number = facts.calls
-  for (let index = entries.length - 1; index >= 0; index--) {
+  for (let index = entries.length - 1; index >= options.first; index--) {
     const entry = entries[index] as Entry
     if (!entry.call) continue
     // a failed step is not sent
@@ -267,7 +269,7 @@ function newLater(): Later {
       for (const event of events) {
         if (event.status !== "completed") continue
         if (event.kind === "todo") hasTodos = true
-        if (event.kind === "command" && event.ok && isCheck(event.attempt)) passed = true
+        passed ||= event.kind === "command" && event.ok && isCheck(event.attempt)
         if (event.outputHash !== undefined) outputs.set(event.inputHash, event.outputHash)
         for (const file of event.files) {
           const seen = files.get(file.path)

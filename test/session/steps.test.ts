@@ -24,7 +24,7 @@ function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, r
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
   const focus = focusOf(conversationOf(session.messages))
-  const all = { focus, scale: 1, patience: () => 1, isFolded: () => false, ...options }
+  const all = { focus, scale: 1, patience: () => 1, first: 0, isFolded: () => false, ...options }
   return closureOf(ledger.entries, ledger.facts, all)
 }
 

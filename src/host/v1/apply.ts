@@ -45,7 +45,8 @@ export function applyFolds(messages: HostMessage[], folds: Folds): void {
 function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void {
   const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
   if (folds.size > 0)
-    for (const { info, parts } of messages)
+    for (const { info, parts } of messages) {
+      if (stepFold(folds, asString(info.id) ?? "")) continue
       for (let at = 0; at < parts.length; at++) {
         const part = parts[at]
         const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
@@ -54,6 +55,7 @@ function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void
         const copy = foldedCopy(originalOf(part), fold)
         if (copy) swaps.push({ parts, at, copy })
       }
+    }
   return () => {
     for (const { parts, at, copy } of swaps) replacePart(parts, at, copy)
   }
@@ -76,30 +78,51 @@ function withRecords(
 ): () => HostMessage[] {
   const pieces = piecesOf(messages, folds, place, anchored)
   return () => {
-    const out: HostMessage[] = []
+    const out: Built[] = []
     for (let at = 0; at < pieces.length; at++) {
       const piece = pieces[at] as Piece
       if (!isEpisode(piece)) {
-        out.push(piece)
+        out.push({ message: piece })
         continue
       }
       const { record, gone } = piece
       const last = out.at(-1)
       // a HUD text stands between an anchored message and the record
-      const before = last && !anchored.has(last.info.id) ? last : undefined
-      const user = before?.info.role === "user" ? out.pop() : undefined
+      const before = last && !anchored.has(last.message.info.id) ? last : undefined
+      const user = before?.message.info.role === "user" ? out.pop() : undefined
       const next = pieces[at + 1]
-      const result = place === "result" && before ? lastResult(before) : undefined
+      const result = place === "result" && before ? lastResult(before.message) : undefined
       if (next && !isEpisode(next) && next.info.role === "user") {
-        const parts = [...(user?.parts ?? []), ownPart(next, record), ...next.parts]
-        out.push(standIn({ ...next, parts }, [...(user ? [user] : []), ...gone, next]))
+        out.push(joined(next, user, [ownPart(next, record), ...next.parts], [...gone, next]))
         at++
-      } else if (user) out.push(standIn({ ...user, parts: [...user.parts, ownPart(user, record)] }, [user, ...gone]))
-      else if (before && result) out[out.length - 1] = standIn(withResult(before, result, record), [before, ...gone])
-      else out.push(standIn(ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), gone))
+      } else if (user) out.push(joined(user.message, user, [ownPart(user.message, record)], gone))
+      else if (before && result)
+        out[out.length - 1] = {
+          message: withResult(before.message, result, record),
+          from: [...(before.from ?? [before.message]), ...gone],
+        }
+      else out.push({ message: ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), from: [...gone] })
     }
-    return out
+    return out.map(({ message, from }) => (from ? standIn(message, from) : message))
   }
+}
+
+/** A message of the new array, and what it stands for when it is a copy of ours, whose parts may still be added to. */
+type Built = { message: HostMessage; from?: HostMessage[] }
+
+/** A copy of `head` with the parts of the user's message before it, if any, and then `parts`. Adds to an earlier copy. */
+function joined(
+  head: HostMessage,
+  user: Built | undefined,
+  parts: readonly HostPart[],
+  from: readonly HostMessage[],
+): Built {
+  // one array grows with each record: copying it would take quadratic time in a session that is all records
+  const all = user?.from ? user.message.parts : [...(user?.message.parts ?? [])]
+  const replaces = user?.from ?? (user ? [user.message] : [])
+  all.push(...parts)
+  replaces.push(...from)
+  return { message: { ...head, parts: all }, from: replaces }
 }
 
 function isEpisode(piece: Piece): piece is Episode {

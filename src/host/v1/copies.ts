@@ -30,12 +30,9 @@ export function putBack(messages: readonly HostMessage[]): void {
 
 const replaced = new WeakMap<HostMessage, readonly HostMessage[]>()
 
-/** Remembers which messages of the array a message of ours stands for; returns it. */
+/** Remembers which of OpenCode's messages a message of ours stands for; returns it. */
 export function standIn(message: HostMessage, originals: readonly HostMessage[]): HostMessage {
-  replaced.set(
-    message,
-    originals.flatMap((one) => replaced.get(one) ?? [one]),
-  )
+  replaced.set(message, originals)
   return message
 }
 
