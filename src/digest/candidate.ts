@@ -38,12 +38,13 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
   const entries = new Map(fresh.filter((entry) => entry.events.some(isWorthy)).map((entry) => [entry.id, entry]))
   if (entries.size === 0) return []
   const found: DigestCandidate[] = []
-  for (const { id, sessionID, parts } of messages) {
-    const entry = entries.get(id)
+  for (const message of messages) {
+    const entry = entries.get(message.id)
+    const { sessionID } = message
     if (!entry || sessionID === undefined) continue
     for (const event of entry.events) {
       if (!isWorthy(event)) continue
-      const part = parts.find((one) => one.type === "tool" && one.id === event.partID)
+      const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type === "tool") found.push(candidate(event, sessionID, part))
     }
   }

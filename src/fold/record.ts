@@ -38,8 +38,19 @@ export function recordHead(from: number, to: number): string {
   return `${steps} of this session, kept by hudfold as a record (${RECALL_TOOL} with steps "${range}" returns them verbatim):`
 }
 
-/** The record of adjacent folded steps, oldest first. */
+const records = new WeakMap<Fold, { folds: readonly Fold[]; text: string }>()
+
+/** The record of adjacent folded steps, oldest first. Remembered: it is sent with every request. */
 export function recordOf(folds: readonly Fold[]): string {
+  const [first] = folds
+  const known = first && records.get(first)
+  if (known?.folds.length === folds.length && known.folds.every((fold, at) => fold === folds[at])) return known.text
+  const text = newRecord(folds)
+  if (first) records.set(first, { folds, text })
+  return text
+}
+
+function newRecord(folds: readonly Fold[]): string {
   const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
   return [recordHead(folds[0]?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
 }

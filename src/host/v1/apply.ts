@@ -26,9 +26,10 @@ import {
 export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
   // all copies are made before anything is written, so that a failure changes nothing
   const whole = unfolded(messages).filter((message) => !isOwnMessage(message))
-  const swap = outputSwaps(whole, folds)
+  const steps = stepFoldsOf(whole, folds)
+  const swap = outputSwaps(whole, folds, steps)
   const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
-  const recorded = withRecords(whole, folds, records, anchored)
+  const recorded = withRecords(whole, steps, records, anchored)
   removeHudPart(whole)
   putBack(whole)
   swap()
@@ -41,12 +42,21 @@ export function applyFolds(messages: HostMessage[], folds: Folds): void {
   applyChange(messages, { folds, hud: NO_HUD, records: "message" })
 }
 
-/** Outputs that OpenCode cleared stay. */
-function outputSwaps(messages: readonly HostMessage[], folds: Folds): () => void {
+/** The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. */
+function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
+  if (folds.size === 0) return []
+  return messages.map((message) => {
+    const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
+    return fold && messageOf(message).error !== "failed" ? fold : undefined
+  })
+}
+
+/** Outputs that OpenCode cleared stay. `steps`: the folds of the messages' steps. */
+function outputSwaps(messages: readonly HostMessage[], folds: Folds, steps: readonly unknown[]): () => void {
   const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
   if (folds.size > 0)
-    for (const { info, parts } of messages) {
-      if (stepFold(folds, asString(info.id) ?? "")) continue
+    for (const [index, { info, parts }] of messages.entries()) {
+      if (steps[index]) continue
       for (let at = 0; at < parts.length; at++) {
         const part = parts[at]
         const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
@@ -72,11 +82,11 @@ type Piece = HostMessage | Episode
  */
 function withRecords(
   messages: readonly HostMessage[],
-  folds: Folds,
+  steps: readonly (Fold | undefined)[],
   place: RecordPlace,
   anchored: ReadonlySet<unknown>,
 ): () => HostMessage[] {
-  const pieces = piecesOf(messages, folds, place, anchored)
+  const pieces = piecesOf(messages, steps, place, anchored)
   return () => {
     const out: Built[] = []
     for (let at = 0; at < pieces.length; at++) {
@@ -132,7 +142,7 @@ function isEpisode(piece: Piece): piece is Episode {
 /** The messages in order, those of each episode together. */
 function piecesOf(
   messages: readonly HostMessage[],
-  folds: Folds,
+  steps: readonly (Fold | undefined)[],
   place: RecordPlace,
   anchored: ReadonlySet<unknown>,
 ): Piece[] {
@@ -164,9 +174,9 @@ function piecesOf(
     run = []
   }
   const isPassed = (message: HostMessage) => !anchored.has(message.info.id) && isUnsent(message)
-  for (const message of messages) {
-    const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
-    if (fold && messageOf(message).error !== "failed") {
+  for (const [index, message] of messages.entries()) {
+    const fold = steps[index]
+    if (fold) {
       if (run.length === 0) run = trailing(pieces, isPassed)
       run.push({ message, fold })
     } else if (run.length > 0 && isPassed(message)) run.push({ message })

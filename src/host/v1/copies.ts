@@ -38,5 +38,11 @@ export function standIn(message: HostMessage, originals: readonly HostMessage[])
 
 /** The array as OpenCode passed it, in case it was changed before: what a message of ours stands for is back. */
 export function unfolded(messages: readonly HostMessage[]): HostMessage[] {
-  return messages.flatMap((message) => replaced.get(message) ?? [message])
+  const whole: HostMessage[] = []
+  for (const message of messages) {
+    const originals = replaced.get(message)
+    if (originals) for (const one of originals) whole.push(one)
+    else whole.push(message)
+  }
+  return whole
 }

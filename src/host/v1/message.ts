@@ -97,6 +97,7 @@ export function isOwnPart(part: HostPart | undefined): boolean {
 
 /** The message id that DCP appends to texts and tool outputs, by which the agent tells it what to compress. */
 const MARK = /\n?<dcp-message-id>[mb]\d{1,6}<\/dcp-message-id>$/
+const MARK_END = "</dcp-message-id>"
 const MAX_MARK_CHARS = 60
 /** DCP's placeholder for an output it removed, with the reason in varying words. */
 const REMOVED = /^\[Output removed\b[^\n\]]{0,160}\]$/
@@ -105,7 +106,7 @@ const DCP_PART = "prt_dcp_"
 
 /** The mark at a text's end, with the line feed before it; empty when there is none. */
 export function markOf(text: string): string {
-  return MARK.exec(text.slice(-MAX_MARK_CHARS))?.[0] ?? ""
+  return text.endsWith(MARK_END) ? (MARK.exec(text.slice(-MAX_MARK_CHARS))?.[0] ?? "") : ""
 }
 
 export function withoutMark(text: string): string {

@@ -173,7 +173,10 @@ function countRequest(
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
 function deniesRecall(messages: readonly HostMessage[]): boolean {
-  const toolsOf = ({ info }: HostMessage) => Object.entries((info.role === "user" && asRecord(info.tools)) || {})
-  const newest = messages.findLast((message) => toolsOf(message).length > 0)
-  return newest !== undefined && toolsOf(newest).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
+  const toolsOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const tools = toolsOf(messages[at] as HostMessage)
+    if (tools.length > 0) return tools.findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
+  }
+  return false
 }
