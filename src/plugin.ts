@@ -2,6 +2,7 @@
 
 import type { PluginModule } from "@opencode-ai/plugin"
 import { createEnv } from "./digest/digests.ts"
+import { createBackground } from "./host/background.ts"
 import type { HookContext } from "./host/context.ts"
 import { shareDigests } from "./host/digests.ts"
 import { createLog, type LogClient } from "./host/log.ts"
@@ -51,6 +52,7 @@ function createContext({ client, ...host }: Host, given: unknown) {
   )
   digests.onChange(publisher.publishAll)
   const sessions = createSessions(env)
+  const background = createBackground((cause) => log.say("warn", `preparing folds failed: ${String(cause)}`))
   const context: HookContext = {
     ...host,
     options,
@@ -62,8 +64,10 @@ function createContext({ client, ...host }: Host, given: unknown) {
     digests,
     store,
     publisher,
+    background,
   }
   const close = async () => {
+    background.close()
     await Promise.all([publisher.close(), digests.release(), store.release()])
   }
   return { context, close }

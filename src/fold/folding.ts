@@ -4,7 +4,7 @@ import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel } from "../session/event.ts"
-import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { digestKey, type Env } from "../session/normalize.ts"
 import { stringsIn, writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
@@ -14,6 +14,7 @@ import { type Fold, type Folds, outputFold, outputKey, recallID, stepFold, stepK
 import { chooseNames } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
+import { foldSource, forgetSources } from "./sources.ts"
 
 /** Immutable: functions that change it return another. */
 export type Folding = {
@@ -123,6 +124,8 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     const draft = message && draftOf(decision, message, folds, env)
     return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
   })
+  for (const decision of plan.decisions)
+    forgetSources(decision.kind === "output" ? [decision.event] : decision.step.entry.events)
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {
@@ -164,7 +167,7 @@ function draftOf(
   if (!part || folds.has(part.id)) return
   const hash = env.hash(outputKey(event))
   const id = recallID(hash)
-  const source = withoutSecrets(sourceOf(part))
+  const { source, outputNames } = foldSource(part, event)
   return {
     id,
     partID: part.id,
@@ -174,7 +177,7 @@ function draftOf(
     step: number,
     what: callLabel(event),
     tokens: event.outputTokens,
-    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), source)],
+    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), outputNames)],
   }
 }
 

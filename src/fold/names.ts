@@ -1,10 +1,8 @@
 // Chooses the names that stand in place of what is folded. Agents rarely recall what was taken away; they go on with the
 // names they see. So a cut spends its tokens on the names that are most likely to be used and stand nowhere else.
 
-import { namesIn } from "../text/names.ts"
-
-/** A line that can show names; `source` is the redacted text that is folded. */
-export type NameSource = { readonly source: string }
+/** A line that can show names; `names` are those in what is folded, and how often each occurs there. */
+export type NameSource = { readonly names: ReadonlyMap<string, number> }
 
 /** What makes a name likely to be used again. */
 export type NameContext = {
@@ -40,7 +38,7 @@ export function chooseNames<Line extends NameSource>(
 ): ReadonlyMap<Line, readonly string[]> {
   const found = new Map<string, { worth: number; at: Line }>()
   for (const at of lines)
-    for (const [name, count] of namesIn(at.source)) {
+    for (const [name, count] of at.names) {
       const known = found.get(name)
       if (known) {
         known.worth += Math.min(count, MAX_USES) * OTHER_WORTH

@@ -6,13 +6,14 @@ import type { Digest, DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { asString } from "../system/values.ts"
+import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import { type Fold, isRecallID } from "./fold.ts"
+import { foldSource } from "./sources.ts"
 
 /** Longest text accepted from a store. */
 const MAX_TEXT_CHARS = 100_000
@@ -56,18 +57,18 @@ function newRecord(folds: readonly Fold[]): string {
 }
 
 /**
- * One piece of a fold's text: its first line, to which names from `source` may be added, and verbatim lines below it.
- * `source` is redacted.
+ * One piece of a fold's text: its first line, to which some of `names` may be added, and verbatim lines below it. `names`:
+ * those in what is folded, and how often each occurs there.
  */
-export type RecordLine = { said: string; source: string; below?: readonly string[] }
+export type RecordLine = { said: string; names: ReadonlyMap<string, number>; below?: readonly string[] }
 
-/** The line of a folded output. */
-export function outputLine(id: string, part: ToolPart, digest: Digest, source: DigestSource): RecordLine {
+/** The line of a folded output. `names`: those in the output. */
+export function outputLine(id: string, part: ToolPart, digest: Digest, names: RecordLine["names"]): RecordLine {
   const whole = cleanGist(digest.gist)
   const tokens = estimateTokens(whole)
   const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
   const tool = cut(oneLine(part.tool), 60).replaceAll("·", ".") || "a tool"
-  return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, source: source.output }
+  return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, names }
 }
 
 /** The lines of a folded step. */
@@ -78,21 +79,27 @@ export function stepLines(step: number, message: Message, events: readonly ToolE
       const text = redact(part.text)
       const said = essence(text, isClosing ? MAX_CLOSING_CHARS : MAX_SAID_CHARS)
       // once more on one line, where a name and its value may have come together
-      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, source: text }]
+      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
     if (part.type !== "tool") return []
-    const source = withoutSecrets(sourceOf(part))
     const event = events.find(({ partID }) => partID === part.id)
+    const { source, inputNames, outputNames } = foldSource(part, event)
     const outcome = outcomeOf(source, event)
     const isShort = event?.shows === "change" && event.inputTokens <= MAX_SHORT_EDIT_TOKENS
     return [
       {
         said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
-        source: [...stringsIn(source.input), source.output].join("\n"),
+        names: sumOf(inputNames, outputNames),
         ...(isShort ? { below: editLines(source) } : {}),
       },
     ]
   })
+}
+
+function sumOf(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): Map<string, number> {
+  const sum = new Map(one)
+  for (const [name, count] of other) sum.set(name, (sum.get(name) ?? 0) + count)
+  return sum
 }
 
 /** The piece as text, with the names that were chosen for it. */

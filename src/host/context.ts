@@ -16,6 +16,7 @@ import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import type { Store } from "../store/open.ts"
 import { addEarlier } from "./accounting.ts"
+import type { Background } from "./background.ts"
 import type { Log } from "./log.ts"
 import { type Models, modelOf } from "./models.ts"
 import type { Publisher } from "./publisher.ts"
@@ -33,6 +34,7 @@ export type HookContext = {
   store: SharedStore
   /** writes what the panel shows, and reads what the user has switched off */
   publisher: Publisher
+  background: Background
   /** the part of the options that preparing a request needs */
   requestOptions: RequestOptions
   /** a session's stored messages, requested from the host; for hooks that get no array */

@@ -12,6 +12,7 @@ import type { Original } from "../../src/fold/select.ts"
 import type { Digest } from "../../src/output/digest.ts"
 import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { namesIn } from "../../src/text/names.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
 
@@ -68,7 +69,7 @@ for (const { id, tries, text } of CORPUS) {
     for (const part of [toolPart("bash", { command: name }, text), toolPart(name || "x", { command: name }, text)]) {
       const source = withoutSecrets(sourceOf(part))
       for (const digest of [extract(source), lies, { ...lies, kind: "code", verdict: "pass" } as const]) {
-        const line = outputLine(ID, part, digest, source)
+        const line = outputLine(ID, part, digest, namesIn(source.output))
         expect(faultOfFold(line.said, ID)).toBeUndefined()
         for (const text of named([line])) {
           expect(faultOfFold(text, ID)).toBeUndefined()

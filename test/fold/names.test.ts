@@ -2,13 +2,14 @@
 
 import { expect, test } from "bun:test"
 import { chooseNames, type NameContext } from "../../src/fold/names.ts"
+import { namesIn } from "../../src/text/names.ts"
 
 const NOTHING: NameContext = { kept: [], wanted: new Map(), used: new Map() }
 const MANY_TOKENS = 100_000
 
 /** The names chosen for lines with these texts. */
 function chosen(sources: readonly string[], tokens = MANY_TOKENS, context: Partial<NameContext> = {}): string[][] {
-  const lines = sources.map((source) => ({ source }))
+  const lines = sources.map((source) => ({ names: namesIn(source) }))
   const names = chooseNames(lines, tokens, { ...NOTHING, ...context })
   return lines.map((line) => [...(names.get(line) ?? [])])
 }

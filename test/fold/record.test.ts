@@ -9,6 +9,7 @@ import type { HostPart } from "../../src/host/v1/message.ts"
 import type { Message } from "../../src/session/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { namesIn } from "../../src/text/names.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
@@ -100,24 +101,24 @@ describe("the line of a folded output", () => {
     const call = message?.parts.find((one) => one.type === "tool")
     if (!call) throw new Error("no call")
     const source = withoutSecrets(sourceOf(call))
-    return outputLine("r4k2x9d", call, env.digest("key", source), source)
+    return outputLine("r4k2x9d", call, env.digest("key", source), namesIn(source.output))
   }
 
   test("has the id, the tool and what it is about", () => {
-    const { said, source } = lineOf(bash("npm test", "ok\n".repeat(300)))
+    const { said, names } = lineOf(bash("npm test", "src/price.ts\n".repeat(300)))
     expect(said).toStartWith("folded r4k2x9d · bash · ")
     expect(said.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
-    expect(source).toContain("ok")
+    expect(names).toEqual(new Map([["src/price.ts", 300]]))
     expect(lineOf(tool("a · b", {}, "x"))?.said).toStartWith("folded r4k2x9d · a . b · ")
   })
 })
 
 test("names follow a line, or stand alone where it says nothing", () => {
-  const line = { said: "7 bash ls", source: "" }
+  const line = { said: "7 bash ls", names: new Map<string, number>() }
   expect(withNames(line, undefined)).toBe("7 bash ls")
   expect(withNames(line, [])).toBe("7 bash ls")
   expect(withNames(line, ["src/a.ts", "priceOf"])).toBe("7 bash ls · src/a.ts priceOf")
-  expect(withNames({ said: "", source: "" }, ["priceOf"])).toBe("priceOf")
+  expect(withNames({ ...line, said: "" }, ["priceOf"])).toBe("priceOf")
   // the lines of an edit stay as they were written
   expect(withNames({ ...line, below: ["- a", "+ b"] }, ["priceOf"])).toBe("7 bash ls · priceOf\n- a\n+ b")
 })

@@ -27,6 +27,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
     digests: { queue: { offer: note("queue"), rank: note("queue"), cancel: note("queue") } },
     store: { open() {}, isReady: () => true, opening: () => undefined, use },
     publisher: { publish: note("publisher"), switches: () => ALL_ON },
+    background: { start: note("background") },
     agents: { helperPrompts: [], withoutRecall: new Set() },
   } as unknown as HookContext
   const built = new SessionBuilder().user("make the login test pass on node 22, please")
@@ -45,7 +46,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
   commit()
   expect(JSON.stringify(messages)).toContain("kept by hudfold as a record")
   expect(messages.at(-1)?.parts[0]?.text).toStartWith("<hud>")
-  expect(new Set(touched)).toEqual(new Set(["queue", "store", "publisher"]))
+  expect(new Set(touched)).toEqual(new Set(["queue", "store", "publisher", "background"]))
   expect(session.ledger.entries).toHaveLength(built.messages.length)
   expect([session.folding.folds.size > 0, session.hud.shown]).toEqual([true, true])
 })

@@ -4,6 +4,7 @@
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
+import { sourcesAhead } from "../../fold/sources.ts"
 import { NO_HUD, type Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
@@ -138,6 +139,11 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: around.pricing,
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
+    if (options.fold.enabled)
+      context.background.start(
+        session.id,
+        sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env),
+      )
     session.mentioned = focusOf(conversation).fileNames
     context.publisher.publish(session)
     const now = session.hud.anchors

@@ -1,0 +1,62 @@
+// What a cut needs of an output: its call and text without secrets, and the names in them. Finding that takes most of a
+// cut's time, so it is found between requests where there is time, and remembered until the output is folded.
+
+import type { DigestSource } from "../output/digest.ts"
+import type { Message, ToolPart } from "../session/conversation.ts"
+import type { Entry } from "../session/entry.ts"
+import type { ToolEvent } from "../session/event.ts"
+import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { stringsIn } from "../session/steps.ts"
+import { namesIn } from "../text/names.ts"
+import { type Folds, leadingOf, outputFold, stepFold } from "./fold.ts"
+
+type Names = ReadonlyMap<string, number>
+
+/** `inputNames` and `outputNames`: how often each name occurs in the arguments and in the output. */
+export type FoldSource = { readonly source: DigestSource; readonly inputNames: Names; readonly outputNames: Names }
+
+const known = new WeakMap<ToolEvent, FoldSource>()
+
+/** The source of a tool part; `event` is the ledger's, which is the same object as long as the part is the same. */
+export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
+  const found = event && known.get(event)
+  if (found) return found
+  const source = withoutSecrets(sourceOf(part))
+  const made = {
+    source,
+    inputNames: namesIn(stringsIn(source.input).join("\n")),
+    outputNames: namesIn(source.output),
+  }
+  if (event) known.set(event, made)
+  return made
+}
+
+/** To be called once the outputs are folded: what is remembered of them is not needed again. */
+export function forgetSources(events: readonly ToolEvent[]): void {
+  for (const event of events) known.delete(event)
+}
+
+/** Newest entries whose sources are found ahead. Where folding pays, there are fewer that are not folded. */
+const MAX_AHEAD = 200
+
+/** Finds the sources of what may be folded next, one output a step. `messages` are those of the entries. */
+export function* sourcesAhead(
+  entries: readonly Entry[],
+  messages: readonly Message[],
+  folds: Folds,
+  env: Env,
+): Generator<void, void> {
+  const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
+  for (let at = first; at < entries.length; at++) {
+    const { id, events } = entries[at] as Entry
+    const message = messages[at]
+    if (message?.id !== id || stepFold(folds, id)) continue
+    for (const event of events) {
+      if (event.outputHash === undefined || known.has(event) || outputFold(folds, id, event)) continue
+      const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
+      if (part?.type !== "tool") continue
+      env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).source)
+      yield
+    }
+  }
+}

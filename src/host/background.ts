@@ -1,0 +1,52 @@
+// Work that is done between requests, a few milliseconds at a time, so that it delays neither a request nor what OpenCode
+// does meanwhile.
+
+export type Background = {
+  /** Starts work on a session in place of what is left of its earlier work. */
+  start(sessionID: string, work: Iterator<void>): void
+  close(): void
+}
+
+/** How long the work may hold up the thread at a time. */
+const SLICE_MS = 4
+
+/** `report` is called with what a step of the work throws; that work is given up. */
+export function createBackground(report: (cause: unknown) => void): Background {
+  const waiting = new Map<string, Iterator<void>>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  function run(): void {
+    timer = undefined
+    const until = performance.now() + SLICE_MS
+    for (const [sessionID, work] of waiting) {
+      try {
+        while (performance.now() < until) {
+          if (!work.next().done) continue
+          waiting.delete(sessionID)
+          break
+        }
+      } catch (cause) {
+        waiting.delete(sessionID)
+        report(cause)
+      }
+    }
+    if (waiting.size > 0) schedule()
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(run)
+    // it must not keep a process alive that has nothing else to do
+    timer.unref?.()
+  }
+
+  return {
+    start(sessionID, work) {
+      waiting.set(sessionID, work)
+      schedule()
+    },
+    close() {
+      clearTimeout(timer)
+      waiting.clear()
+    },
+  }
+}
