@@ -6,12 +6,16 @@
 //   late      the plugin meets the session at its full size
 //   resumed   OpenCode was restarted, and the store knows the session
 //
-//   bun bench/latency.ts [--sizes 100,1000,10000] [--phases]     --phases: the median and maximum of each phase of a call
+//   bun bench/latency.ts [--sizes 100,1000,10000] [--phases]
+//
+// With --phases, of a grown session, the median and the maximum of each phase of a call: showing the array as a conversation,
+// reading it, preparing the request, writing the change into the array, and accepting the new state.
 
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import type { HostMessage } from "../src/host/v1/message.ts"
 import { syntheticSession } from "./sessions.ts"
 
 const { values } = parseArgs({
@@ -22,6 +26,11 @@ const CALLS = 100
 const GROWING_CALLS = 1_000
 
 type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>
+
+if (values.phases) {
+  await measurePhases(values.sizes.split(",").map(Number))
+  process.exit()
+}
 
 const data = mkdtempSync(join(tmpdir(), "hud-latency-"))
 process.env.HUDFOLD_DATA = data
@@ -75,4 +84,46 @@ function print(cells: readonly (string | number)[]): void {
     (typeof cell === "number" ? cell.toFixed(2) : cell)[at === 1 ? "padEnd" : "padStart"](at === 1 ? 8 : 10),
   )
   process.stdout.write(`${shown.join("  ")}\n`)
+}
+
+async function measurePhases(sizes: readonly number[]): Promise<void> {
+  const { accept, newSessionState, prepareRequest } = await import("../src/request/request.ts")
+  const { createEnv } = await import("../src/digest/digests.ts")
+  const { sourcesAhead } = await import("../src/fold/sources.ts")
+  const { applyChange } = await import("../src/host/v1/apply.ts")
+  const { conversationOf } = await import("../src/host/v1/conversation.ts")
+  const { readOptions, requestOptionsOf } = await import("../src/options.ts")
+  const { createModels } = await import("../src/host/models.ts")
+  const { options } = readOptions({})
+  const models = createModels(options)
+  print(["tool parts", "", "median", "maximum"])
+  for (const size of sizes) {
+    const stored = syntheticSession(size + CALLS * 2).map((message) => JSON.stringify(message))
+    const env = createEnv("/")
+    const state = newSessionState(env)
+    const phases = new Map<string, number[]>()
+    const grown = stored.length - CALLS
+    const step = Math.max(1, Math.ceil(grown / GROWING_CALLS))
+    for (let count = step; count <= stored.length; count += count < grown ? step : 1) {
+      const messages = stored.slice(0, count).map((text) => JSON.parse(text) as HostMessage)
+      const timed = <T>(phase: string, work: () => T): T => {
+        const started = performance.now()
+        const result = work()
+        if (count > grown) phases.set(phase, [...(phases.get(phase) ?? []), performance.now() - started])
+        return result
+      }
+      const conversation = timed("show", () => conversationOf(messages))
+      const reading = timed("read", () => state.ledger.read(conversation))
+      const around = models.circumstances(reading.facts.model, Date.now())
+      const source = { messages: conversation, reading, state, around, options: requestOptionsOf(options), env }
+      const prepared = timed("prepare", () => prepareRequest(source))
+      timed("write", () => applyChange(messages, prepared.change))
+      timed("accept", () => accept(state, prepared))
+      for (const _ of sourcesAhead(reading.entries, conversation, prepared.change.folds, env));
+    }
+    for (const [phase, times] of phases) {
+      times.sort((a, b) => a - b)
+      print([size.toLocaleString("en"), phase, times[times.length >> 1] ?? 0, times.at(-1) ?? 0])
+    }
+  }
 }
