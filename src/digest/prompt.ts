@@ -2,6 +2,7 @@
 // it only once. The model writes only what code cannot: what the output is about and what matters in it. Kind and
 // verdict come from code.
 
+import type { AnswerSchema } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, line, withoutTurns } from "../text/sanitize.ts"
@@ -15,7 +16,7 @@ export type Prompt = {
   /** the document: tool, arguments and output, cut to the budget and redacted */
   text: string
   /** JSON schema of the answer */
-  schema: Record<string, unknown>
+  schema: AnswerSchema
   /** limit of the answer, in the model's tokens */
   maxTokens: number
 }
@@ -35,7 +36,7 @@ export const REQUEST = "Summarize this output in one sentence."
 export const MAX_SUMMARY_CHARS = 84
 
 /** `summary` rather than `gist`: asked for a `gist`, the smallest models wrote version numbers and addresses. */
-const SCHEMA = {
+const SCHEMA: AnswerSchema = {
   type: "object",
   properties: { summary: { type: "string", maxLength: MAX_SUMMARY_CHARS } },
   required: ["summary"],

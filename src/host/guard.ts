@@ -12,7 +12,7 @@ export type Commit = () => void
 /**
  * Returns a hook that never throws, never rejects and finishes by the deadline. The body may read its arguments but
  * changes them only through the commit it returns, so that a body that fails or is late has changed nothing. The result
- * of a slow synchronous body is used and reported, since the time is spent either way. An asynchronous one may take
+ * of a slow synchronous body is used and reported, since the time is spent either way. An asynchronous one may wait
  * `maxWaitMs`.
  */
 export function guard<Args extends unknown[]>(
@@ -27,7 +27,7 @@ export function guard<Args extends unknown[]>(
     try {
       const result = body(...args)
       const waits = result instanceof Promise
-      const commit = waits ? await within(result, maxWaitMs) : result
+      const commit = waits ? await waitFor(result, maxWaitMs) : result
       if (commit === LATE) return report(hook, `was not done after ${maxWaitMs} ms; OpenCode went on without it`)
       commit?.()
       if (waits) return
@@ -37,4 +37,19 @@ export function guard<Args extends unknown[]>(
     const elapsedMs = performance.now() - started
     if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms`)
   }
+}
+
+/** A wait is measured in steps as short as this. */
+const STEP_MS = 50
+
+/**
+ * The promise's value, or LATE once it was waited for so long. What this process computes meanwhile counts as one step,
+ * however long it takes: a large session that was read for a second must not go out without its folds for that.
+ */
+async function waitFor<T>(promise: Promise<T>, maxWaitMs: number): Promise<T | typeof LATE> {
+  for (let leftMs = maxWaitMs; leftMs > 0; leftMs -= STEP_MS) {
+    const value = await within(promise, Math.min(STEP_MS, leftMs))
+    if (value !== LATE) return value
+  }
+  return LATE
 }

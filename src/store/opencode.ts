@@ -13,19 +13,23 @@ import { fromStored } from "./stored-v2.ts"
 
 // Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
 // tables, above all those with credentials, are not named anywhere in this package.
-const session = sqliteTable("session", {
-  id: text("id").primaryKey(),
-  projectID: text("project_id").notNull(),
-  parentID: text("parent_id"),
-  slug: text("slug").notNull(),
-  directory: text("directory").notNull(),
-  title: text("title").notNull(),
-  version: text("version").notNull(),
-  /** JSON of what a revert has hidden and the next prompt will delete; null if there is none */
-  revert: text("revert"),
-  timeCreated: integer("time_created").notNull(),
-  timeUpdated: integer("time_updated").notNull(),
-})
+const sessionsIn = (name: string) =>
+  sqliteTable(name, {
+    id: text("id").primaryKey(),
+    projectID: text("project_id").notNull(),
+    parentID: text("parent_id"),
+    directory: text("directory").notNull(),
+    title: text("title").notNull(),
+    version: text("version").notNull(),
+    /** JSON of what a revert has hidden and the next prompt will delete; null if there is none */
+    revert: text("revert"),
+    timeCreated: integer("time_created").notNull(),
+    timeUpdated: integer("time_updated").notNull(),
+  })
+
+const session = sessionsIn("session")
+/** OpenCode 2's sessions, in the same file. It imports those of OpenCode 1 once, under the same ids. */
+const sessionV2 = sessionsIn("session_v2")
 
 /** `data` is JSON of the message without `id` and `sessionID`, which are columns. */
 const message = sqliteTable("message", {
@@ -43,19 +47,6 @@ const part = sqliteTable("part", {
   data: text("data").notNull(),
 })
 
-/** OpenCode 2's sessions, in the same file. It imports those of OpenCode 1 once, under the same ids. */
-const sessionV2 = sqliteTable("session_v2", {
-  id: text("id").primaryKey(),
-  projectID: text("project_id").notNull(),
-  parentID: text("parent_id"),
-  directory: text("directory").notNull(),
-  title: text("title").notNull(),
-  version: text("version").notNull(),
-  revert: text("revert"),
-  timeCreated: integer("time_created").notNull(),
-  timeUpdated: integer("time_updated").notNull(),
-})
-
 /** `data` is JSON of the message without `id` and `type`, which are columns. */
 const messageV2 = sqliteTable("session_message", {
   id: text("id").primaryKey(),
@@ -65,7 +56,7 @@ const messageV2 = sqliteTable("session_message", {
   data: text("data").notNull(),
 })
 
-type Row = Omit<typeof session.$inferSelect, "slug">
+type Row = typeof session.$inferSelect
 
 const BUSY_TIMEOUT_MS = 2000
 
@@ -83,8 +74,8 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     known ??= tablesOf(database)
     return known
   }
-  const columns = { id: session.id, timeUpdated: session.timeUpdated }
-  const columnsV2 = { id: sessionV2.id, timeUpdated: sessionV2.timeUpdated }
+  const fromBoth = (query: (table: typeof session) => Row[]) =>
+    newestOf(tables().v2 ? query(sessionV2) : [], tables().v1 ? query(session) : [])
 
   function find(id: string): string {
     if (id === "latest") {
@@ -92,12 +83,14 @@ export async function openOpencode(options: { path?: string; env?: Environment }
       if (newest) return newest.id
       throw new StoreError("SESSION_NOT_FOUND", `${path} has no sessions yet; run opencode first`)
     }
-    const begins = (column: typeof session.id | typeof sessionV2.id) => sql`substr(${column}, 1, ${id.length}) = ${id}`
-    const v1 = () => db.select(columns).from(session).where(begins(session.id))
-    const v2 = () => db.select(columnsV2).from(sessionV2).where(begins(sessionV2.id))
-    const found = newestOf(
-      tables().v2 ? v2().orderBy(desc(sessionV2.timeUpdated)).limit(4).all() : [],
-      tables().v1 ? v1().orderBy(desc(session.timeUpdated)).limit(4).all() : [],
+    const found = fromBoth((table) =>
+      db
+        .select()
+        .from(table)
+        .where(sql`substr(${table.id}, 1, ${id.length}) = ${id}`)
+        .orderBy(desc(table.timeUpdated))
+        .limit(4)
+        .all(),
     ).map((row) => row.id)
     const [only] = found
     if (found.includes(id)) return id
@@ -111,18 +104,16 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   }
 
   function recent(limit: number): Row[] {
-    const v1 = () =>
-      db.select().from(session).where(isNull(session.parentID)).orderBy(desc(session.timeUpdated), asc(session.id))
-    const v2 = () =>
+    const rows = fromBoth((table) =>
       db
         .select()
-        .from(sessionV2)
-        .where(isNull(sessionV2.parentID))
-        .orderBy(desc(sessionV2.timeUpdated), asc(sessionV2.id))
-    return newestOf<Row>(tables().v2 ? v2().limit(limit).all() : [], tables().v1 ? v1().limit(limit).all() : []).slice(
-      0,
-      limit,
+        .from(table)
+        .where(isNull(table.parentID))
+        .orderBy(desc(table.timeUpdated), asc(table.id))
+        .limit(limit)
+        .all(),
     )
+    return rows.slice(0, limit)
   }
 
   function fetchV2(sessionID: string) {
@@ -233,7 +224,7 @@ function tablesOf(database: SqliteDatabase): Tables {
 }
 
 /** Rows of both hosts, those that changed last first. A session that both know is OpenCode 2's. */
-function newestOf<T extends { id: string; timeUpdated: number }>(v2: readonly T[], v1: readonly T[]): T[] {
+function newestOf(v2: readonly Row[], v1: readonly Row[]): Row[] {
   const known = new Set(v2.map(({ id }) => id))
   const rows = [...v2, ...v1.filter(({ id }) => !known.has(id))]
   return rows.sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))

@@ -96,15 +96,16 @@ test("Bun's preloads of the current project are not run", async () => {
   expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
 })
 
-test("a data folder relative to the working directory is found", async () => {
+test("sessions in a data folder relative to the working directory are found, and nothing of the plugin's own is put there", async () => {
   using bin = temporaryFolder()
   using project = temporaryFolder()
   mkdirSync(join(project.path, "sub"))
   symlinkSync(recorded.env.XDG_DATA_HOME, join(project.path, "data"))
   const path = linkCommands(bin.path, { opencode })
   const env = { XDG_DATA_HOME: "../data" }
-  const result = await onNode(path, ["inspect", recorded.session], env, join(project.path, "sub"))
-  expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
+  const { stderr, ...result } = await onNode(path, ["inspect", recorded.session], env, join(project.path, "sub"))
+  expect(result).toEqual({ code: 0, stdout: expected })
+  expect(stderr).toMatch(/^hudfold: XDG_DATA_HOME must be an absolute path and is ignored; [^\n]+\n$/)
 })
 
 test("the variable that turns OpenCode into Bun is not inherited by child processes", () => {

@@ -166,7 +166,7 @@ describe("answers", () => {
   const good: Record<string, string> = {
     "after thoughts": `<think>\nThe user wants {"gist": "…"}\n</think>\n\n${json}`,
     "after thoughts that the template opened": `Okay, a {digest}.\n</think>\n${json}`,
-    "that quote the tag": JSON.stringify({ gist: "the build went well", facts: ["</think>"] }),
+    "that quote the tag": JSON.stringify({ gist: "the build went well", fact: "</think>" }),
   }
   for (const [how, content] of Object.entries(good)) {
     test(`${how} are read`, async () => {
@@ -203,7 +203,7 @@ describe("answers", () => {
   }
 
   test("a reply in small chunks and one without a length are read completely", async () => {
-    const text = JSON.stringify(completion(JSON.stringify({ gist: "🦉 build", facts: [] })))
+    const text = JSON.stringify(completion(JSON.stringify({ gist: "🦉 build", fact: "" })))
     const behaviours: Behaviour[] = [
       (_, response) => {
         response.writeHead(200, { "transfer-encoding": "chunked" })
@@ -219,7 +219,7 @@ describe("answers", () => {
       await using server = await serve((seen, response) =>
         seen.method === "GET" ? modelList("m") : chat(seen, response),
       )
-      expect((await open(server).write(prompt, signal)).structured).toEqual({ gist: "🦉 build", facts: [] })
+      expect((await open(server).write(prompt, signal)).structured).toEqual({ gist: "🦉 build", fact: "" })
     }
   })
 

@@ -85,7 +85,7 @@ export function completion(content: string | null, over: object = {}): object {
   }
 }
 
-export const ANSWER = { gist: "the build went well", facts: ["src/a.ts"] }
+export const ANSWER = { gist: "the build went well", fact: "src/a.ts" }
 
 /** Has the given models, accepts a schema, and can turn thinking off. */
 export function ollama(...models: string[]): Behaviour {

@@ -49,11 +49,8 @@ export function promptOf(name: string, lines?: number): Prompt {
     text: outputOf(name, lines),
     schema: {
       type: "object",
-      properties: {
-        gist: { type: "string", maxLength: 120 },
-        facts: { type: "array", maxItems: 4, items: { type: "string", maxLength: 50 } },
-      },
-      required: ["gist", "facts"],
+      properties: { gist: { type: "string", maxLength: 120 }, fact: { type: "string", maxLength: 50 } },
+      required: ["gist", "fact"],
       additionalProperties: false,
     },
     maxTokens: 96,

@@ -12,6 +12,7 @@ import { writeTinyModel } from "../support/gguf.ts"
 import { LARGE, largeName } from "../support/large.ts"
 import { plantSidecar, running } from "../support/sidecar.ts"
 import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
+import { schemaOf } from "./schema.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
@@ -33,7 +34,7 @@ const prompt = {
   kind: "bash",
   instruction: "Say in one line what this is.",
   text: "FAIL login.test.ts: expected 200, got 401",
-  schema: { type: "object", properties: { gist: { type: "string", maxLength: 20 } }, required: ["gist"] },
+  schema: schemaOf({ gist: 20 }),
   maxTokens: 60,
 }
 

@@ -10,6 +10,7 @@ import { CancellationTokenSource, createMessageConnection, type MessageConnectio
 import { LineReader, LineWriter } from "../../src/engine/wire/lines.ts"
 import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
+import { schemaOf } from "./schema.ts"
 
 const root = join(import.meta.dir, "../..")
 const installed = join(root, "sidecar/node_modules")
@@ -77,25 +78,14 @@ export async function tinyModel(options: TinyModel = {}): Promise<string> {
 /** Slow enough to be interrupted: about 20 s for a full context on one core. */
 export const SLOW: TinyModel = { layers: 24, contextTokens: 16_384 }
 
-export const INSTRUCTION = "You take notes on what a tool printed. Answer in JSON: a gist, and facts copied exactly."
-export const SCHEMA = {
-  type: "object",
-  properties: {
-    gist: { type: "string", maxLength: 20 },
-    facts: { type: "array", maxItems: 3, items: { type: "string", maxLength: 8 } },
-  },
-  required: ["gist", "facts"],
-  additionalProperties: false,
-}
+export const INSTRUCTION = "You take notes on what a tool printed. Answer in JSON: a gist, and a fact copied exactly."
+
+export const SCHEMA = schemaOf({ gist: 20, fact: 8 })
 
 /** An answer of more than 9000 characters, which takes a slow model half a minute. */
-export const LONG_SCHEMA = {
-  type: "object",
-  properties: {
-    words: { type: "array", minItems: 100, maxItems: 100, items: { type: "string", minLength: 90, maxLength: 100 } },
-  },
-  required: ["words"],
-}
+export const LONG_SCHEMA = schemaOf(
+  Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`property_number_${at}`, 100])),
+)
 export const LONG_ANSWER = { schema: LONG_SCHEMA, maxTokens: 8000 }
 
 export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> = {}): Params<"engine/load"> {

@@ -57,6 +57,20 @@ test("an asynchronous body may take its maximum wait, whatever the deadline", as
   expect([committed, reports]).toEqual([1, []])
 })
 
+test("what a body computes between two waits does not use up its maximum wait", async () => {
+  const { reports, report } = watch()
+  let committed = 0
+  const tick = () => new Promise((resolve) => setImmediate(resolve))
+  const body = async () => {
+    await tick()
+    for (const end = performance.now() + 200; performance.now() < end; );
+    await tick()
+    return () => void committed++
+  }
+  await guard("h", 5, report, body, 100)()
+  expect([committed, reports]).toEqual([1, []])
+})
+
 test("the result of a slow synchronous body is used and reported", async () => {
   const { reports, report } = watch()
   let committed = 0

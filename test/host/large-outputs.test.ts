@@ -109,7 +109,7 @@ test(
     try {
       const start = heapBytes()
       for (let n = 0; n < 12; n++) await seeLarge(directory, n)
-      // one retained output per session would be 36 MB
+      // one retained output per session would be 12 MB
       await heapBelow(start + 8_000_000)
     } finally {
       await directory.dispose()
@@ -121,7 +121,7 @@ test(
 /** A session of its own, of outputs of its own: a failure, a request, a repeat with a gist, arguments and a path; folded. */
 async function seeLarge({ transform }: Awaited<ReturnType<typeof openDirectory>>, n: number): Promise<void> {
   const text = numbered(
-    3_000_000,
+    1_000_000,
     (line) => `src/s${n}/file${line}.ts:${line}:4 error TS2345: expected ${n}, got ${line}`,
   )
   const large = () => JSON.parse(JSON.stringify(text)) as string

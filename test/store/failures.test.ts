@@ -46,21 +46,15 @@ describe("locked by another process", () => {
     expect(opened.warnings).toEqual([])
   })
 
-  test("a flush against a lock holds the event loop for less than half a second", async () => {
+  test("a flush against a lock returns while the lock is held, and keeps what it could not write", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using opened = await openAt(path)
     using holder = runFixture("hold-lock.ts", path)
     await holder.printed("locked")
     opened.store.saveTurn(turnOf())
-    const took: number[] = []
-    // several attempts, because a busy machine may delay one
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const start = performance.now()
-      await opened.store.flush()
-      took.push(performance.now() - start)
-    }
-    expect(Math.min(...took)).toBeLessThan(500)
+    await opened.store.flush()
+    expect(opened.store.counters.pending).toBeGreaterThan(0)
     await holder.finish()
   })
 

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { applicationID, migrations } from "../../src/store/migrations.ts"
+import { sized } from "../support/size.ts"
 import { foldOf, openAt, recallIDOf, runFixture, temporaryFolder, turnOf, until } from "./support.ts"
 
 const foldsOf = (first: number, last: number) =>
@@ -180,20 +181,14 @@ describe("before and on the disk", () => {
     expect((await second.store.turns("ses_2")).map(({ turn }) => turn)).toEqual([2])
   })
 
-  test("a save against a lock returns within a few milliseconds", async () => {
+  test("a save against a lock returns while the lock is held, and is written afterwards", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using opened = await openAt(path, { delayMs: 60_000 })
     await opened.store.flush()
     using holder = runFixture("hold-lock.ts", path)
     await holder.printed("locked")
-    const times = Array.from({ length: 9 }, (_, n) => {
-      const start = performance.now()
-      opened.store.saveFolds("ses_1", [foldOf(n)])
-      return performance.now() - start
-    })
-    // the median: a busy machine may stop any of them for longer
-    expect(times.sort((a, b) => a - b)[4]).toBeLessThan(50)
+    for (let n = 0; n < 9; n++) opened.store.saveFolds("ses_1", [foldOf(n)])
     expect(opened.store.counters.pending).toBe(1)
     await holder.finish()
     await until(() => countRows(path) === 9)
@@ -324,14 +319,16 @@ test("a file from before folds is migrated with its turns, which have zero folds
   expect(again.warnings).toEqual([])
 })
 
-test("every fold is in the file when the process is killed right after its save, 20 times", async () => {
+const KILLS = sized(5, 20)
+
+test("every fold is in the file when the process is killed right after its save, again and again", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
-  for (let kill = 1; kill <= 20; kill++) {
+  for (let kill = 1; kill <= KILLS; kill++) {
     using child = runFixture("save-folds.ts", path, String(5 * kill - 4), String(5 * kill))
     expect(await child.finish()).toEqual({ code: 137, stdout: "", stderr: "" })
     expect(countRows(path)).toBe(5 * kill)
   }
   await using opened = await openAt(path)
-  expect(await opened.store.loadFolds("ses_1")).toEqual(Array.from({ length: 100 }, (_, n) => foldOf(n + 1)))
+  expect(await opened.store.loadFolds("ses_1")).toEqual(Array.from({ length: 5 * KILLS }, (_, n) => foldOf(n + 1)))
 }, 120_000)

@@ -16,10 +16,12 @@ const carried = (sessionID: string, data = "{}"): StoreWrite => ({
 function diskOf(failures: (Recovery | undefined)[] = [], over: Partial<WriterOptions> = {}) {
   const batches: StoreWrite[][] = []
   const lost: string[] = []
+  const patience: number[] = []
   let attempts = 0
   const writer = createWriter({
-    write(batch) {
+    write(batch, { patienceMs }) {
       attempts++
+      patience.push(patienceMs)
       const failure = failures.shift()
       if (failure) throw new Error(failure)
       batches.push([...batch])
@@ -29,8 +31,16 @@ function diskOf(failures: (Recovery | undefined)[] = [], over: Partial<WriterOpt
     delayMs: 5,
     ...over,
   })
-  return { writer, batches, lost, attempts: () => attempts }
+  return { writer, batches, lost, patience, attempts: () => attempts }
 }
+
+test("in a hook a lock is waited for 5 ms at most, in the background 25 ms, and longer only while closing", async () => {
+  const { writer, patience } = diskOf(["retry", "retry"], { delayMs: 60_000 })
+  writer.addNow(carried("a") as never)
+  await writer.flush()
+  await writer.close()
+  expect(patience).toEqual([5, 25, 200])
+})
 
 test("writes nothing in the caller's tick, then all in one batch", async () => {
   const { writer, batches } = diskOf()

@@ -85,6 +85,22 @@ const capabilitiesSchema = z.object({
 })
 export type Capabilities = z.output<typeof capabilitiesSchema>
 
+/** JSON schema of an answer: an object of strings */
+const answerSchema = z.object({
+  /** always */
+  type: z.literal("object"),
+  /** by name, in their order: `type` is `string`, `maxLength` its limit in characters, at most 1,000 */
+  properties: z.record(
+    z.string().check(z.regex(/^\w+$/)),
+    z.object({ type: z.literal("string"), maxLength: z.int().check(z.minimum(1), z.maximum(1000)) }),
+  ),
+  /** the names of all */
+  required: z.array(text),
+  /** always */
+  additionalProperties: z.literal(false),
+})
+export type AnswerSchema = z.output<typeof answerSchema>
+
 const writeSchema = z.object({
   /** kind of the tool output, for the log only */
   kind: short(60),
@@ -92,8 +108,8 @@ const writeSchema = z.object({
   text,
   /** what to do with it; evaluated only if it differs from the last one */
   instruction: text,
-  /** JSON schema of the answer, in the subset of `sidecar/grammar.ts` */
-  schema: z.record(z.string(), z.unknown()),
+  /** JSON schema of the answer: an object of strings */
+  schema: answerSchema,
   /** limit of the answer */
   maxTokens: count,
 })
@@ -153,7 +169,7 @@ export type Notice<Name extends NotificationName> = z.output<(typeof NOTIFICATIO
 
 /** `data.code` of a failed request. The message says what to do. */
 export const ERROR_CODES = [
-  /** the request is malformed, or its schema cannot become a grammar */
+  /** the request is malformed, or the grammar of its schema is too large */
   "BAD_REQUEST",
   /** the engine cannot be imported, or has no binary that runs on this machine */
   "NO_ENGINE",
