@@ -14,6 +14,7 @@ import { readExport } from "../store/export.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
 import { storePath } from "../system/data-folder.ts"
 import { hasSqlite } from "../system/sqlite.ts"
+import { redact } from "../text/redact/redact.ts"
 import { quoteArgument } from "./arguments.ts"
 import { lateProgress } from "./progress.ts"
 import { canRunOnBun } from "./runtime.ts"
@@ -34,10 +35,11 @@ export const PRICE_ARGUMENT = {
   description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
 } as const
 
-/** A session by its id, which needs SQLite, or from a file, as a replay takes it. Throws UsageError, StoreError. */
+/** A session by its id, which needs SQLite, or from a file, as a replay takes it; its title without secrets. Throws UsageError, StoreError. */
 export async function readSession(argument: string) {
   const recording = await readRecording(argument)
-  const { info, skipped } = recording
+  const { skipped } = recording
+  const info = { ...recording.info, title: redact(recording.info.title) }
   return { info, skipped, messages: conversationOf(visibleMessages(recording)), env: createEnv(info.directory) }
 }
 

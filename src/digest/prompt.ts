@@ -4,7 +4,7 @@
 
 import type { AnswerSchema } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
-import { redact } from "../text/redact/redact.ts"
+import { redactLine } from "../text/redact/redact.ts"
 import { cut, line, withoutTurns } from "../text/sanitize.ts"
 import { condense } from "./condense.ts"
 
@@ -87,7 +87,7 @@ function argumentsOf(input: DigestSource["input"]): string[] {
       (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
     )
       continue
-    const text = `${cut(line(name), 40)}: ${cut(redact(line(String(value))), MAX_ARGUMENT_CHARS)}`
+    const text = `${cut(line(name), 40)}: ${cut(redactLine(String(value)), MAX_ARGUMENT_CHARS)}`
     left -= text.length
     if (left < 0) break
     said.push(text)

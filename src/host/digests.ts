@@ -9,7 +9,7 @@ import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { createShared } from "../system/shared.ts"
 import { seconds } from "../text/format.ts"
-import { redact } from "../text/redact/redact.ts"
+import { redactLine } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
 import { type SharedStore, shareStore } from "./store.ts"
@@ -84,7 +84,7 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
   return {
     backend: digest.backend === "openai" ? "openai" : "llama",
     state: state.kind,
-    ...("reason" in state ? { why: cut(redact(line(state.reason)), MAX_REASON_CHARS) } : {}),
+    ...("reason" in state ? { why: cut(redactLine(state.reason), MAX_REASON_CHARS) } : {}),
     ...(model === undefined ? {} : { model: line(model) }),
     ...(backend.device === undefined ? {} : { device: backend.device }),
     ...(backend.speed ? { speed: backend.speed } : {}),

@@ -31,7 +31,7 @@ import {
   TREND_CALLS,
   type WriterStatus,
 } from "../status/status.ts"
-import { redact } from "../text/redact/redact.ts"
+import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
 import { turnSaving } from "./accounting.ts"
 import type { Session } from "./sessions.ts"
@@ -192,7 +192,7 @@ function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
     .sort((a, b) => heatRank(b) - heatRank(a))
     .slice(0, MAX_STATUS_STALE)
     .map((file) => ({
-      path: redact(line(file.path)),
+      path: redactLine(file.path),
       why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",
     }))
 }

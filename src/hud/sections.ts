@@ -15,8 +15,8 @@ import {
 } from "../session/facts.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
-import { redact } from "../text/redact/redact.ts"
-import { cut, cutMiddle, line } from "../text/sanitize.ts"
+import { redactLine } from "../text/redact/redact.ts"
+import { cut, cutMiddle } from "../text/sanitize.ts"
 
 export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
@@ -168,7 +168,7 @@ function filesSection(facts: Facts, signals: Signals): Section {
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
 function quotedPath(path: string): string {
-  const text = redact(line(path))
+  const text = redactLine(path)
   return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
 }
 

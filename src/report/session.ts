@@ -11,8 +11,8 @@ import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
-import { redact } from "../text/redact/redact.ts"
-import { cut, line } from "../text/sanitize.ts"
+import { redact, redactLine } from "../text/redact/redact.ts"
+import { cut } from "../text/sanitize.ts"
 import {
   byCost,
   type CallColumns,
@@ -192,7 +192,7 @@ function placeOf(list: Map<string, number>, text: string): number {
 }
 
 function clean(text: string, maxChars: number): string {
-  return cut(redact(line(text)), maxChars)
+  return cut(redactLine(text), maxChars)
 }
 
 /** Adds up what each tool costs while a session is replayed. */

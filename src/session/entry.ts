@@ -2,7 +2,7 @@
 // changed. An entry is small and bounded, and holds no reference to the message or its parts.
 
 import { asRecord, asString, jsonOf } from "../system/values.ts"
-import { redact } from "../text/redact/redact.ts"
+import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
@@ -172,7 +172,7 @@ function requestOf(asked: string): string {
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
   return value.slice(0, MAX_TODOS).flatMap((item) => {
-    const content = own(cut(redact(line(asString(asRecord(item)?.content) ?? "")), MAX_TODO_CHARS))
+    const content = own(cut(redactLine(asString(asRecord(item)?.content) ?? ""), MAX_TODO_CHARS))
     const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), MAX_STATUS_CHARS)) || "pending"
     return content ? [{ content, status }] : []
   })

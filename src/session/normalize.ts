@@ -8,8 +8,9 @@ import { toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
 import { asRecord, asString, jsonOf } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
-import { redact } from "../text/redact/redact.ts"
-import { cut, cutMiddle, line, own, wellFormed } from "../text/sanitize.ts"
+import { redact, redactLine } from "../text/redact/redact.ts"
+import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
+import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { ToolPart } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
@@ -76,24 +77,27 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     callID: part.callID,
     partID: part.id,
     messageID: place.messageID,
-    tool: own(cut(line(tool), MAX_TOOL_CHARS)),
+    tool: own(cut(redactLine(tool), MAX_TOOL_CHARS)),
     kind,
     status,
     input: own(summary),
     attempt: own(
-      cut(kind === "command" ? redact(line(commandKey(command))) : `${line(tool)} ${summary}`, MAX_ATTEMPT_CHARS),
+      cut(
+        kind === "command" ? redactLine(commandKey(redact(command))) : `${redactLine(tool)} ${summary}`,
+        MAX_ATTEMPT_CHARS,
+      ),
     ),
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...maybe("outputHash", outputHash),
-    ...(digest ? { gist: own(cut(redact(line(digest.gist)), MAX_FAILURE_CHARS)) } : {}),
+    ...(digest ? { gist: own(cut(redactLine(digest.gist), MAX_FAILURE_CHARS)) } : {}),
     inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
-    ...(failed ? { error: own(cut(redact(line(output)), MAX_FAILURE_CHARS)) } : {}),
+    ...(failed ? { error: own(cut(redactLine(output), MAX_FAILURE_CHARS)) } : {}),
     ...maybe("exit", exit),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
-    ...(failure ? { failure: own(cut(redact(line(failure)), MAX_FAILURE_CHARS)) } : {}),
+    ...(failure ? { failure: own(cut(redactLine(failure), MAX_FAILURE_CHARS)) } : {}),
     files,
     ...(startMs !== undefined && endMs !== undefined ? { durationMs: Math.max(0, endMs - startMs) } : {}),
     ...maybe("endedAt", endMs),
@@ -104,7 +108,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
 
 /** What failed. The output is redacted first, since the failure line could quote one line of a key. */
 function failureOf(source: DigestSource, root: string | undefined): string | undefined {
-  const output = redact(withoutRoot(source.output.slice(-MAX_FAILED_CHARS), root))
+  const { output } = withoutSecrets({ ...source, output: withoutRoot(source.output.slice(-MAX_FAILED_CHARS), root) })
   return verdictOf({ ...source, output }).failure
 }
 
@@ -121,10 +125,22 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   }
 }
 
-/** The source with its arguments and its output redacted, before anything shortens them. */
+/**
+ * The source with its arguments and its output redacted, before anything shortens them. Of a file or a command whose
+ * purpose is secrets, only the names in its content are left.
+ */
 export function withoutSecrets(source: DigestSource): DigestSource {
-  return { ...source, input: redactArguments(source.input) as DigestSource["input"], output: redactEnds(source.output) }
+  const input = redactArguments(source.input) as DigestSource["input"]
+  const output = redactEnds(source.output)
+  if (!isSecretSource(asString(source.input.command), pathOf(source.input))) return { ...source, input, output }
+  const written = Object.entries(input).map(([name, value]) =>
+    CONTENT.test(name) && typeof value === "string" ? [name, withholdValues(value)] : [name, value],
+  )
+  return { ...source, input: Object.fromEntries(written), output: withholdValues(output) }
 }
+
+/** The arguments that hold what a file contains. */
+const CONTENT = /^(?:content|(?:old|new)_?string|patch_?text|text|value)$/i
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
 export function redactNamed(name: string, value: string): string {
@@ -172,7 +188,7 @@ function canonical(kind: string, input: Record<string, unknown>): string {
 
 /** One line without secrets. Redact before cutting, since half a secret is not recognised as one. */
 function clean(text: string): string {
-  return redact(line(text))
+  return redactLine(text)
 }
 
 function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {

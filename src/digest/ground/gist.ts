@@ -4,9 +4,8 @@
 
 import type { DigestSource } from "../../output/digest.ts"
 import { viewOf } from "../../output/lines.ts"
-import { redact } from "../../text/redact/redact.ts"
+import { redactLine } from "../../text/redact/redact.ts"
 import { REDACTED } from "../../text/redact/value.ts"
-import { line } from "../../text/sanitize.ts"
 import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
 
 export const MAX_GIST_CHARS = 160
@@ -78,7 +77,7 @@ export function groundGist(
 ): { gist: string } | { refused: Refusal } {
   if (typeof written !== "string") return { refused: "missing" }
   if (/<\/?hud/i.test(written)) return { refused: "echo" }
-  const gist = finished(redact(line(written)))
+  const gist = finished(redactLine(written))
   const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
   if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED))
     return { refused: "missing" }

@@ -1,8 +1,8 @@
 // Makes a digest from what a model wrote about an output. The gist must not name anything that the output does not.
 
 import type { Digest, DigestSource } from "../../output/digest.ts"
-import { redact } from "../../text/redact/redact.ts"
-import { cut, line } from "../../text/sanitize.ts"
+import { redactLine } from "../../text/redact/redact.ts"
+import { cut } from "../../text/sanitize.ts"
 import { evidenceOf, groundGist, MAX_GIST_CHARS, type Refusal } from "./gist.ts"
 
 /**
@@ -35,7 +35,7 @@ function fit(digest: Digest): Digest {
 
 /** One line without secrets, at most 160 characters. */
 export function cleanGist(gist: string): string {
-  return cut(redact(line(gist)), MAX_GIST_CHARS) || "no output"
+  return cut(redactLine(gist), MAX_GIST_CHARS) || "no output"
 }
 
 /**

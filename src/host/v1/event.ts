@@ -6,8 +6,8 @@ import { isAbsolute, join } from "node:path"
 import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
-import { redact } from "../../text/redact/redact.ts"
-import { cut, line } from "../../text/sanitize.ts"
+import { redactLine } from "../../text/redact/redact.ts"
+import { cut } from "../../text/sanitize.ts"
 import { closeTurn, countCall, newTurnAccount, recordReport, turnRecord } from "../accounting.ts"
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
@@ -48,7 +48,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
-      const asked = redact(line([asString(properties.permission) ?? "", ...patterns].join(" ")))
+      const asked = redactLine([asString(properties.permission) ?? "", ...patterns].join(" "))
       // a name of invisible characters only is empty once sanitised
       permissions.set(id, cut(asked, 100) || "a tool")
       return

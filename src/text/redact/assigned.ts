@@ -103,6 +103,8 @@ function assignedTo(
     const isTight = sign - closed === 1 && text[closed] === "="
     return as(isTight ? "tight" : isFlag ? "flag" : "loose", at, isTight && isFlag ? undefined : QUERY_END)
   }
+  // a variable that is used: `"Bearer $TOKEN" https://…`
+  if (before === "$" || text.startsWith("${", nameFrom - 2)) return undefined
   if (/[<‹:]/.test(before)) {
     const tagged = skip(TAG_END, text, nameTo)
     if (tagged > nameTo) {

@@ -157,10 +157,16 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   ],
   [/\bnet[ \t]+use\b/i, /[ \t]\\\\\S{1,200}[ \t]+(?=[^\s/])/g],
   [/\bcmdkey\b/i, /[ \t]\/pass:/gi],
+  // of any program that was given a user before
+  [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-][^\s:]{5}|\d+[^\d\s.:/])/g],
+  [/\buseradd\b|\busermod\b/, /[ \t]-p[ \t]+/g],
+  [/\bssh-keygen\b/, /[ \t]-[NP][ \t]+/g],
+  [/\b(?:bcp|sqlcmd|osql|isql)\b/, /[ \t]-P[ \t]*/g],
+  [/\b(?:signtool|schtasks|certutil)\b/, /[ \t](?:\/r?p|-p)[ \t]+/g],
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t](?:--?[apwkKPAXUu]|-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
+  /[ \t](?:--?[apwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg

@@ -1,13 +1,14 @@
 // Removes secrets from a text before it is shown, stored, logged or given to a model. One finder for each kind of secret
 // reports spans of the text. This file shows the finders the text as a reader sees it, and replaces what they report.
 
-import { ESCAPE_SEQUENCE } from "../sanitize.ts"
+import { ESCAPE_SEQUENCE, line } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan } from "./value.ts"
+import { withhold } from "./withheld.ts"
 
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInHeaders, findInCommands, findAssigned]
 /** What a text contains that is searched as a document, once its lines are as they were written. */
@@ -41,7 +42,18 @@ export function redact(text: string): string {
     if (next === shown) break
     shown = next
   }
-  return shown
+  return withhold(shown)
+}
+
+/** Longest text that `redactLine` reads, which `line` then shortens. */
+const MAX_LINE_SOURCE_CHARS = 4_000
+
+/**
+ * The beginning of a text as one line without secrets. The raw text is redacted first, since a line has lost what tells a
+ * value's end, and then the line, in which a name and its value may have come together.
+ */
+export function redactLine(text: string): string {
+  return redact(line(redact(text.slice(0, MAX_LINE_SOURCE_CHARS))))
 }
 
 function redactOnce(text: string): string {

@@ -231,6 +231,19 @@ const A = 97
  * to upper case, do not count. True for values of few letters.
  */
 export function isWordlike(value: string): boolean {
+  const { sum, pairs, words } = pairsOf(value)
+  // words of one or two letters, many of them, are no words
+  if (words >= 4 && pairs < 1.5 * words) return false
+  return pairs < MIN_PAIRS || sum <= MAX_RARITY * pairs
+}
+
+/** How seldom the letters follow each other in words, on average; see `RARITY`. */
+export function rarityOf(value: string): number {
+  const { sum, pairs } = pairsOf(value)
+  return sum / Math.max(1, pairs)
+}
+
+function pairsOf(value: string): { sum: number; pairs: number; words: number } {
   let sum = 0
   let pairs = 0
   let words = 0
@@ -251,7 +264,5 @@ export function isWordlike(value: string): boolean {
     last = letter
     wasUpper = isUpper
   }
-  // words of one or two letters, many of them, are no words
-  if (words >= 4 && pairs < 1.5 * words) return false
-  return pairs < MIN_PAIRS || sum <= MAX_RARITY * pairs
+  return { sum, pairs, words }
 }

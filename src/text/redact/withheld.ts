@@ -1,0 +1,236 @@
+// The second rule, which knows no formats of secrets. A pattern always misses a form. So where something speaks of secrets,
+// whatever looks neither like words nor like code is left out with the rest of its line; what a file or a command whose
+// purpose is secrets shows is left out but for its names. The line then says "values withheld".
+
+import { isPlaceholder, rarityOf } from "./value.ts"
+
+/** What takes the place of values that may be secrets. */
+export const WITHHELD = "[values withheld]"
+
+/** Words that speak of secrets, in the languages of many users. */
+const SMELL =
+  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
+/** Files whose content is secret, as they stand at the end of a path. */
+const SECRET_FILE =
+  /(?:^|[\s/\\"'=:(])(?:[\w.-]*\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]*secrets?[\w.-]*\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]*passwords?[\w.-]*\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]*secret[\w-]*)\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]+)(?=$|[\s"':;|)>])/
+/** Commands whose output is secret. */
+const SECRET_COMMAND =
+  /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]*\b(?:get|describe|view)\b[^|;&\n]*\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]*\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]*\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]*\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]*(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]*\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
+/** A line that names what the lines after it are from: a prompt's command, or a file's path alone. */
+const PROMPT = /^[ \t]*(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
+const FILE_HEADING =
+  /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/i
+
+/** Lines after a smell that may still belong to it: a table's rows, a block's entries. */
+const MAX_CARRIED_LINES = 40
+
+/** Whether the output of a command, or the content of the file it was called with, is secret. */
+export function isSecretSource(command: string | undefined, path: string | undefined): boolean {
+  if (path !== undefined && SECRET_FILE.test(path)) return true
+  return command !== undefined && (SECRET_COMMAND.test(command) || showsSecretFile(command))
+}
+
+const SHOWS =
+  /(?:^|[;&|(\n][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.)\b/
+
+function showsSecretFile(command: string): boolean {
+  return SHOWS.test(command) && SECRET_FILE.test(command)
+}
+
+/**
+ * The text without what may be a secret. In a line that speaks of secrets, and in those below it up to a blank one, the
+ * first such value and all that follows are left out; elsewhere the value alone. `text` is redacted.
+ */
+export function withhold(text: string): string {
+  const lines = text.split("\n")
+  let changed = false
+  let smells = 0
+  let isSource = false
+  for (const [at, line] of lines.entries()) {
+    if (line.length < MIN_UNIT_CHARS) {
+      if (line.trim() === "") {
+        smells = 0
+        isSource = false
+      }
+      continue
+    }
+    const kept = keptOf(line)
+    if (kept === line) continue
+    lines[at] = kept
+    changed = true
+  }
+  return changed ? lines.join("\n") : text
+
+  function keptOf(line: string): string {
+    const command = PROMPT.exec(line)?.[1]
+    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined)) {
+      isSource = true
+      smells = MAX_CARRIED_LINES
+    } else if (command !== undefined) isSource = false
+    else if (isSource) return namesOnly(line)
+    const isNamed = SMELL.test(line)
+    if (isNamed) smells = MAX_CARRIED_LINES
+    return withoutOpaque(isNamed ? withoutNamed(line) : line, smells-- > 0)
+  }
+}
+
+/** The names of what a secret file or command shows, without their values. `text` is redacted. */
+export function withholdValues(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.trim() === "" ? line : namesOnly(line)))
+    .join("\n")
+}
+
+const ASSIGNED = /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?[^=:\n]{0,80}?[\w\])"'-][ \t]*(?:=|:(?=[ \t"'[{]|$)))[ \t]*\S/
+/** A sentence of a program: four words or more, with nothing else in it. */
+const SENTENCE = /^[ \t]*[A-Za-z]+:?(?:[ \t]+\(?"?[A-Za-z][a-z'/-]*"?[).,:;]?){3,}[ \t]*$/
+
+function namesOnly(line: string): string {
+  if (line.includes(WITHHELD) || (SENTENCE.test(line) && opaqueWithin(line, true) < 0) || /^[\s\W]*$/.test(line))
+    return line
+  const name = ASSIGNED.exec(line)?.[1]
+  return name === undefined || opaqueWithin(name, true) >= 0 ? WITHHELD : `${name} ${WITHHELD}`
+}
+
+/** A number in hexadecimal beside the name of a secret, where nothing says that it is a hash. */
+const HEX_RUN = /(?<![\w-]|^[ \t]*(?=\S+[ \t]))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+const HASH_WORD =
+  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
+/** A passphrase: four words or more. */
+const PHRASE = /(?<=["'`=:/>]|[ \t]-\w[ \t]|[:=][ \t])[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<]|[ \t]|$)/g
+/** What is left of a value with blanks whose beginning was removed: `password: [redacted] with blanks`. */
+const REST =
+  /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
+/** The end of a line after its last sign. */
+const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
+
+/** What is left out of a line that names a secret itself, but not of the lines below it. */
+function withoutNamed(line: string): string {
+  let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, WITHHELD)
+  kept = kept.replace(PHRASE, (phrase) => (SMELL.test(phrase) ? phrase : WITHHELD)).replace(REST, `$1 ${WITHHELD}`)
+  const last = LAST_VALUE.exec(kept)
+  if (!last) return kept
+  const at = last.index + last[0].length
+  const words = kept
+    .slice(at)
+    .trim()
+    .split(/[ \t]+/)
+  return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
+}
+
+const MIN_UNIT_CHARS = 6
+/** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
+const UNIT =
+  /[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])|"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
+const INNER_SPLIT = /[\s"'`<>()[\]{},;|=]+/
+const INNER_QUOTE = /["'`]/
+/** In a document on one line only the values are left out. */
+const DOCUMENT = /"[^"\n]{1,80}"[ \t]*:|^.{600}/
+
+function withoutOpaque(line: string, smells: boolean): string {
+  let kept = ""
+  let done = 0
+  for (const { index, 0: unit, 1: double, 2: single } of line.matchAll(UNIT)) {
+    const quoted = double ?? single
+    const value = quoted ?? unit
+    const at = quoted === undefined ? opaqueAt(unit.replace(INNER_QUOTE, ""), smells) : opaqueWithin(quoted, smells)
+    if (at < 0) continue
+    const opening = index + (quoted === undefined ? 0 : 1)
+    // the address before a token is no secret; a quote within a password ends a unit too early
+    const from = !smells || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
+    kept += line.slice(done, from) + WITHHELD
+    if (smells && !DOCUMENT.test(line)) return kept
+    done = opening + value.length
+  }
+  return done === 0 ? line : kept + line.slice(done)
+}
+
+/** Where the run of characters begins that ends at `at`. */
+function beginOf(line: string, at: number): number {
+  let from = at
+  while (from > 0 && at - from < 40 && !/[\s=:(,{[<>]/.test(line[from - 1] as string)) from--
+  return /^["'`]$/.test(line.slice(from, at)) ? at : from
+}
+
+/** Where a quoted string begins to be opaque; -1 when it does not. */
+function opaqueWithin(text: string, smells: boolean): number {
+  let from = 0
+  const units = text.split(INNER_SPLIT)
+  for (const unit of units) {
+    const at = unit.length < 5 ? -1 : opaqueAt(unit, smells)
+    if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isJumble(text)) return 0
+    const found = text.indexOf(unit, from)
+    if (at >= 0) return found + at
+    from = found + unit.length
+  }
+  // a password with blanks
+  return smells && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
+}
+
+const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
+/** Hashes that say what they are, ids of sessions, messages, calls and recalls, and entities of HTML. */
+const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
+const PUBLIC_IDS =
+  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)/gi
+/** A path of the file system; its folders may be named at random. */
+const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
+/** A character of an address, escaped. */
+const ESCAPED = /%[\da-f]{2}/gi
+/** Signs that stand within a password, and within code only between blanks. */
+const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
+/** What joins the words of paths, addresses and identifiers. */
+const JOINTS = /[/.:@_→│\-\\]+/g
+/** The words of camelCase, and runs of digits. */
+const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
+/** A word, a number and a sign, as people choose passwords. */
+const CHOSEN = /^[A-Za-z]{4,}\d{2,}[!#*$?%^&~]+$/
+const YEAR = /^[A-Z][a-z]{3,}\d{4}$/
+/** Syllables of code that words do not have. */
+const TECHNICAL = /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib/gi
+const MIN_JUMBLE_CHARS = 10
+
+/**
+ * Where a unit begins to be neither words nor code nor a hash, but what a person or a machine makes so that nobody guesses
+ * it; -1 when it does not.
+ */
+function opaqueAt(unit: string, smells: boolean): number {
+  if (HEX.test(unit)) return -1
+  if (PUBLIC.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
+  if (PATH.test(unit)) return -1
+  if (CHOSEN.test(unit) || (smells && YEAR.test(unit))) return 0
+  const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
+  const joints = [...bare.matchAll(JOINTS)]
+  // the rare words in paths and qualified names are people's and projects' names
+  const asks = joints.length === 0 || (smells && joints.length === 1) ? (smells ? "strictly" : "leniently") : undefined
+  let from = 0
+  for (const { index, 0: joint } of joints) {
+    if (isOpaquePart(bare.slice(from, index), smells, asks)) return from
+    from = index + joint.length
+  }
+  if (isOpaquePart(bare.slice(from), smells, asks)) return from
+  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, "")) ? 0 : -1
+}
+
+/** `letters`: how letters without digits are judged, if at all. */
+function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leniently" | undefined): boolean {
+  if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
+  if (/\d/.test(part) && ((smells && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
+    return true
+  const words = part.match(WORDS) ?? []
+  const length = words.reduce((sum, word) => sum + word.length, 0)
+  // random characters change their kind at every second place, words at every fifth
+  if (words.length >= 4 && length < 2.6 * words.length) return true
+  if (letters === undefined && !/\d/.test(part)) return false
+  const isCamel = words.length > 1 && length >= 3 * words.length && words.every((word) => word.length > 1)
+  const unusual = part.replace(TECHNICAL, "")
+  const limit = letters === "strictly" ? (length < 12 ? 12.6 : 12) : 13.4
+  return unusual.length >= 9 && !isCamel && rarityOf(unusual) > limit
+}
+
+/** Of both cases and digits, which change at every second place. */
+function isJumble(text: string): boolean {
+  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false
+  const words = text.match(WORDS) ?? []
+  return words.reduce((sum, word) => sum + word.length, 0) < 2.2 * words.length
+}

@@ -1,0 +1,94 @@
+// The second rule: beside words that speak of secrets, and in what a secret file or command shows, values are left out that
+// no pattern knows. Code, hashes and ids stay.
+
+import { expect, test } from "bun:test"
+import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { redact, redactLine } from "../../src/text/redact/redact.ts"
+import { drawer } from "../support/planted.ts"
+
+const draw = drawer(3)
+const ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+const value = draw.of(ALNUM, 14)
+
+test.each([
+  ["a call", `await login("bob", "${value}")`],
+  ["prose", `sign in as bob / ${value} until Friday`],
+  ["a table's row", `| user | login |\n| ---- | ----- |\n| bob  | ${value} |`],
+  ["an entry below a name", `credentials:\n  bar: "${value}"`],
+  ["a protocol", `127.0.0.1:6379> AUTH ${value}`],
+  ["a row that failed", `Detail: Failing row contains (1, bob, ${value}).`],
+  ["another language", `das Passwort lautet ${value}`],
+  ["a value with blanks", `senha: ${value.slice(0, 5)} ${value.slice(5, 10)} 812`],
+  ["a value with a quote", `smtp.login('bob', '${value.slice(0, 7)}"${value.slice(7)}')`],
+])("%s", (_, text) => {
+  const shown = redact(text)
+  expect(shown).toContain("[values withheld]")
+  for (let at = 0; at + 5 <= value.length; at++) expect(shown).not.toContain(value.slice(at, at + 5))
+  expect(redact(shown)).toBe(shown)
+})
+
+test.each([
+  ["a prompt's command", "$ vault kv get -field=value secret/shop\nplainwords"],
+  ["a file's heading", "==> .env <==\nGREETING=plainwords"],
+  ["a patch", "*** Update File: config/master.key\n+plainwords"],
+])("what %s shows is left out whatever it looks like", (_, text) => {
+  expect(redact(text)).not.toContain("plainwords")
+  expect(redact(text)).toContain("[values withheld]")
+})
+
+test.each([
+  [".env", "read", { filePath: "/home/dev/shop/.env" }],
+  ["a printed environment", "bash", { command: "cd shop && printenv | sort" }],
+  ["a state", "bash", { command: "cat infra/terraform.tfstate" }],
+  ["a secret of Kubernetes", "bash", { command: "kubectl -n shop get secret db -o yaml" }],
+])("of %s only names are quoted; the part keeps the original", (_, tool, input) => {
+  const part = {
+    ...{ type: "tool", id: "p", callID: "c", tool, status: "completed", input, metadata: {}, removed: false },
+    output: "GREETING=hello world\nFAREWELL: bye",
+  } as Parameters<typeof sourceOf>[0]
+  expect(withoutSecrets(sourceOf(part)).output).toBe("GREETING= [values withheld]\nFAREWELL: [values withheld]")
+  expect(part.output).toContain("hello")
+})
+
+test.each([
+  "password: string",
+  "const token = getToken()",
+  "token.text",
+  "secretKeyRef:\n  name: db\n  key: password",
+  "apiKey: process.env.API_KEY",
+  "max_tokens: 400",
+  "fix token refresh (a1b2c3d)",
+  "3f786850e387550fdab836ed7e6dc881de23001b fix the login",
+  "session 123e4567-e89b-12d3-a456-426614174000 closed",
+  "webviewView.webview.onDidReceiveMessage((token) => {",
+  "const passwordService = new PasswordServiceFactory(mcpParams, runnerCwd)",
+  "func TestCredentialStoreEmptyBaseURL(t *testing.T) {",
+  "task_id: ses_39b7f65c2ffephtC1JYRZ2CETu (for resuming)",
+  'folded r4k9z2x1 · read · "session"',
+  "cp .env.example .env",
+  "Edit .env and set the variables it names",
+  "curl https://api.example.com/v1/orders?page=2",
+  "/private/tmp/go-build-E7DmT9/x_test.go:12: the login failed",
+])("%p stays as it is", (text) => {
+  expect(redact(text)).toBe(text)
+})
+
+test("a command with its token in a variable keeps its address", () => {
+  const command = 'curl -H "Authorization: Bearer $TOKEN" https://api.example.com/v1/orders'
+  expect(redact(command)).toBe(command)
+})
+
+test("raw text is redacted before it becomes one line", () => {
+  const shown = redactLine(`kind: Secret\ndata:\n  note: ${value.toLowerCase()}\nmetadata:\n  name: shop`)
+  expect(shown).not.toContain(value.toLowerCase().slice(0, 6))
+  expect(shown).toContain("name: shop")
+})
+
+test.each(
+  ["a ", "token a1B2 ", "$ vault kv get x\n", "/x", 'password="', "cat .env; ", "kubectl get ", "a1B2c3D4/"].map(
+    (piece) => [piece],
+  ),
+)("100 kB of %j take linear time", (piece) => {
+  const text = piece.repeat(Math.ceil(100_000 / piece.length))
+  expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
+})
