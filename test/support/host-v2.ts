@@ -136,6 +136,9 @@ export function fakeHostV2({
   /** The messages of a request, made again from what is stored. */
   const array = (): WireMessage[] => active().flatMap(wireOf)
 
+  /** The tools that the agent may call. */
+  const offered = () => Object.fromEntries(denied ? [] : [...tools].map(([name, { input }]) => [name, { input }]))
+
   return {
     messages,
     calls,
@@ -221,17 +224,26 @@ export function fakeHostV2({
         ],
         messages: array(),
         options: {},
-        tools: Object.fromEntries([...tools].flatMap(([name, { input }]) => (denied ? [] : [[name, { input }]]))),
+        tools: offered(),
       }
       await run("context", event)
       return checked(event)
     },
     /** What the summariser gets, and the summary of a plugin in place of its answer. */
     async compact(): Promise<SentV2> {
-      const event: Json = { sessionID, agent: "build", model, system: [], messages: array(), options: {} }
+      const event: Json = {
+        sessionID,
+        agent: "build",
+        model,
+        system: [],
+        messages: array(),
+        options: {},
+        tools: offered(),
+      }
       await run("compaction", event)
       const sent = checked(event)
       const given = (event.result as Json | undefined)?.summary
+      if (event.result !== undefined && (typeof given !== "string" || given === "")) throw new Error("malformed result")
       const summary = typeof given === "string" ? given : "the model's summary"
       messages.push({
         id: `msg_${String(++made).padStart(6, "0")}`,
