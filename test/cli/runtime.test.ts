@@ -77,6 +77,14 @@ test("without bun and opencode, it uses Node's own SQLite, or says what to do", 
   else expect(stderr).toMatch(/^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
 })
 
+test("the doctor says what reads the databases", async () => {
+  using bin = temporaryFolder()
+  const { stdout } = await onNode(linkCommands(bin.path, { opencode }), ["doctor"])
+  expect(stdout).toMatch(
+    nodeHasSqlite ? /runtime +Node [\d.]+, which has SQLite/ : /; databases are read by .*opencode/,
+  )
+})
+
 test("a bun that is really node does not start endless copies", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { bun: node })
@@ -103,8 +111,10 @@ test("a data folder relative to the working directory is found", async () => {
   symlinkSync(recorded.env.XDG_DATA_HOME, join(project.path, "data"))
   const path = linkCommands(bin.path, { opencode })
   const env = { XDG_DATA_HOME: "../data" }
-  const result = await onNode(path, ["inspect", recorded.session], env, join(project.path, "sub"))
-  expect(result).toEqual({ code: 0, stdout: expected, stderr: "" })
+  const { stderr, ...result } = await onNode(path, ["inspect", recorded.session], env, join(project.path, "sub"))
+  expect(result).toEqual({ code: 0, stdout: expected })
+  // a Node that reads the session itself also says that the plugin's own folder is another
+  expect(stderr).toMatch(/^(?:hudfold: XDG_DATA_HOME must be an absolute path and is ignored; [^\n]+\n)?$/)
 })
 
 test("the variable that turns OpenCode into Bun is not inherited by child processes", () => {
