@@ -47,6 +47,11 @@ const fold = z.strictObject({
     int(8000, 100_000_000),
     "The size in tokens that no request should exceed; older steps are folded harder to stay below it.",
   ),
+  compaction: withDefault(
+    z.boolean(),
+    false,
+    "OpenCode 2 only: a compaction leaves your words verbatim, a record of every step and the facts, in place of a summary that the model writes. It makes no call.",
+  ),
   protectedTools: withDefault(
     z.array(z.string()),
     [],

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { findCommand } from "../engine/launch.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { hasSqlite } from "../system/sqlite.ts"
 import { type CheckResult, fail, ok } from "./check.ts"
 
 const PATIENCE_MS = 15_000
@@ -52,6 +53,7 @@ function isOlder(version: string, needs: string): boolean {
 export function checkRuntime(env: Environment): CheckResult {
   const { bun, node } = process.versions
   if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
+  if (hasSqlite()) return ok("runtime", `Node ${node}, which has SQLite`)
   const other = findCommand("bun", env) ?? findCommand("opencode", env)
   const reads = other === undefined ? "no Bun on PATH, so databases are not read" : `databases are read by ${other}`
   return ok("runtime", `Node ${node}; ${reads}`)

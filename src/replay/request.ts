@@ -51,9 +51,7 @@ function split(pieces: readonly Piece[]): Piece[][] {
 /** Appends a HUD to the last message's last result, or to a user message; false when there is neither. */
 function addInside(message: Message, pieces: Piece[], hud: string): boolean {
   if (message.kind === "user") return pieces.push(piece("user", hud)) > 0
-  const last = message.parts.findLast(
-    (part) => part.type === "tool" && part.clearedMs === undefined && /^(?:completed|error)$/.test(part.status),
-  )
+  const last = message.parts.findLast((part) => part.type === "tool" && /^(?:completed|error)$/.test(part.status))
   const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
   const result = pieces[at]
   if (!result) return false

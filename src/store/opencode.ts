@@ -1,5 +1,5 @@
 // Reads sessions from OpenCode's own database while OpenCode may be running: read-only, never `immutable`, and in
-// transactions that last only as long as fetching the rows. For the CLI, not for a hook.
+// transactions that last only as long as fetching the rows. For the commands and for a recall, not for a hook.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { asc, desc, eq, isNull, sql } from "drizzle-orm"

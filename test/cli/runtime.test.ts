@@ -77,6 +77,14 @@ test("without bun and opencode, it uses Node's own SQLite, or says what to do", 
   else expect(stderr).toMatch(/^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
 })
 
+test("the doctor says what reads the databases", async () => {
+  using bin = temporaryFolder()
+  const { stdout } = await onNode(linkCommands(bin.path, { opencode }), ["doctor"])
+  expect(stdout).toMatch(
+    nodeHasSqlite ? /runtime +Node [\d.]+, which has SQLite/ : /; databases are read by .*opencode/,
+  )
+})
+
 test("a bun that is really node does not start endless copies", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { bun: node })

@@ -45,14 +45,16 @@ async function play(model: string, seed: number): Promise<{ turns: ModelRequest[
 }
 
 const WIRES: (readonly [Template, string, number])[] = [
-  ["mistral", "scripted/devstral-small", 1],
+  ["mistral", "mistral/mistral-large-latest", 1],
   ["gemma", "scripted/gemma-3-27b-it", 2],
   ["copilot", "github-copilot/gpt-4.1", 3],
+  ["responses", "openai/gpt-5", 7],
+  ["gemini", "google/gemini-3-pro-preview", 8],
   ["chat", CHAT_60K, 4],
   ["anthropic", CLAUDE_60K, 5],
 ]
 
-describe.each(sample(WIRES, ["mistral", "gemma", "copilot"]))(
+describe.each(sample(WIRES, ["mistral", "gemma", "copilot", "responses", "gemini"]))(
   "a random session on the %s wire",
   (wire, model, seed) => {
     test(

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path"
 export type ModelSpec = {
   provider: string
   id: string
-  npm: "@ai-sdk/openai-compatible" | "@ai-sdk/anthropic"
+  npm: `@ai-sdk/${"openai-compatible" | "openai" | "anthropic" | "google" | "mistral"}`
   limit?: { context: number; output: number }
   /** per million tokens, in dollars */
   cost?: { input: number; output: number; cache_read: number; cache_write: number }

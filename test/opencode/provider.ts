@@ -1,9 +1,10 @@
-// A scripted language model on 127.0.0.1, the only fake part when the demo and the tests run OpenCode. It speaks the OpenAI
-// chat-completions and the Anthropic messages protocol, records every request and answers from a script. Title and
-// compaction requests get a standard answer.
+// A scripted language model on 127.0.0.1, the only fake part when the demo and the tests run OpenCode. It speaks OpenAI's
+// chat completions and Responses, Anthropic's messages and Gemini's protocol, records every request and answers from a
+// script. Title and compaction requests get a standard answer.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { asChat } from "./as-chat.ts"
 import { type MarkedCache, newMarkedCache } from "./marked-cache.ts"
 import {
   type Body,
@@ -112,6 +113,8 @@ export async function startProvider(script: Script = []): Promise<Provider> {
 function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/chat/completions")) return "openai"
   if (path.endsWith("/messages")) return "anthropic"
+  if (path.endsWith("/responses")) return "responses"
+  if (path.includes(":streamGenerateContent")) return "gemini"
   return undefined
 }
 
@@ -125,7 +128,7 @@ async function receive(
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   const raw = Buffer.concat(chunks).toString("utf8")
-  const body = JSON.parse(raw) as Body
+  const body = asChat(wire, JSON.parse(raw) as Body)
   const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
   const session = headers["x-session-id"] ?? headers["x-session-affinity"] ?? ""
   const caller = callerOf(body, headers)
@@ -136,7 +139,7 @@ async function receive(
     wire,
     caller,
     session,
-    model: body.model ?? "",
+    model: body.model ?? /models\/([^/:]+):/.exec(incoming.url ?? "")?.[1] ?? "",
     path: incoming.url ?? "",
     headers,
     body,

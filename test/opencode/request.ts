@@ -1,7 +1,8 @@
 // A request as the scripted provider received it, and functions to read it whatever its protocol. Nothing here depends on
 // the plugin: a HUD is found by its tags.
 
-export type Wire = "openai" | "anthropic"
+/** OpenAI's chat completions, which others speak too, and its Responses; Anthropic's messages; Gemini's streamGenerateContent. */
+export type Wire = "openai" | "responses" | "anthropic" | "gemini"
 
 /** Who sent it: the agent of a session, an agent started by the task tool, or one of OpenCode's own helpers. */
 export type Caller = "main" | "child" | "title" | "compaction"
@@ -17,6 +18,7 @@ export type ModelRequest = {
   model: string
   path: string
   headers: Readonly<Record<string, string>>
+  /** with the conversation in `messages`, see `asChat` */
   body: Body
   /** the body's bytes as received */
   raw: string

@@ -1,14 +1,16 @@
 // What providers' chat templates demand of a request. A provider that finds one of these faults rejects the request, bills it
 // as another kind, or answers as if the conversation were another.
 
+import type { GeminiContent, ResponsesItem } from "./as-chat.ts"
 import { type Message, type ModelRequest, messagesOf } from "./request.ts"
 
 /**
- * `anthropic`: the messages API. The others speak OpenAI's chat protocol: `chat` without further demands; `mistral` takes no
- * user message right after a tool's result; `gemma` demands that user and assistant alternate; `copilot` bills a request
- * whose last message is the user's.
+ * `anthropic`, `responses` and `gemini` are protocols. The others speak OpenAI's chat protocol: `chat` without further
+ * demands; `mistral` takes no user message right after a tool's result, and its template demands that user and assistant
+ * alternate where nothing is called; `gemma` demands that they always do; `copilot` bills a request whose last message is
+ * the user's.
  */
-export type Template = "anthropic" | "chat" | "mistral" | "gemma" | "copilot"
+export type Template = "anthropic" | "responses" | "gemini" | "chat" | "mistral" | "gemma" | "copilot"
 
 /** What OpenCode puts between a tool's result and a user message for Mistral models. */
 const INSERTED = "Done."
@@ -21,6 +23,8 @@ export function faultsOf(request: ModelRequest, template: Template, opensTurn: b
   if (roles.at(-1) === "assistant") faults.push("the last message is the assistant's")
   if (template === "mistral") faults.push(...mistralFaults(messages))
   if (template === "gemma") faults.push(...gemmaFaults(roles))
+  if (template === "responses") faults.push(...responsesFaults(JSON.parse(request.raw)))
+  if (template === "gemini") faults.push(...geminiFaults(JSON.parse(request.raw)))
   if (template === "copilot" && (roles.at(-1) === "user") !== opensTurn)
     faults.push(`the last message is the ${roles.at(-1)}'s`)
   return faults
@@ -79,6 +83,38 @@ function unpaired(calls: readonly string[], results: readonly string[], seen: Se
   return faults
 }
 
+/** Reasoning belongs to the item after it, which must be the assistant's; every text and every output is there. */
+function responsesFaults({ input }: { input: readonly ResponsesItem[] }): string[] {
+  return input.flatMap((item, at) => {
+    const next = input[at + 1]
+    const isFollowed = next?.role === "assistant" || next?.type === "function_call" || next?.type === "reasoning"
+    if (item.type === "reasoning" && !isFollowed) return [`item ${at}: reasoning without what follows it`]
+    if (item.type === "function_call_output" && typeof item.output !== "string") return [`item ${at}: no output`]
+    return []
+  })
+}
+
+/**
+ * The first content is the user's; a model's content comes after a user's; its calls are answered at once, as many as there
+ * are, by name and in order; and within the running turn the first call of each step has its signature.
+ */
+function geminiFaults({ contents }: { contents: readonly GeminiContent[] }): string[] {
+  const faults = contents[0]?.role === "user" ? [] : ["content 0 is not the user's"]
+  const turn = contents.findLastIndex(({ role, parts }) => role === "user" && parts?.some(({ text }) => text))
+  contents.forEach(({ role, parts = [] }, at) => {
+    if (parts.length === 0) faults.push(`content ${at} is empty`)
+    if (role === "model" && contents[at - 1]?.role === "model")
+      faults.push(`content ${at} is the second of the model's`)
+    const before = contents[at - 1]?.parts?.flatMap(({ functionCall }) => functionCall?.name ?? []) ?? []
+    const answers = parts.flatMap(({ functionResponse }) => functionResponse?.name ?? [])
+    if (before.join() !== answers.join())
+      faults.push(`content ${at}: calls ${before.join()}, answers ${answers.join()}`)
+    const [call] = parts.filter(({ functionCall }) => functionCall)
+    if (at > turn && call && !call.thoughtSignature) faults.push(`content ${at}: a call without its signature`)
+  })
+  return faults
+}
+
 /** An assistant's message on OpenAI's protocol may have an empty text beside its calls. */
 function emptyTexts(message: Message, at: number): string[] {
   const beside = message.role === "tool" || message.tool_calls !== undefined
@@ -89,12 +125,15 @@ function emptyTexts(message: Message, at: number): string[] {
 }
 
 function mistralFaults(messages: readonly Message[]): string[] {
-  return messages.flatMap((message, at) => {
+  const spoken = messages.flatMap(({ role, tool_calls: calls }) => (role === "tool" || calls ? [] : (role ?? "")))
+  const twice = spoken.flatMap((role, at) => (role === spoken[at - 1] ? [`the ${role} speaks twice in a row`] : []))
+  const after = messages.flatMap((message, at) => {
     if (messages[at - 1]?.role !== "tool") return []
     if (message.role === "user") return [`message ${at} is the user's, after a result`]
     const isInserted = message.role === "assistant" && textOf(message) === INSERTED && !message.tool_calls
     return isInserted ? [`message ${at} is an answer that nobody gave, after a result`] : []
   })
+  return [...twice, ...after]
 }
 
 /** The results of one step count as one message of the user. */

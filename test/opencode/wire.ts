@@ -1,5 +1,5 @@
-// Encodes a scripted reply as server-sent events of the OpenAI chat-completions or the Anthropic messages protocol. Only the
-// fields that OpenCode's providers read are included.
+// Encodes a scripted reply as server-sent events of one of the protocols. Only the fields that OpenCode's providers read are
+// included.
 
 import type { Usage, Wire } from "./request.ts"
 
@@ -29,12 +29,13 @@ export type Numbered = Reply & { id: string; model: string; counted: Usage }
 
 /** The events of an answer; with `hang`, only those before it stops. */
 export function encodeReply(wire: Wire, reply: Numbered): string[] {
-  return wire === "openai" ? encodeOpenai(reply) : encodeAnthropic(reply)
+  return ENCODERS[wire](reply)
 }
 
 export function encodeError(wire: Wire, status: number, message: string): string {
   const type = status === 429 ? "rate_limit_error" : status >= 500 ? "api_error" : "invalid_request_error"
-  if (wire === "openai") return JSON.stringify({ error: { message, type, code: null, param: null } })
+  if (wire === "openai" || wire === "responses")
+    return JSON.stringify({ error: { message, type, code: null, param: null } })
   return JSON.stringify({ type: "error", error: { type, message } })
 }
 
@@ -49,8 +50,8 @@ function textOf(reply: Reply): string {
 
 function encodeOpenai(reply: Numbered): string[] {
   const head = { id: `chatcmpl-${reply.id}`, object: "chat.completion.chunk", created: 1, model: reply.model }
-  const chunk = (delta: object, finish: string | null = null) =>
-    `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const chunk = (delta: object, finish: string | null = null, fields: object = {}) =>
+    `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: finish }], ...fields })}\n\n`
   const events = [chunk({ role: "assistant", content: "" })]
   if (reply.thinking) events.push(chunk({ reasoning_content: reply.thinking }))
   for (const piece of pieces(textOf(reply))) events.push(chunk({ content: piece }))
@@ -60,7 +61,6 @@ function encodeOpenai(reply: Numbered): string[] {
     const made = { name: call.name, arguments: JSON.stringify(call.arguments) }
     events.push(chunk({ tool_calls: [{ index, id: callId(reply, call, index), type: "function", function: made }] }))
   })
-  events.push(chunk({}, calls.length > 0 ? "tool_calls" : "stop"))
   const { input, output, cacheRead, cacheWrite } = reply.counted
   const prompt = input + cacheRead + cacheWrite
   const usage = {
@@ -69,7 +69,8 @@ function encodeOpenai(reply: Numbered): string[] {
     total_tokens: prompt + output,
     prompt_tokens_details: { cached_tokens: cacheRead },
   }
-  events.push(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`, "data: [DONE]\n\n")
+  // OpenAI reports usage in a chunk without choices, which Mistral's client does not take; all take it in the last one
+  events.push(chunk({}, calls.length > 0 ? "tool_calls" : "stop", { usage }), "data: [DONE]\n\n")
   return events
 }
 
@@ -123,6 +124,90 @@ function encodeAnthropic(reply: Numbered): string[] {
   )
   events.push(event("message_stop", {}))
   return events
+}
+
+function encodeResponses(reply: Numbered): string[] {
+  const { id, counted } = reply
+  const events: string[] = []
+  const event = (type: string, fields: object) =>
+    void events.push(`data: ${JSON.stringify({ type, sequence_number: events.length, ...fields })}\n\n`)
+  let index = 0
+  const item = (given: { id: string; type: string }, done: object, deltas: () => void) => {
+    event("response.output_item.added", { output_index: index, item: given })
+    deltas()
+    if (!reply.hang) event("response.output_item.done", { output_index: index, item: { ...given, ...done } })
+    index++
+  }
+  event("response.created", { response: { id: `resp_${id}`, created_at: 1, model: reply.model } })
+  if (reply.thinking) {
+    const [item_id, encrypted_content] = [`rs_${id}`, Buffer.from(`sealed ${id}`).toString("base64")]
+    const summary = [{ type: "summary_text", text: reply.thinking }]
+    item({ id: item_id, type: "reasoning" }, { encrypted_content, summary }, () => {
+      event("response.reasoning_summary_part.added", { item_id, summary_index: 0 })
+      event("response.reasoning_summary_text.delta", { item_id, summary_index: 0, delta: reply.thinking })
+    })
+  }
+  const text = textOf(reply)
+  if (text) {
+    const content = [{ type: "output_text", text, annotations: [] }]
+    item({ id: `msg_${id}`, type: "message" }, { role: "assistant", content }, () => {
+      for (const delta of pieces(text)) event("response.output_text.delta", { item_id: `msg_${id}`, delta })
+    })
+  }
+  if (reply.hang) return events
+  const calls = reply.calls ?? []
+  calls.forEach((call, at) => {
+    const [item_id, args] = [`fc_${id}_${at}`, JSON.stringify(call.arguments)]
+    const made = {
+      id: item_id,
+      type: "function_call",
+      call_id: callId(reply, call, at),
+      name: call.name,
+      arguments: "",
+    }
+    item(made, { arguments: args, status: "completed" }, () =>
+      event("response.function_call_arguments.delta", { item_id, output_index: index, delta: args }),
+    )
+  })
+  const input = counted.input + counted.cacheRead + counted.cacheWrite
+  const usage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: counted.cacheRead },
+    output_tokens: counted.output,
+    output_tokens_details: { reasoning_tokens: 0 },
+  }
+  event("response.completed", { response: { incomplete_details: null, usage } })
+  return events
+}
+
+function encodeGemini(reply: Numbered): string[] {
+  const event = (parts: object[], fields: object = {}) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, ...fields }] })}\n\n`
+  const signature = { thoughtSignature: Buffer.from(`signed ${reply.id}`).toString("base64") }
+  const events = reply.thinking ? [event([{ text: reply.thinking, thought: true }])] : []
+  for (const text of pieces(textOf(reply))) events.push(event([{ text }]))
+  if (reply.hang) return events
+  // the first call of a step carries the signature
+  reply.calls?.forEach(({ name, arguments: args }, at) => {
+    events.push(event([{ functionCall: { name, args }, ...(at === 0 ? signature : {}) }]))
+  })
+  const { input, output, cacheRead, cacheWrite } = reply.counted
+  const prompt = input + cacheRead + cacheWrite
+  const usageMetadata = {
+    promptTokenCount: prompt,
+    cachedContentTokenCount: cacheRead,
+    candidatesTokenCount: output,
+    totalTokenCount: prompt + output,
+  }
+  const end = { candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }], usageMetadata }
+  return [...events, `data: ${JSON.stringify(end)}\n\n`]
+}
+
+const ENCODERS: Readonly<Record<Wire, (reply: Numbered) => string[]>> = {
+  openai: encodeOpenai,
+  responses: encodeResponses,
+  anthropic: encodeAnthropic,
+  gemini: encodeGemini,
 }
 
 function callId(reply: Numbered, call: ToolCall, index: number): string {

@@ -88,6 +88,38 @@ describe("under plain Node, without Bun", () => {
   }, 30_000)
 })
 
+test("under plain Node in OpenCode 2: HUD, folds, recall, and the store's file where Node has SQLite", async () => {
+  const fake = join(folder, "host-v2.js")
+  const built = await Bun.build({ entrypoints: [join(root, "test/support/host-v2.ts")], target: "node" })
+  await Bun.write(fake, built.outputs[0] as Blob)
+  const program = `
+    const { default: plugin } = await import(${JSON.stringify(join(root, "dist/plugin.js"))})
+    const { fakeHostV2, textsOf, toolV2, heard } = await import(${JSON.stringify(fake)})
+    const host = fakeHostV2()
+    const cleanup = await plugin.setup(host.context({ deadlineMs: 5000, fold: { maxContextTokens: 8000 } }))
+    host.user("make the login test pass on node 22, please")
+    let texts = []
+    for (let n = 0; n < 20; n++) {
+      texts = textsOf((await host.request()).messages)
+      const listing = Array.from({ length: 300 }, (_, i) => "export const value" + n + "_" + i + " = " + i).join("\\n")
+      host.answer([toolV2("call_" + n, "read", { path: "src/file-" + n + ".ts" }, listing)])
+      await heard()
+    }
+    const recalled = await host.call("hud_recall", { steps: "1" })
+    host.end()
+    await heard()
+    await cleanup()
+    host.unload()
+    console.log(JSON.stringify({ bun: typeof Bun, hud: texts.at(-1).startsWith("<hud>"), record: texts.some((text) => text.startsWith("Steps 1-")), recalled: recalled.includes("value0_299") }))`
+  const data = join(folder, "data-v2")
+  const { stdout, stderr } = await run("node", ["--input-type=module", "-e", program], {
+    env: { PATH: process.env.PATH ?? "", XDG_DATA_HOME: data },
+  })
+  expect(stderr).toBe("")
+  expect(JSON.parse(stdout)).toEqual({ bun: "undefined", hud: true, record: true, recalled: true })
+  expect(existsSync(join(data, "opencode-hudfold/hud.db"))).toBe(nodeHasSqlite)
+}, 30_000)
+
 describe("where OpenCode 2 looks", () => {
   // under plain Node, with none of the terminal's libraries
   const loaded = async (target: string) => {

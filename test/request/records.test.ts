@@ -98,6 +98,21 @@ test("an answer that stays leaves the record the summary that stands in its text
   expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\nrecord 2-3, 1", "assistant: done", "user: and?"])
 })
 
+test("for models that take no user's message after a result, both stand in a result even where OpenCode cleared it", () => {
+  const session = step(step(step(new SessionBuilder().user("go"))))
+  for (const at of [1, 3]) {
+    const state = session.messages[at]?.parts.find(({ type }) => type === "tool")?.state
+    if (state) state.time = { ...state.time, compacted: 1 }
+  }
+  const hud: Placement = { slot: "tool", text: "<hud>\nfiles\n</hud>" }
+  const messages = applied(session, foldsOf(session, 2), { hud, records: "result" })
+  const cleared = "assistant: [Old tool result content cleared]\n\n"
+  expect(outline(messages)).toEqual(["user: go", `${cleared}record 2, 1`, `${cleared}${hud.text}`])
+  for (const { parts } of messages) for (const { state } of parts) expect(state?.time?.compacted).toBeUndefined()
+  applyChange(messages, { folds: new Map(), hud: NO_HUD, records: "result" })
+  expect(messages).toEqual(session.messages)
+})
+
 test("a HUD text that stays is not lost when a record makes one of two user messages", () => {
   const session = step(new SessionBuilder().user("go")).user("and?")
   const hud: Placement = { slot: "sticky", anchors: [{ after: session.id(0), text: "<hud>\nfiles\n</hud>" }] }

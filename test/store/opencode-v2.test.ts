@@ -9,48 +9,15 @@ import type { HostMessage } from "../../src/host/v1/message.ts"
 import { openOpencode } from "../../src/store/opencode.ts"
 import { visibleMessages } from "../../src/store/recording.ts"
 import { type Stored, storedOf, toolV2 } from "../support/host-v2.ts"
+import { opencodeDatabase, V1_TABLES, V2_TABLES } from "../support/opencode-database.ts"
 import { bash, failedTool, read, SessionBuilder, usage } from "../support/session.ts"
 import { temporaryFolder } from "./support.ts"
 
 const folder = temporaryFolder()
 afterAll(() => folder[Symbol.dispose]())
 
-const V1_TABLES = `
-  CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
-    version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
-  CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
-  CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);`
-const V2_TABLES = `
-  CREATE TABLE session_v2 (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, fork_session_id TEXT, directory TEXT,
-    title TEXT, version TEXT, cost REAL, revert TEXT, agent TEXT, model TEXT, time_created INTEGER, time_updated INTEGER);
-  CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER,
-    time_updated INTEGER, data TEXT);`
-
 let files = 0
-function database(...tables: string[]) {
-  const path = join(folder.path, `opencode-${++files}.db`)
-  const file = new Database(path)
-  for (const statements of tables) file.exec(statements)
-  const v1 = (id: string, updated: number, messages: readonly HostMessage[] = [], parent: string | null = null) => {
-    const row = [id, "prj", parent, "slug", "/home/dev/shop", `one ${id}`, "1.18.33", null, 1, updated]
-    file.query("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(...row)
-    for (const { info, parts } of messages) {
-      const created = info.time?.created ?? 0
-      file.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`${info.id}`, id, created, JSON.stringify(info))
-      for (const part of parts)
-        file.query("INSERT INTO part VALUES (?, ?, ?, ?)").run(`${part.id}`, `${info.id}`, id, JSON.stringify(part))
-    }
-  }
-  const v2 = (id: string, updated: number, messages: readonly Stored[] = [], parent: string | null = null) => {
-    const row = [id, "prj", parent, null, "/home/dev/shop", `two ${id}`, "2.0.20", 0, null, "build", "{}", 1, updated]
-    file.query("INSERT INTO session_v2 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(...row)
-    for (const [seq, { id: message, type, ...data }] of messages.entries())
-      file
-        .query("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)")
-        .run(`${id}${message}`, id, type, seq, updated, updated, JSON.stringify(data))
-  }
-  return { path, v1, v2, close: () => file.close() }
-}
+const database = (...tables: string[]) => opencodeDatabase(join(folder.path, `opencode-${++files}.db`), ...tables)
 
 const worked = () => {
   const session = new SessionBuilder().user("make the login test pass on node 22, please")
@@ -178,7 +145,7 @@ test("the doctor finds the newest calls of both hosts", async () => {
     { info: { id: "a", role: "assistant", finish: "stop", agent: "plan", time: { created: 50 } }, parts: [] },
   ])
   v2("ses_one", 40, [answer("m1", "Hello.")])
-  v2("ses_two", 60, [answer("m1", "Hello.")])
+  v2("ses_two", 60, [answer("m2", "Hello.")])
   close()
   const { sessions } = await readDatabases(join(folder.path, "none.db"), { OPENCODE_DB: path, XDG_DATA_HOME: data })
   expect(sessions?.map(({ id, agent }) => `${id} ${agent}`)).toEqual(["ses_two build", "ses_one build"])

@@ -15,7 +15,9 @@ export const CHAT_LARGE = "scripted/large"
 export const EPISODE_MODELS: readonly ModelSpec[] = [
   { provider: "scripted", id: "small", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
   { provider: "scripted", id: "large", npm: "@ai-sdk/openai-compatible", limit: { context: 2_000_000, output: 8_000 } },
-  { provider: "scripted", id: "devstral-small", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
+  { provider: "mistral", id: "mistral-large-latest", npm: "@ai-sdk/mistral", limit: LIMIT },
+  { provider: "openai", id: "gpt-5", npm: "@ai-sdk/openai", limit: LIMIT, reasoning: true },
+  { provider: "google", id: "gemini-3-pro-preview", npm: "@ai-sdk/google", limit: LIMIT, reasoning: true },
   { provider: "scripted", id: "gemma-3-27b-it", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
   { provider: "github-copilot", id: "gpt-4.1", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
   { provider: "scripted-anthropic", id: "claude-haiku-4-5", npm: "@ai-sdk/anthropic", limit: LIMIT, reasoning: true },

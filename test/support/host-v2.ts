@@ -64,18 +64,31 @@ export function loadedModule(module: Json): { id: string; setup(context: object)
   return plugin as never
 }
 
-export type FakeOptions = { model?: object; stored?: readonly Stored[]; directory?: string; sessionID?: string }
+type Listener = (event: object | undefined) => void
+
+export type FakeOptions = {
+  model?: object
+  /** what `model.list` answers */
+  models?: readonly object[]
+  stored?: readonly Stored[]
+  directory?: string
+  sessionID?: string
+  /** who hears events; locations of one process share it */
+  listeners?: Set<Listener>
+}
 
 export function fakeHostV2({
   model = MODEL_V2,
+  models = [model],
   stored = [],
   directory = "/home/dev/shop",
   sessionID = "ses_v2",
+  listeners = new Set(),
 }: FakeOptions = {}) {
   const messages: Stored[] = [...stored]
   const hooks: [string, Hook][] = []
   const tools = new Map<string, Tool>()
-  const listeners = new Set<(event: object | undefined) => void>()
+  const streams = new Set<Listener>()
   let made = messages.length
   let denied = false
   const calls = { context: 0, list: 0 }
@@ -91,6 +104,7 @@ export function fakeHostV2({
       wake()
     }
     listeners.add(listener)
+    streams.add(listener)
     try {
       for (;;) {
         while (queue.length > 0) {
@@ -111,11 +125,19 @@ export function fakeHostV2({
     for (const [hook, callback] of hooks) if (hook === name) await callback(event)
   }
 
+  /** What is stored from the last compaction on. */
+  const active = () =>
+    messages.slice(
+      Math.max(
+        0,
+        messages.findLastIndex(({ type }) => type === "compaction"),
+      ),
+    )
   /** The messages of a request, made again from what is stored. */
-  function array(): WireMessage[] {
-    const from = messages.findLastIndex(({ type }) => type === "compaction")
-    return messages.slice(Math.max(0, from)).flatMap(wireOf)
-  }
+  const array = (): WireMessage[] => active().flatMap(wireOf)
+
+  /** The tools that the agent may call. */
+  const offered = () => Object.fromEntries(denied ? [] : [...tools].map(([name, { input }]) => [name, { input }]))
 
   return {
     messages,
@@ -138,7 +160,7 @@ export function fakeHostV2({
         },
         async context() {
           calls.context++
-          return { location: {}, data: structuredClone(messages) }
+          return { location: {}, data: structuredClone(active()) }
         },
       },
       tool: {
@@ -150,7 +172,7 @@ export function fakeHostV2({
       model: {
         async list() {
           calls.list++
-          return { location: {}, data: [model] }
+          return { location: {}, data: models }
         },
       },
       event: { subscribe },
@@ -159,7 +181,7 @@ export function fakeHostV2({
     hook: (name: string, callback: Hook): void => void hooks.push([name, callback]),
     /** Ends the streams and hooks, as after a plugin's cleanup. */
     unload(): void {
-      for (const listener of listeners) listener(undefined)
+      for (const listener of streams) listener(undefined)
       hooks.length = 0
       tools.clear()
     },
@@ -202,17 +224,26 @@ export function fakeHostV2({
         ],
         messages: array(),
         options: {},
-        tools: Object.fromEntries([...tools].flatMap(([name, { input }]) => (denied ? [] : [[name, { input }]]))),
+        tools: offered(),
       }
       await run("context", event)
       return checked(event)
     },
     /** What the summariser gets, and the summary of a plugin in place of its answer. */
     async compact(): Promise<SentV2> {
-      const event: Json = { sessionID, agent: "build", model, system: [], messages: array(), options: {} }
+      const event: Json = {
+        sessionID,
+        agent: "build",
+        model,
+        system: [],
+        messages: array(),
+        options: {},
+        tools: offered(),
+      }
       await run("compaction", event)
       const sent = checked(event)
       const given = (event.result as Json | undefined)?.summary
+      if (event.result !== undefined && (typeof given !== "string" || given === "")) throw new Error("malformed result")
       const summary = typeof given === "string" ? given : "the model's summary"
       messages.push({
         id: `msg_${String(++made).padStart(6, "0")}`,

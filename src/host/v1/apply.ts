@@ -271,15 +271,21 @@ function lastResult({ parts }: HostMessage): Result | undefined {
     const part = parts[at]
     const state = part?.type === "tool" ? part.state : undefined
     if (!part || !state) continue
-    if (state.status === "completed" && typeof state.output === "string" && !state.time?.compacted)
-      return { at, part, field: "output" }
+    if (state.status === "completed" && typeof state.output === "string") return { at, part, field: "output" }
     if (state.status === "error" && typeof state.error === "string") return { at, part, field: "error" }
   }
   return
 }
 
+/** What OpenCode sends in place of an output that it cleared. */
+const CLEARED = "[Old tool result content cleared]"
+
 function resultWith({ part, field }: Result, text: string): HostPart {
-  return { ...part, state: { ...part.state, [field]: part.state?.[field] + GAP + text } }
+  const { state } = part
+  if (!state?.time?.compacted) return { ...part, state: { ...state, [field]: state?.[field] + GAP + text } }
+  // OpenCode would send its placeholder alone
+  const { compacted: _, ...time } = state.time
+  return { ...part, state: { ...state, time, attachments: [], output: CLEARED + GAP + text } }
 }
 
 /** A copy of the message with a text at the end of one of its results. */

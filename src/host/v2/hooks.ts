@@ -3,19 +3,21 @@
 import { compactionFacts, paragraph } from "../../hud/prompts.ts"
 import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import type { ModelName } from "../../session/conversation.ts"
+import type { Message, ModelName } from "../../session/conversation.ts"
 import { findingsOf } from "../../session/findings.ts"
 import { within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HookContext, recordReading, restoreSession } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { modelOf } from "../models.ts"
+import type { Session } from "../sessions.ts"
 import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
 import { onMessages } from "../v1/messages.ts"
 import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
 import type { Known } from "./known.ts"
 import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
+import { type RecordSummary, recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
   known: Known
@@ -49,7 +51,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const isKnown = isNew === undefined || context.known.has(event.sessionID, isNew)
   const learning = Promise.allSettled([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)])
   await within(learning, MAX_LEARNING_MS)
-  if (model) context.models.note({ id: model.modelID, providerID: model.providerID, ...context.models.listed(model) })
+  note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
@@ -74,6 +76,11 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     if (messages) event.messages = messages
     if (system) event.system = system
   }
+}
+
+/** Takes a model's limits and prices from OpenCode's list. */
+function note({ models }: HookContextV2, model: ModelName | undefined): void {
+  if (model) models.note({ id: model.modelID, providerID: model.providerID, ...models.listed(model) })
 }
 
 function read(
@@ -109,7 +116,10 @@ function describedSystem({ options }: HookContextV2, system: unknown): unknown[]
 
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
-  const reading = read(context, event, modelIn(event))
+  const model = modelIn(event)
+  await within(context.learnModels(), MAX_LEARNING_MS).catch(() => undefined)
+  note(context, model)
+  const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
   const conversation = conversationOf(reading.messages)
@@ -120,11 +130,21 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
     session.ledger.accept(ledger)
     recordReading(context, session, conversation, ledger, [])
   }
+  // the agent's tools, where OpenCode says them
+  const tools = asRecord(event.tools)
+  const canRecall = tools === undefined || tools[RECALL_TOOL] !== undefined
   const shorten = shortenTranscript(context, session, reading.messages)
   const { facts: known } = session.ledger
   const facts = context.options.hud.enabled
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
+  const summary = canRecall ? summaryFor(context, session, conversation, facts) : undefined
+  if (summary)
+    return () => {
+      session.folding = summary.folding
+      context.store.use((store) => store.saveFolds(session.id, summary.folded))
+      event.result = { summary: summary.text }
+    }
   if (!shorten && facts === undefined) return
   return () => {
     shorten?.()
@@ -132,6 +152,24 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
     event.messages = [...reading.written(), ...told]
   }
+}
+
+/** Share of the size at which OpenCode compacts that a summary of ours may take. */
+const MAX_SUMMARY_SHARE = 0.25
+
+/** Undefined when the model is to write it: the options say so, nothing can be recalled, or ours would be incomplete or too long. */
+function summaryFor(
+  { options, models, store, env }: HookContextV2,
+  session: Session,
+  conversation: readonly Message[],
+  facts: string | undefined,
+): RecordSummary | undefined {
+  const { fold } = options
+  if (!fold.enabled || !fold.compaction || !store.isReady()) return
+  const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
+  const summary = recordSummary(conversation, session.ledger.read(conversation), session.folding, facts, env)
+  const most = MAX_SUMMARY_SHARE * (compactsAt ?? contextLimit ?? 0)
+  return summary && summary.tokens <= most ? summary : undefined
 }
 
 /** The model that the session last called, for what is announced of it. */

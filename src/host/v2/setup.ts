@@ -6,7 +6,6 @@ import { join } from "node:path"
 import * as z from "zod/mini"
 import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { fromStored } from "../../store/stored-v2.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
@@ -20,6 +19,7 @@ import { eventV1 } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
 import { listOf, type SetupContext } from "./message.ts"
+import { storedSources } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
 export function isHostV2(context: unknown): context is SetupContext {
@@ -41,20 +41,8 @@ const MODELS_AGE_MS = 5 * 60_000
 /** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
   const directory = directoryOf(host)
-  const stored = async (sessionID: string) => {
-    const list = listOf(await host.session?.context?.({ sessionID }))
-    return list && fromStored(list, sessionID)
-  }
-  const made = make({
-    directory,
-    client: logClient(),
-    messages: (sessionID) => stored(sessionID).catch(() => undefined),
-    async message(sessionID, messageID) {
-      const messages = await stored(sessionID)
-      if (!messages) throw new Error("OpenCode did not return the stored messages")
-      return messages.find(({ info }) => info.id === messageID)
-    },
-  })
+  const { recent, ...sources } = storedSources(host)
+  const made = make({ directory, client: logClient(), ...sources })
   if (!made) return
   const known = createKnown()
   let listedMs = 0
@@ -62,7 +50,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     ...made.context,
     known,
     async learn(sessionID) {
-      known.learn(sessionID, (await stored(sessionID)) ?? [])
+      known.learn(sessionID, (await recent(sessionID)) ?? [])
     },
     async learnModels() {
       if (Date.now() - listedMs < MODELS_AGE_MS) return

@@ -9,7 +9,11 @@ import { fakeHostV2, heard, loadedModule, type Stored, textsOf, toolV2, USAGE } 
 
 const DEADLINE_MS = 5000
 // the smallest ceiling, so that nearly every session is folded
-const OPTIONS = { store: { enabled: false }, deadlineMs: DEADLINE_MS, fold: { maxContextTokens: 8000 } }
+const OPTIONS = {
+  store: { enabled: false },
+  deadlineMs: DEADLINE_MS,
+  fold: { maxContextTokens: 8000, compaction: true },
+}
 const plugin = loadedModule(module)
 const load = async (context: object) => (await plugin.setup(context)) as () => Promise<void>
 
@@ -55,6 +59,7 @@ const session = fc.array(
 
 test("sessions of any shape go out whole: the host takes them, no word of the user is lost, nothing is modified", async () => {
   let folded = 0
+  let summarised = 0
   await fc.assert(
     fc.asyncProperty(session, async (pieces) => {
       const host = fakeHostV2()
@@ -76,11 +81,21 @@ test("sessions of any shape go out whole: the host takes them, no word of the us
         expect(texts.filter((text) => said.includes(text))).toEqual(said)
         if (texts.some((text) => /^(?:Steps? \d|folded r)/.test(text))) folded++
       }
+      // a compaction that no model writes has the user's words too
+      const words = host.messages.flatMap(({ type, text }) => (type === "user" ? [String(text)] : []))
+      await host.compact()
+      const summary = String(host.messages.at(-1)?.summary)
+      if (summary !== "the model's summary") {
+        summarised++
+        for (const text of words) expect(summary).toContain(text)
+      }
+      expect(textsOf((await host.request()).messages)[0]).toContain(summary)
       await cleanup()
     }),
     { numRuns: 25 },
   )
   expect(folded).toBeGreaterThan(50)
+  expect(summarised).toBeGreaterThan(20)
 }, 120_000)
 
 test("whatever is passed in place of messages, the hooks resolve and leave it as it is", async () => {

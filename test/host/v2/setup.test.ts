@@ -5,20 +5,34 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as module from "../../../src/plugin.ts"
+import { readStatus, statusFolder } from "../../../src/status/files.ts"
 import { openStore } from "../../../src/store/open.ts"
-import { fakeHostV2, heard, loadedModule, PARTIAL_CONTEXT, textsOf, toolV2 } from "../../support/host-v2.ts"
+import {
+  type FakeOptions,
+  fakeHostV2,
+  heard,
+  loadedModule,
+  MODEL_V2,
+  PARTIAL_CONTEXT,
+  textsOf,
+  toolV2,
+  USAGE,
+} from "../../support/host-v2.ts"
+import { opencodeDatabase, V2_TABLES } from "../../support/opencode-database.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "host-v2-"))
-const before = process.env.HUDFOLD_DATA
+const before = { HUDFOLD_DATA: process.env.HUDFOLD_DATA, OPENCODE_DB: process.env.OPENCODE_DB }
 beforeAll(async () => {
   process.env.HUDFOLD_DATA = folder
+  process.env.OPENCODE_DB = join(folder, "opencode.db")
   // a request waits half a second for the store, which a busy machine may need to load its code
   const store = await openStore({ path: join(folder, "first.db"), onWarning() {} })
   await store.close()
 })
 afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
+  for (const [name, value] of Object.entries(before))
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -134,6 +148,12 @@ test("the life of a session: HUD, paragraph, folds, recall, compaction, the end 
   const after = textsOf((await host.request()).messages)
   expect(after[0]).toStartWith("<conversation-checkpoint>")
   expect(after.filter((text) => text.startsWith("<hud>"))[0]).toContain("call 30")
+  // OpenCode answers with what followed the compaction; what was before it is in its database
+  expect(await host.call("hud_recall", { steps: "1-3" })).not.toContain("part-299.ts")
+  const database = opencodeDatabase(join(folder, "opencode.db"), V2_TABLES)
+  database.v2("ses_v2", 1, host.messages)
+  database.close()
+  for (const steps of ["1", "1-20"]) expect(await host.call("hud_recall", { steps })).toContain("src/dir-0/part-299.ts")
 
   await cleanup()
   host.unload()
@@ -158,14 +178,68 @@ test("an agent that may not call the tool gets no folds", async () => {
   await cleanup()
 })
 
-test("two locations in one process: what one has not seen is the other's", async () => {
-  const [one, other] = [fakeHostV2(), fakeHostV2({ sessionID: "ses_other", directory: "/home/dev/other" })]
-  const cleanups = [await load(one), await load(other)]
-  one.user("first task of the one location, in full words")
-  other.user("second task of the other location, in full words")
-  const [first, second] = [await one.request(), await other.request()]
-  expect(textsOf(first.messages).join()).toContain("first task")
-  expect(textsOf(first.messages).join()).not.toContain("second task")
-  expect(textsOf(second.messages).join()).toContain("second task")
-  for (const cleanup of cleanups) await cleanup()
+test("two locations in one process hear each other's events, and each counts its own sessions", async () => {
+  const listeners: NonNullable<FakeOptions["listeners"]> = new Set()
+  const one = fakeHostV2({ listeners })
+  const other = fakeHostV2({ listeners, sessionID: "ses_other", directory: "/home/dev/other" })
+  const store = { path: join(folder, "locations.db") }
+  const [leave, stay] = [await load(one, { store }), await load(other, { store })]
+  const turn = async (host: typeof one, task: string) => {
+    host.user(task)
+    const { messages } = await host.request()
+    host.emit("session.execution.started")
+    await heard()
+    host.answer([{ type: "text", text: "Done." }])
+    host.end()
+    await heard()
+    return textsOf(messages).join()
+  }
+  expect(await turn(one, "first task of the one location, in full words")).not.toContain("second task")
+  expect(await turn(other, "second task of the other location, in full words")).not.toContain("first task")
+  await leave()
+  one.unload()
+  await heard()
+  expect(listeners.size).toBe(1)
+  // the location that stays still has its hooks and the store
+  expect(await turn(other, "third task of the other location")).toContain("second task")
+  await stay()
+  const stored = await openStore({ path: store.path, onWarning() {} })
+  const calls = async (id: string) => (await stored.turns(id)).map(({ calls, inputTokens }) => ({ calls, inputTokens }))
+  expect(await calls("ses_v2")).toEqual([{ calls: 1, inputTokens: USAGE.input }])
+  expect(await calls("ses_other")).toEqual(Array(2).fill({ calls: 1, inputTokens: USAGE.input }))
+  await stored.close()
+})
+
+test("limits and prices are those of OpenCode's list, usage is that of the steps that ended", async () => {
+  const other = { ...MODEL_V2, id: "claude-opus-4-5", limit: { context: 1_000_000 } }
+  const host = fakeHostV2({ sessionID: "ses_priced", models: [other, MODEL_V2] })
+  const store = { path: join(folder, "prices.db") }
+  const cleanup = await load(host, { store })
+  host.user("make the login test pass on node 22, please")
+  await host.request()
+  host.emit("session.execution.started")
+  await heard()
+  for (let n = 0; n < 3; n++) {
+    host.answer([toolV2(`call_${n}`, "read", { path: `src/${n}.ts` }, "export {}\n")], {
+      ...USAGE,
+      cache: { read: 60_000 + n * 400, write: 0 },
+    })
+    await heard()
+    await host.request()
+  }
+  host.end()
+  await heard()
+  // the panel's file follows a moment later
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  const status = await readStatus(statusFolder(folder), "ses_priced")
+  expect(status).toMatchObject({
+    model: "anthropic/claude-sonnet-4-5",
+    context: { limit: 200_000, compactsAt: 192_000, estimated: false },
+    saved: { calls: 3 },
+  })
+  expect(status?.context.trend).toEqual([0, 1, 2].map((n) => 60_400 + n * 400))
+  // 0.3, 3 and 15 dollars per million
+  const paid = (180_000 + 1200) * 0.3e-6 + 3 * 400 * 3e-6 + 3 * 100 * 15e-6
+  expect(status?.saved?.paidUsd).toBeCloseTo(paid, 6)
+  await cleanup()
 })

@@ -1,0 +1,54 @@
+// What a compaction leaves in place of the conversation when no model writes it: the user's words verbatim, a record of every
+// step, and the facts. The steps stay recallable by their numbers.
+
+import { withEpisodes } from "../../fold/episodes.ts"
+import { type Fold, stepFold } from "../../fold/fold.ts"
+import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
+import type { Decision } from "../../fold/plan.ts"
+import { recordOf } from "../../fold/record.ts"
+import { RECALL_TOOL } from "../../output/shows.ts"
+import type { Message } from "../../session/conversation.ts"
+import type { Reading } from "../../session/ledger.ts"
+import type { Env } from "../../session/normalize.ts"
+import { closureOf } from "../../session/steps.ts"
+import { estimateTokens } from "../../text/tokens.ts"
+
+const HEAD = `Put together by hudfold, a plugin the user installed, when the session was compacted: the user's words verbatim, and records of the steps. ${RECALL_TOOL} returns the steps verbatim.`
+
+export type RecordSummary = { text: string; tokens: number; folded: readonly Fold[]; folding: Folding }
+
+/** `told` stands at its end. The messages are those that the compaction takes out; undefined when a step has no record. */
+export function recordSummary(
+  messages: readonly Message[],
+  { entries, facts }: Pick<Reading, "entries" | "facts">,
+  folding: Folding,
+  told: string | undefined,
+  env: Env,
+): RecordSummary | undefined {
+  const steps = closureOf(entries, facts, {
+    focus: { messages: [], fileNames: new Set() },
+    scale: 0,
+    patience: () => 1,
+    first: 0,
+    isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
+  })
+  const because = "OpenCode compacted the session"
+  const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
+  const place = { messages, focus: [], folds: folding.folds, call: facts.calls + 1 }
+  const folded = foldsOf({ decisions, reason: "must", because }, place, env)
+  const next = addFolds(folding, folded)
+  const unsent = new Set(entries.filter(({ blocks }) => blocks === 0).map(({ id }) => id))
+  if (messages.some(({ kind, id }) => kind === "step" && !stepFold(next.folds, id) && !unsent.has(id))) return
+  const pieces = withEpisodes(messages, next.folds).flatMap((piece) =>
+    Array.isArray(piece) ? recordOf(piece) : saidIn(piece),
+  )
+  const text = [HEAD, ...pieces, ...(told === undefined ? [] : [told])].join("\n\n")
+  return { text, tokens: estimateTokens(text), folded, folding: next }
+}
+
+/** The user's words, and what an earlier compaction left. */
+function saidIn({ kind, parts }: Message): string[] {
+  const texts = parts.flatMap((part) => (part.type === "text" && !part.ignored && part.text !== "" ? [part.text] : []))
+  if (kind === "summary") return texts.map((text) => text.replace(/<\/?conversation-checkpoint>\n?/g, ""))
+  return kind === "user" ? texts.map((text) => `The user: ${text}`) : []
+}

@@ -1,0 +1,105 @@
+// A compaction that no model writes: off by default; with it nothing of the user is lost, and every step stays recallable.
+
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as module from "../../../src/plugin.ts"
+import { fakeHostV2, heard, loadedModule, MODEL_V2, textsOf, toolV2, USAGE } from "../../support/host-v2.ts"
+import { opencodeDatabase, V2_TABLES } from "../../support/opencode-database.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "compaction-v2-"))
+const before = process.env.OPENCODE_DB
+beforeAll(() => {
+  process.env.OPENCODE_DB = join(folder, "opencode.db")
+})
+afterAll(() => {
+  if (before === undefined) delete process.env.OPENCODE_DB
+  else process.env.OPENCODE_DB = before
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const BY_MODEL = "the model's summary"
+const WORDS = ["make the login test pass on node 22, please", '  keep the <names>,\n\tand mind "quotes"  ']
+const listing = (n: number) => Array.from({ length: 60 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
+
+async function begin(options: object = {}, model: object = MODEL_V2) {
+  const host = fakeHostV2({ model })
+  const given = { store: { enabled: false }, deadlineMs: 5000, ...options }
+  const cleanup = (await loadedModule(module).setup(host.context(given))) as () => Promise<void>
+  const turn = async (words: string, first: number, steps: number) => {
+    host.user(words)
+    for (let n = first; n < first + steps; n++) {
+      await host.request()
+      host.answer([toolV2("call_1", "read", { path: `src/file-${n}.ts` }, listing(n))], USAGE)
+      await heard()
+    }
+    await host.request()
+    host.answer([{ type: "text", text: `Done with ${words}.` }], USAGE)
+    await heard()
+  }
+  await turn(WORDS[0] as string, 0, 6)
+  await turn(WORDS[1] as string, 6, 6)
+  const compact = async () => {
+    const { messages } = await host.compact()
+    return { asked: textsOf(messages), summary: String(host.messages.at(-1)?.summary) }
+  }
+  return { host, turn, compact, cleanup }
+}
+
+test("unless it is asked for, the model writes the summary, and gets the facts", async () => {
+  const { compact, cleanup } = await begin()
+  const { asked, summary } = await compact()
+  expect(summary).toBe(BY_MODEL)
+  expect(asked.at(-1)).toStartWith("Facts about this session")
+  await cleanup()
+})
+
+test("it holds the user's words verbatim, a record of every step, and the facts; all steps come back", async () => {
+  const { host, turn, compact, cleanup } = await begin({ fold: { compaction: true } })
+  const { summary } = await compact()
+  for (const words of WORDS) expect(summary).toContain(`The user: ${words}\n`)
+  for (let n = 0; n < 12; n++) expect(summary).toContain(`read src/file-${n}.ts`)
+  expect(summary).toContain("Facts about this session")
+  // what the steps returned is not in it
+  expect(summary).not.toContain("value3_59")
+
+  const database = opencodeDatabase(join(folder, "opencode.db"), V2_TABLES)
+  database.v2("ses_v2", 1, host.messages)
+  database.close()
+  expect(await host.call("hud_recall", { steps: "4" })).toContain("value3_59")
+
+  await turn("and now the logout", 20, 2)
+  const texts = textsOf((await host.request()).messages)
+  expect(texts[0]).toContain(summary)
+  // the next one carries it on
+  const { summary: second } = await compact()
+  expect(second).toContain(`The user: ${WORDS[1]}\n`)
+  expect(second).toContain("The user: and now the logout\n")
+  expect(second).toContain("read src/file-0.ts")
+  expect(second).toContain("read src/file-21.ts")
+  expect(second.match(/conversation-checkpoint/g)).toBeNull()
+  await cleanup()
+})
+
+test.each([
+  ["the agent may not recall", {}, MODEL_V2, true],
+  ["it would be too long for the model's context", {}, { ...MODEL_V2, limit: { context: 3000, output: 500 } }, false],
+  ["folding is off", { enabled: false }, MODEL_V2, false],
+])("the model writes it where %s", async (_, fold, model, denied) => {
+  const { host, compact, cleanup } = await begin({ fold: { compaction: true, ...fold } }, model)
+  host.denied = denied
+  expect((await compact()).summary).toBe(BY_MODEL)
+  await cleanup()
+})
+
+test("a session that was resumed only to be compacted is summarised the same way", async () => {
+  const { host, cleanup } = await begin()
+  await cleanup()
+  host.unload()
+  const context = host.context({ store: { enabled: false }, fold: { compaction: true }, deadlineMs: 5000 })
+  const again = (await loadedModule(module).setup(context)) as () => Promise<void>
+  await host.compact()
+  expect(String(host.messages.at(-1)?.summary)).toContain(`The user: ${WORDS[1]}\n`)
+  await again()
+})
