@@ -10,9 +10,9 @@ import { RECALL_DESCRIPTION } from "./recall.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
 export type SentTokens = {
-  /** left out by folds, and whether any of these folds is new in this request */
+  /** left out by folds, and whether a fold is new in this request or was given up, which breaks the prefix */
   foldedTokens: number
-  newlyFolded: boolean
+  changed: boolean
   /** added: the HUD, and the notice that introduces the plugin in the system prompt and the list of tools */
   hudTokens: number
   noticeTokens: number
@@ -89,9 +89,9 @@ export function savingOf(
   const fresh = usage.input + usage.cacheWrite
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
   const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
-  // a new fold broke the prefix: without it, all of the last request would have been read
+  // the plugin broke the prefix: without it, all of the last request would have been read
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  const kept = !warm ? read : sent.newlyFolded ? warm.tokens : read + left
+  const kept = !warm ? read : sent.changed ? warm.tokens : read + left
   const cached = usage.cacheRead === 0 ? 0 : Math.min(without, kept)
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = (without - cached) * freshPrice + cached * pricing.read

@@ -4,7 +4,7 @@
 
 import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
 import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
-import { dropChanged, type Folding, newFolding } from "../fold/folding.ts"
+import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import type { ModelMisses } from "../fold/misses.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -67,7 +67,7 @@ export type Prepared = AppliedFolds & {
   slot: Slot
   /** folds decided for this request */
   folded: readonly Fold[]
-  /** part ids of folds that are given up because the content of their parts has changed */
+  /** part ids of folds that are given up: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
@@ -101,7 +101,8 @@ export type RequestSource = {
 
 export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
   const { facts, entries } = reading
-  const { folding, dropped } = dropChanged(state.folding, reading.fresh, env)
+  const changed = dropChanged(state.folding, reading.fresh, env)
+  const { folding, dropped: unfolded } = unfold(changed.folding, around.whole ?? {}, facts.calls)
   const slot = slotFor(options.hud.slot, around.model)
   const model = modelKey(around.model)
   const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
@@ -154,7 +155,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
     folded: plan?.folded ?? [],
-    dropped,
+    dropped: [...changed.dropped, ...unfolded],
     digested: plan?.digested ?? [],
     ...applied,
     reading,

@@ -150,10 +150,21 @@ export const statusSchema = z.object({
       open: z.number(),
       /** steps that are settled and wait until folding them pays */
       settled: z.number(),
+      /** outputs of open steps that wait for it too, and the tokens that folding all would leave out of each request */
+      outputs: z.optional(z.number()),
+      tokens: z.optional(tokens),
       /** why steps are open, and how many for each reason, most first */
       reasons: z.array(z.object({ why: z.string(), steps: z.number() })),
-      /** the newest open ones, newest first: number, first call, why it is open */
-      newest: z.array(z.object({ step: z.number(), what: z.string(), why: z.string() })),
+      /** the newest of both, newest first: number, message, first call, size, and why it is open if it is */
+      newest: z.array(
+        z.object({
+          step: z.number(),
+          messageID: z.optional(z.string()),
+          what: z.string(),
+          tokens: z.optional(tokens),
+          why: z.optional(z.string()),
+        }),
+      ),
     }),
     /** kinds of outputs that are kept longer because they were wanted again after they were folded, and how often */
     missed: z.array(z.object({ shows: z.string(), times: z.number() })),
@@ -185,6 +196,10 @@ export const switchesSchema = z.object({
   hud: z._default(z.enum(["on", "paused"]), "on"),
   /** `paused`: existing folds stay, and new ones are made only if the context would overflow */
   folding: z._default(z.enum(["on", "paused"]), "on"),
+  /** steps that are sent whole, settled or not, by message id: until which call */
+  whole: z.optional(z.record(z.string(), z.number())),
+  /** what to fold with the next request whether it pays or not, once: all that is settled, or these steps, by message id */
+  foldNow: z.optional(z.object({ askedMs: z.number(), what: z.union([z.literal("all"), z.array(z.string())]) })),
 })
 export type Switches = z.output<typeof switchesSchema>
 

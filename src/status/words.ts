@@ -139,6 +139,7 @@ export const REASON_WORDS: Record<FoldStatus["reason"], string> = {
   free: "at no cost",
   pays: "to save",
   must: "to make room",
+  asked: "on request",
 }
 
 const MAX_REASONS = 5
@@ -156,7 +157,7 @@ function openRow({ folding }: Status): StatusRow | undefined {
     tone: "muted",
     details: [
       ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
-      ...newest.slice(0, MAX_OPEN).map(({ step, what, why }) => `step ${step} ${what}: ${why}`),
+      ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
       ...(missed.length > 0 ? [`kept longer after misses: ${missed.join(", ")}`] : []),
     ],
   }

@@ -16,6 +16,7 @@ import {
 import { amount, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
+import { UNFOLDED_CALLS, type Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
@@ -180,10 +181,62 @@ export function statusText(state: SessionSnapshot): DialogText {
   return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
 }
 
-/** What a row of the list of folds stands for. */
-export type FoldedThing = { kind: "output"; fold: FoldStatus } | { kind: "episode"; episode: EpisodeStatus }
+/** A step that is sent as it is. */
+export type KeptStatus = Status["folding"]["kept"]["newest"][number]
 
-export type FoldRow<T> = { title: string; description: string; footer: string; value: T }
+/** What a row of the list of folds stands for. */
+export type FoldedThing =
+  | { kind: "output"; fold: FoldStatus }
+  | { kind: "episode"; episode: EpisodeStatus }
+  | { kind: "kept"; step: KeptStatus }
+
+export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
+
+/** Rows of the steps that are not folded, below those that are. */
+export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
+  const listed = new Set(newest.map(({ messageID }) => messageID))
+  return kept.newest.flatMap((step) => {
+    // a status of an earlier version has no message; a step with a folded output is in the list already
+    if (step.messageID === undefined || listed.has(step.messageID)) return []
+    const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", 0, room, { kind: "kept", step } as const)
+    return [{ ...row, footer: `${amount(step.tokens ?? 0)} tokens`, category: "Not folded" }]
+  })
+}
+
+/** What can be done with a folded output or step. */
+export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "why" | "unfold" | "pin">[] {
+  const row = <T>(title: string, description: string, value: T) => ({
+    ...{ title, description: fit(description, room - widthOf(title)), value },
+  })
+  const more = `${amount(savedTokens(fold))} tokens more`
+  const { because } = fold
+  return [
+    row("Open", `the original, ${amount(fold.tokens)} tokens`, "open"),
+    row("Why", `${REASON_WORDS[fold.reason]}: ${because}`, "why"),
+    row("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "unfold"),
+    row("Pin", `whole for the rest of the session, ${more}`, "pin"),
+  ]
+}
+
+export function keptActions(isKept: boolean): FoldRow<Wish>[] {
+  const pin = { title: "Pin", description: "never fold it in this session", value: "pin" } as const
+  const release = { title: "Release", description: "let it be folded when that pays", value: "release" } as const
+  return [
+    { title: "Fold now", description: "with the next request, whether it pays or not", value: "fold" },
+    isKept ? release : pin,
+  ]
+}
+
+/** The whole reason of a fold. */
+export function whyDialog({ what, side, step, id, reason, because, call, tokens, textTokens }: FoldStatus): DialogText {
+  const text = [
+    `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
+    ...because.split("; ").map((part) => `- ${part}`),
+    "",
+    `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
+  ]
+  return { title: side === "step" ? `step ${step} ${what}` : `${id} ${what}`, text: visible(text.join("\n")) }
+}
 
 /** One row for each folded output and each episode, those folded last first. `room` is in columns. */
 export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
@@ -203,16 +256,29 @@ export function foldRows({ newest, episodes }: Status["folding"], room: number):
 }
 
 /** The rows of one episode: its record, then its steps. */
-export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record">[] {
+export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record" | "unfold" | "pin">[] {
   const { record, steps, count } = episode
   const left = count - steps.length
-  const more = left > 0 ? `; the first ${left} are not listed here` : ""
+  const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
+  const more = steps.reduce((sum, step) => sum + savedTokens(step), 0)
   return [
     {
       title: "The record",
-      description: fit(`what is sent instead${more}`, room - 20),
+      description: fit(`what is sent instead${unlisted}`, room - 20),
       footer: `${amount(tokensOfLength(record.length))} tokens`,
       value: "record",
+    },
+    {
+      title: `Unfold ${plural(steps.length, "step")}`,
+      description: `whole in the next ${UNFOLDED_CALLS} calls`,
+      footer: `${amount(more)} more`,
+      value: "unfold",
+    },
+    {
+      title: `Pin ${plural(steps.length, "step")}`,
+      description: "whole for the rest of the session",
+      footer: `${amount(more)} more`,
+      value: "pin",
     },
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, savedTokens(fold), room, fold)),
   ]

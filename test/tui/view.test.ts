@@ -6,14 +6,18 @@ import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
+  foldActions,
   foldRows,
   foldsTitle,
+  keptActions,
+  keptRows,
   originalDialog,
   panelLines,
   recordDialog,
   type StyledLine,
   summaryOf,
   titleOf,
+  whyDialog,
 } from "../../src/tui/view.ts"
 import { episode, fold, statusOf } from "../support/status.ts"
 
@@ -209,11 +213,13 @@ describe("the list of folds", () => {
     const rows = episodeRows(episode(), 76)
     expect(rows.map(({ title, footer }) => [title, footer])).toEqual([
       ["The record", "24 tokens"],
+      ["Unfold 2 steps", "8.0k more"],
+      ["Pin 2 steps", "8.0k more"],
       ["40 read src/db.ts", "4.0k less"],
       ["41 npm test", "4.0k less"],
     ])
     expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
-    expect(rows[1]?.description).toStartWith("a file not used for a while; it pays")
+    expect(rows[3]?.description).toStartWith("a file not used for a while; it pays")
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
@@ -240,11 +246,50 @@ describe("the list of folds", () => {
     })
   })
 
+  test("a fold can be opened, explained in full, unfolded and pinned", () => {
+    const because = "a file not used for a while; carrying what is settled has cost 41234 tokens; it pays"
+    const rows = foldActions(fold({ because, tokens: 4000, textTokens: 50 }), 60)
+    expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
+      "Open: the original, 4.0k tokens",
+      "Why: to save: a file not used for a while; carrying what is s…",
+      "Unfold: whole in the next 12 calls, 4.0k tokens more",
+      "Pin: whole for the rest of the session, 4.0k tokens more",
+    ])
+    expect(whyDialog(fold({ because, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
+      [
+        "Folded since call 9, to save.",
+        "- a file not used for a while",
+        "- carrying what is settled has cost 41234 tokens",
+        "- it pays",
+        "",
+        "4.0k tokens are sent as 50.",
+      ].join("\n"),
+    )
+  })
+
+  test("steps that are not folded stand below, with the reason or as settled", () => {
+    const newest = [
+      { step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: "it is among the newest steps" },
+      { step: 3, messageID: "msg_3", what: "read src/a.ts", tokens: 8700 },
+      // its output is folded
+      { step: 2, messageID: fold().messageID, what: "ls", tokens: 950 },
+      // from an earlier version
+      { step: 1, what: "ls" },
+    ]
+    const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
+    expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
+      ["step 9 npm test", "it is among the newest steps", "950 tokens", "Not folded"],
+      ["step 3 read src/a.ts", "settled", "8.7k tokens", "Not folded"],
+    ])
+    expect(keptActions(false).map(({ title }) => title)).toEqual(["Fold now", "Pin"])
+    expect(keptActions(true).map(({ title }) => title)).toEqual(["Fold now", "Release"])
+  })
+
   test("has descriptions that fit, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
         const rows = foldRows({ ...folding, newest: [fold({ because: words })], episodes: [episode()] }, room)
-        for (const { title, description, footer } of rows)
+        for (const { title, description, footer = "" } of rows)
           if (widthOf(title) + widthOf(footer) < room)
             expect(widthOf(title) + widthOf(description) + widthOf(footer)).toBeLessThanOrEqual(room)
       }),
