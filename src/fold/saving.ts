@@ -56,6 +56,22 @@ export function addSaving(one: Saving, other: Saving): Saving {
   }
 }
 
+/** What the calls cost in USD, answers included; undefined if the price is unknown. */
+export function paidUsd({ cost, output }: Saving, pricing: Pricing): number | undefined {
+  return pricing.usdPerMillion > 0 ? ((cost + output * pricing.output) * pricing.usdPerMillion) / 1e6 : undefined
+}
+
+/** A saving with one model's prices in terms of another's, so that both can be added. */
+export function inTermsOf(saving: Saving, from: Pricing, to: Pricing): Saving {
+  const factor = from.usdPerMillion > 0 && to.usdPerMillion > 0 ? from.usdPerMillion / to.usdPerMillion : 1
+  return {
+    ...saving,
+    cost: saving.cost * factor,
+    costWithout: saving.costWithout * factor,
+    output: (saving.output * factor * from.output) / to.output,
+  }
+}
+
 /** Estimated tokens that introduce the plugin in every request, in the system prompt and the list of tools. */
 export function noticeTokens(sends: { hud: boolean; folds: boolean }): number {
   return estimateTokens(paragraph(sends) ?? "") + (sends.folds ? estimateTokens(RECALL_DESCRIPTION) : 0)

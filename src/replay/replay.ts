@@ -183,7 +183,8 @@ function tracesOf(messages: readonly Message[]): Measured | undefined {
   return ran ? { calls: 0, cost: 0, costWithout: 0, usd: 0 } : undefined
 }
 
-function subagentsOf(messages: readonly Message[]): string[] {
+/** Ids of the sessions that the agent started as subagents. */
+export function subagentsOf(messages: readonly Message[]): string[] {
   const ids = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => {
       const id = part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined

@@ -114,6 +114,8 @@ export const statusSchema = z.object({
     paidUsd: z.optional(z.number()),
     /** calls the figures cover */
     calls: z.number(),
+    /** those of them that subagents made */
+    subagentCalls: z.optional(z.number()),
     /** what the provider charges for; fewer tokens save money only with `tokens`, which absent also means */
     billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
@@ -150,18 +152,24 @@ export const statusSchema = z.object({
       open: z.number(),
       /** steps that are settled and wait until folding them pays */
       settled: z.number(),
-      /** outputs of open steps that wait for it too, and the tokens that folding all would leave out of each request */
+      /** outputs of open steps that wait for it too */
       outputs: z.optional(z.number()),
+      /** what folding all that waits would leave out of each request */
       tokens: z.optional(tokens),
       /** why steps are open, and how many for each reason, most first */
       reasons: z.array(z.object({ why: z.string(), steps: z.number() })),
-      /** the newest of both, newest first: number, message, first call, size, and why it is open if it is */
+      /** the newest of both, newest first */
       newest: z.array(
         z.object({
+          /** its number */
           step: z.number(),
+          /** OpenCode's id of its message */
           messageID: z.optional(z.string()),
+          /** its first call */
           what: z.string(),
+          /** its size */
           tokens: z.optional(tokens),
+          /** why it is open; absent if it is settled */
           why: z.optional(z.string()),
         }),
       ),

@@ -13,6 +13,7 @@ import {
   statusRows,
   type Tone,
 } from "../status/words.ts"
+import { asRecord } from "../system/values.ts"
 import { amount, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
@@ -63,35 +64,53 @@ const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
   ...{ saved: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
 }
 
-/** Drawn as a meter, said in the title, or too long. */
-const NOT_IN_PANEL: ReadonlySet<StatusRow["name"]> = new Set(["context", "hud", "open"])
+/** The rows that the panel may have, by the names that the option `rows` takes. */
+export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
+export type PanelRow = (typeof PANEL_ROWS)[number]
 
-/** The panel's lines below its title, each at most `width` columns wide. */
-export function panelLines(state: SessionSnapshot, width: number): StyledLine[] {
+/** The rows of the option, and what is wrong with it. Anything but a list means all of them. */
+export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
+  const given = asRecord(options)?.rows
+  if (given === undefined) return { rows: PANEL_ROWS }
+  const expected = `rows: expected a list of ${PANEL_ROWS.join(", ")}`
+  if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
+  const rows = PANEL_ROWS.filter((name) => given.includes(name))
+  return rows.length === new Set(given).size ? { rows } : { rows, problem: `${expected}; the others are ignored` }
+}
+
+/** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
+export function panelLines(
+  state: SessionSnapshot,
+  width: number,
+  wanted: readonly PanelRow[] = PANEL_ROWS,
+): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
   const isEmpty = ({ name }: StatusRow) => name === "digests" && status.writer.backend === "extract"
-  const rows = statusRows(status).filter((row) => !NOT_IN_PANEL.has(row.name) && !isEmpty(row))
-  return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
+  const isWanted = ({ name }: StatusRow) => name !== "context" && wanted.some((one) => one === name)
+  const rows = statusRows(status).filter((row) => isWanted(row) && !isEmpty(row))
+  const context = wanted.includes("context") && isReported(status) ? contextLines(status, width) : []
+  return [...context, ...rows.flatMap((row) => rowLines(row, width))]
 }
 
+/** The size itself is in OpenCode's own section: here is how it nears the compaction, and how it grew. */
 function contextLines(status: Status, width: number): StyledLine[] {
-  const { tokens, estimated, limit, compactsAt, trend } = status.context
-  if (!isReported(status)) return [[{ text: fit("context known after the first call", width), ink: "muted" }]]
-  const size = `${estimated ? "about " : ""}${amount(tokens)}${limit === undefined ? " tokens" : ` of ${amount(limit)}`}`
-  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(size) - 2)
-  const line: Span[] = [{ text: fit(size, width), ink: "muted" }]
-  if (trend.length > 1 && room >= 4) {
-    const drawn = sparkline(trend, room, compactsAt ?? limit)
-    line.push({ text: drawn.padStart(width - widthOf(size)), ink: "muted" })
+  const { tokens, limit, compactsAt, trend } = status.context
+  const said = compactsAt === undefined ? "the last calls" : `compacts at ${amount(compactsAt)}`
+  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(said) - 2)
+  const lines: StyledLine[] = []
+  if (limit) {
+    const label = ` of ${amount(limit)}`
+    const mark = compactsAt === undefined ? undefined : compactsAt / limit
+    const near = isNearlyFull(status)
+    const meter = bar(tokens / limit, width - widthOf(label), mark).map((cell) => spanOf(cell, near ? "warn" : "muted"))
+    lines.push([...meter, { text: label, ink: near ? "warn" : "plain" }])
   }
-  if (!limit) return [line]
-  const share = tokens / limit
-  const label = ` ${percent(share)}`
-  const cells = bar(share, width - widthOf(label), compactsAt === undefined ? undefined : compactsAt / limit)
-  const near = isNearlyFull(status)
-  const meter = cells.map((cell) => spanOf(cell, near ? "warn" : "muted"))
-  return [[...meter, { text: label, ink: near ? "warn" : "plain" }], line]
+  if (trend.length > 1 && room >= 4) {
+    const drawn = sparkline(trend, room, compactsAt ?? limit).padStart(width - widthOf(said))
+    lines.push([{ text: said + drawn, ink: "muted" }])
+  }
+  return lines
 }
 
 /** Before the first report of usage the estimate lacks system prompt and tools, which are most of an early request. */

@@ -12,7 +12,9 @@ import {
   keptActions,
   keptRows,
   originalDialog,
+  PANEL_ROWS,
   panelLines,
+  readPanelRows,
   recordDialog,
   type StyledLine,
   summaryOf,
@@ -40,8 +42,8 @@ const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink
 describe("the panel", () => {
   test("shows everything in lines that fit", () => {
     expect(panel(seen(), 37)).toEqual([
-      "██████████████▍            │      44%",
-      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "████████████▋           │     of 200k",
+      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
       "96% cached",
       "39 steps, 12 outputs folded, 31k less",
@@ -59,8 +61,8 @@ describe("the panel", () => {
   test("is a few muted lines while nothing is wrong", () => {
     const lines = panelLines(seen(QUIET), 37)
     expect(lines.map(textOf)).toEqual([
-      "██████████████▍            │      44%",
-      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "████████████▋           │     of 200k",
+      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
       "96% cached",
     ])
@@ -79,15 +81,32 @@ describe("the panel", () => {
     expect(inksOf(panelLines(far, 37))).not.toContain("warn")
   })
 
-  test("shows no size before the provider has reported one", () => {
+  test("has no meter before the provider has reported a size", () => {
     const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("context known after the first call")
+    expect(panel(seen({ ...QUIET, context }), 37)).toEqual(["saved 31%, $1.20, 310k tokens"])
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
-  test("without a known window, shows the size alone", () => {
-    const context: Status["context"] = { tokens: 900, estimated: true, trend: [900], compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("about 900 tokens")
+  test("without a known window, shows how the context grew", () => {
+    const context: Status["context"] = { tokens: 900, estimated: true, trend: [450, 900], compactions: 0 }
+    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("the last calls                     ▅█")
+  })
+
+  test("has the rows that the option names, in the panel's order", () => {
+    const { rows, problem } = readPanelRows({ rows: ["failing", "saved"] })
+    expect(problem).toBeUndefined()
+    expect(panel(seen(), 37, rows)).toEqual([
+      "saved 31%, $1.20, 310k tokens",
+      "• 1 open failure",
+      "  npm test 2x: login.test.ts:42",
+      "  expected 200, got 401",
+    ])
+    expect(readPanelRows(undefined)).toEqual({ rows: PANEL_ROWS })
+    expect(readPanelRows({ rows: ["saved", "savings"] })).toEqual({
+      rows: ["saved"],
+      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; the others are ignored`,
+    })
+    expect(readPanelRows({ rows: "saved" }).rows).toBe(PANEL_ROWS)
   })
 
   test("names two of several failures, one line each; a single failure gets two lines", () => {
