@@ -12,7 +12,7 @@ import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, 
 import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
+import { type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
@@ -33,6 +33,8 @@ export type SessionState = {
 export type Circumstances = FoldCircumstances & {
   /** size of the model's context window, in tokens */
   contextLimit?: number
+  /** what the last call would have used, when a session that ran without the plugin is replayed */
+  usage?: Usage
   /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
   hudPaused?: boolean
 }
@@ -137,6 +139,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         signals: state.signals,
         around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
+          ...(around.usage === undefined ? {} : { usage: around.usage }),
           folded: applied,
           sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - applied.savedTokens,
           ...(held === undefined ? {} : { held }),
