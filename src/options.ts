@@ -65,6 +65,13 @@ const fold = z.strictObject({
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
 
+const warn = z.strictObject({
+  sessionCost: optional(
+    number(0.01, 1_000_000),
+    "Warns once when a session, its subagents included, has cost this much in USD.",
+  ),
+})
+
 const store = z.strictObject({
   enabled: on("Keep state on disk, so that a resumed session continues as it was and the panel has something to show."),
   path: optional(
@@ -125,6 +132,7 @@ export const optionsSchema = z.strictObject({
   ),
   hud: group(hud, "The status message."),
   fold: group(fold, "Old tool outputs and settled steps, folded into digests and records."),
+  warn: group(warn, "Warnings on the screen."),
   store: group(store, "The plugin's own state."),
   digest: group(digest, "Who writes the digests of tool outputs, and how."),
   deadlineMs: withDefault(

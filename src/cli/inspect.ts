@@ -8,7 +8,15 @@ import { hasSqlite } from "../system/sqlite.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
-import { isSessionFile, OPTIONS_ARGUMENT, readOptionsGiven, readSession, replayOptionsOf, SESSION } from "./sessions.ts"
+import {
+  isSessionFile,
+  measuredSessions,
+  OPTIONS_ARGUMENT,
+  readOptionsGiven,
+  readSession,
+  replayOptionsOf,
+  SESSION,
+} from "./sessions.ts"
 import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
 
 export const inspect = defineCommand({
@@ -32,7 +40,8 @@ export const inspect = defineCommand({
     const options = readOptionsGiven(args.options)
     if (!isSessionFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
     const { messages, env, ...session } = await readSession(args.session)
-    const inspected = hudAtCall(messages, call, replayOptionsOf(options), env)
+    const ran = (await measuredSessions(options)).has(session.info.id)
+    const inspected = hudAtCall(messages, call, replayOptionsOf(options), env, ran || undefined)
     if (call !== undefined && call > inspected.calls + 1)
       throw new UsageError(
         `--call must be from 1 to ${inspected.calls + 1} (the next call) in this session, got ${call}`,

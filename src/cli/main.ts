@@ -20,6 +20,7 @@ const main = defineCommand({
     inspect: async () => (await import("./inspect.ts")).inspect,
     replay: async () => (await import("./replay.ts")).replay,
     report: async () => (await import("./report.ts")).report,
+    stats: async () => (await import("./stats.ts")).stats,
     setup: async () => (await import("./setup.ts")).setup,
     model: async () => (await import("./model.ts")).model,
     doctor: async () => (await import("./doctor.ts")).doctor,

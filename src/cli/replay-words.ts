@@ -74,7 +74,7 @@ function costs(sum: Replay): Row[] {
 
 function losses(sum: Replay): Row[] {
   const { recalls, compactions } = sum
-  const { copiedLines, lostLines } = recalls
+  const { copiedLines, lostLines, needs, heldNeeds } = recalls
   const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
   const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
   const rows: Row[] = [
@@ -82,6 +82,11 @@ function losses(sum: Replay): Row[] {
       ? ["recalls", `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`]
       : ["recalls", `${times} (${per100(sum)} per 100 calls): ${lines}`],
   ]
+  if (needs > 0)
+    rows.push([
+      "needs",
+      `${needs} names and lines were used after they were folded; ${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`,
+    ])
   const { automatic, asked: byUser, avoided } = compactions
   if (automatic > 0) {
     const what = `${avoided} of ${automatic} automatic ones would not have been needed by then`

@@ -7,8 +7,8 @@ import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { stepText } from "./original.ts"
 
-/** Why something was folded: it cost nothing, it pays for itself, or the request would have become too large. */
-const reasonSchema = z.enum(["free", "pays", "must"])
+/** Why something was folded: it cost nothing, it pays for itself, the request would have become too large, or the user asked. */
+const reasonSchema = z.enum(["free", "pays", "must", "asked"])
 export type Reason = z.output<typeof reasonSchema>
 
 /** Also the shape in which the store keeps a fold, checked when it is read back. */
@@ -29,7 +29,7 @@ export const foldSchema = z.object({
   text: z.string(),
   /** the call or the step in a form the reader recognizes, such as `read src/db.ts` */
   what: z.string(),
-  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large */
+  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large; `asked`: by the user */
   reason: reasonSchema,
   /** the reason in words for people, one line */
   because: z.string(),

@@ -28,6 +28,8 @@ export type Folding = {
   readonly missed: ReadonlyMap<Shows, number>
   /** ids of parts and messages that were recalled, and the call until which they are not folded again */
   readonly pinned: ReadonlyMap<string, number>
+  /** steps that the user wants whole, by message id, and until which call */
+  readonly whole: Readonly<Record<string, number>>
   /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
@@ -39,6 +41,7 @@ export function newFolding(): Folding {
     cutTokens: 0,
     missed: new Map(),
     pinned: new Map(),
+    whole: {},
     account: newAccount(),
   }
 }
@@ -82,6 +85,28 @@ export function dropChanged(
   const folds = new Map(folding.folds)
   for (const partID of dropped) folds.delete(partID)
   return { folding: { ...folding, folds }, dropped }
+}
+
+/** Drops the folds of what the user wants whole at this call, and returns their part ids. */
+export function unfold(
+  folding: Folding,
+  whole: Folding["whole"],
+  calls: number,
+): { folding: Folding; dropped: string[] } {
+  if (Object.keys(whole).length === 0) return { folding: { ...folding, whole }, dropped: [] }
+  const folds = new Map(folding.folds)
+  for (const fold of folding.folds.values()) {
+    if ((whole[fold.messageID] ?? 0) <= calls) continue
+    folds.delete(fold.partID)
+    // steps whose record is part of this one's would be neither sent nor recorded
+    for (let step = fold.step - 1; fold.side === "step"; step--) {
+      const before = [...folds.values()].find((one) => one.side === "step" && one.step === step)
+      if (before?.text !== "") break
+      folds.delete(before.partID)
+    }
+  }
+  const dropped = [...folding.folds.keys()].filter((partID) => !folds.has(partID))
+  return { folding: { ...folding, whole, ...(dropped.length > 0 ? { folds } : {}) }, dropped }
 }
 
 /** Calls for which what was recalled is not folded. */

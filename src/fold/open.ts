@@ -7,22 +7,27 @@ import { closureOf } from "../session/steps.ts"
 import { leadingOf, stepFold } from "./fold.ts"
 import type { Folding } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
-import { isPinned } from "./prepare.ts"
+import { decisionsIn, savingOfDecision } from "./plan.ts"
+import { isPinned, keptByUser } from "./prepare.ts"
 
-export type OpenStep = { step: number; what: string; why: string }
+/** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
+export type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
 
 export type Openness = {
   /** steps that stay because they are open */
   open: number
   /** steps that are settled and stay until folding them pays */
   settled: number
+  /** outputs of open steps that stay until then, and the tokens that folding all would leave out of each request */
+  outputs: number
+  tokens: number
   /** why they are open, in words without names, most steps first */
   reasons: { why: string; steps: number }[]
-  /** newest first, at most `MAX_OPEN_STEPS` */
-  newest: OpenStep[]
+  /** newest first, at most `MAX_KEPT_STEPS` */
+  newest: KeptStep[]
 }
 
-export const MAX_OPEN_STEPS = 20
+export const MAX_KEPT_STEPS = 50
 
 export type OpennessSource = {
   entries: readonly Entry[]
@@ -45,29 +50,39 @@ export function openness(source: OpennessSource): Openness {
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })
   const counts = new Map<string, number>()
-  const open = steps.flatMap(({ entry, number, ...step }): OpenStep[] => {
+  const shown = steps.map(({ entry, number, ...step }): KeptStep => {
     const kept = keptBy(entry, facts, folding, isProtected)
-    const why = step.open ?? kept
-    const kind = step.openKind ?? kept
-    if (why === undefined || kind === undefined) return []
-    counts.set(kind, (counts.get(kind) ?? 0) + 1)
-    return [{ step: number, what: stepLabel(entry.events), why }]
+    const why = kept === KEPT_BY_USER ? kept : (step.open ?? kept)
+    const kind = kept === KEPT_BY_USER ? kept : (step.openKind ?? kept)
+    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    const head = { step: number, messageID: entry.id, what: stepLabel(entry.events), tokens: entry.tokens }
+    return why === undefined ? head : { ...head, why }
   })
+  const ready = decisionsIn(steps, {
+    folds: folding.folds,
+    isProtected: (event) => isPinned(folding, event, facts.calls) || isProtected(event),
+  })
+  const open = shown.filter(({ why }) => why !== undefined).length
   return {
-    open: open.length,
-    settled: steps.length - open.length,
+    open,
+    settled: shown.length - open,
+    outputs: ready.filter(({ kind }) => kind === "output").length,
+    tokens: ready.reduce((sum, decision) => sum + savingOfDecision(decision, folding.folds), 0),
     reasons: [...counts].map(([why, steps]) => ({ why, steps })).sort((a, b) => b.steps - a.steps),
-    newest: open.slice(0, MAX_OPEN_STEPS),
+    newest: shown.slice(0, MAX_KEPT_STEPS),
   }
 }
 
+export const KEPT_BY_USER = "you keep it whole"
+
 /** Why a settled step stays all the same. */
 function keptBy(
-  { events }: Entry,
+  { id, events }: Entry,
   { calls }: Facts,
   folding: Folding,
   isProtected: OpennessSource["isProtected"],
 ): string | undefined {
   if (events.some(isProtected)) return "an option protects it"
+  if (keptByUser(folding, { messageID: id }, calls)) return KEPT_BY_USER
   return events.some((event) => isPinned(folding, event, calls)) ? "it was recalled" : undefined
 }

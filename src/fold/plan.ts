@@ -34,6 +34,8 @@ export type Situation = {
   patience(shows: Shows): number
   /** never folded: the user's options say so */
   isProtected(event: ToolEvent): boolean
+  /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
+  foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   stopped: boolean
 }
@@ -89,8 +91,18 @@ export function planFolds(situation: Situation): CutPlan {
   const { cached, facts, stopped } = situation
   const pressed = underPressure(situation)
   if (pressed) return pressed
+  const decisions = asked(situation)
+  if (decisions.length > 0) return { decisions, reason: "asked", because: "you asked for it" }
   if (stopped || facts.calls === 0) return NOTHING
   return worthwhile(foldable(situation, cached.messages === 0 ? COLD_SCALE : 1), situation)
+}
+
+function asked(situation: Situation): Decision[] {
+  const { foldNow } = situation
+  if (foldNow === undefined) return []
+  if (foldNow === "all") return foldable(situation, 1)
+  // open steps too, except the newest and those that only their end closes
+  return foldable(situation, 0).filter(({ step }) => foldNow.includes(step.entry.id))
 }
 
 /**
@@ -155,11 +167,20 @@ function underPressure(situation: Situation): CutPlan | undefined {
 
 /** Everything that may be folded, oldest first. */
 function foldable(situation: Situation, scale: number): Decision[] {
-  const { entries, facts, focus, folds, patience, isProtected } = situation
+  const { entries, facts, focus, folds, patience } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
+  const steps = closureOf(entries, facts, { focus, scale, patience, first, isFolded })
+  return decisionsIn(steps, situation).slice(-MAX_DECISIONS)
+}
+
+/** What may be folded of these steps, oldest first. */
+export function decisionsIn(
+  steps: readonly Step[],
+  { folds, isProtected }: Pick<Situation, "folds" | "isProtected">,
+): Decision[] {
   const found: Decision[] = []
-  for (const step of closureOf(entries, facts, { focus, scale, patience, first, isFolded })) {
+  for (const step of steps) {
     const { entry, open, because, settledFor, ready } = step
     const kept = entry.events.some(isProtected)
     if (open === undefined && !kept) {
@@ -171,7 +192,7 @@ function foldable(situation: Situation, scale: number): Decision[] {
       if (!isProtected(event) && !event.cleared && savingOf(event.outputTokens) >= MIN_GAIN_TOKENS)
         if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because, settledFor })
   }
-  return found.slice(-MAX_DECISIONS).reverse()
+  return found.reverse()
 }
 
 /** The first entry that may change without a thinking block of the running turn losing its prefix. */
@@ -189,7 +210,8 @@ function sumSavings(decisions: readonly Decision[], { folds }: Situation): numbe
   return decisions.reduce((sum, decision) => sum + savingOfDecision(decision, folds), 0)
 }
 
-function savingOfDecision(decision: Decision, folds: Folds): number {
+/** Estimated tokens that it leaves out of each request. */
+export function savingOfDecision(decision: Decision, folds: Folds): number {
   if (decision.kind === "output") return savingOf(decision.event.outputTokens)
   const { id, events, tokens } = decision.step.entry
   const already = events.reduce((saved, event) => {

@@ -25,6 +25,10 @@ export type FoldCircumstances = {
   pricing: Pricing
   /** the user paused folding: only folds that make room are decided */
   foldingPaused?: boolean
+  /** what the user wants folded with this request: all that is settled, or these steps, by message id */
+  foldNow?: "all" | readonly string[]
+  /** the steps that the user wants whole, by message id: until which call */
+  whole?: Readonly<Record<string, number>>
 }
 
 export type FoldOptions = {
@@ -94,6 +98,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
+    ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
     stopped: around.foldingPaused === true || account.stopped !== undefined,
   })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
@@ -127,7 +132,13 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   }
 }
 
-/** The output or its step was recalled not long ago, and is not folded again yet. */
-export function isPinned({ pinned }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
-  return Math.max(pinned.get(partID) ?? 0, pinned.get(messageID) ?? 0) > calls
+/** The output or its step was recalled not long ago or is kept by the user, and is not folded. */
+export function isPinned(folding: Folding, event: ToolEvent, calls: number): boolean {
+  const { partID, messageID } = event
+  const recalled = Math.max(folding.pinned.get(partID) ?? 0, folding.pinned.get(messageID) ?? 0) > calls
+  return recalled || keptByUser(folding, event, calls)
+}
+
+export function keptByUser({ whole }: Folding, { messageID }: Pick<ToolEvent, "messageID">, calls: number): boolean {
+  return (whole[messageID] ?? 0) > calls
 }

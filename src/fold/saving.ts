@@ -10,9 +10,9 @@ import { RECALL_DESCRIPTION } from "./recall.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
 export type SentTokens = {
-  /** left out by folds, and whether any of these folds is new in this request */
+  /** left out by folds, and whether a fold is new in this request or was given up, which breaks the prefix */
   foldedTokens: number
-  newlyFolded: boolean
+  changed: boolean
   /** added: the HUD, and the notice that introduces the plugin in the system prompt and the list of tools */
   hudTokens: number
   noticeTokens: number
@@ -56,6 +56,22 @@ export function addSaving(one: Saving, other: Saving): Saving {
   }
 }
 
+/** What the calls cost in USD, answers included; undefined if the price is unknown. */
+export function paidUsd({ cost, output }: Saving, pricing: Pricing): number | undefined {
+  return pricing.usdPerMillion > 0 ? ((cost + output * pricing.output) * pricing.usdPerMillion) / 1e6 : undefined
+}
+
+/** A saving with one model's prices in terms of another's, so that both can be added. */
+export function inTermsOf(saving: Saving, from: Pricing, to: Pricing): Saving {
+  const factor = from.usdPerMillion > 0 && to.usdPerMillion > 0 ? from.usdPerMillion / to.usdPerMillion : 1
+  return {
+    ...saving,
+    cost: saving.cost * factor,
+    costWithout: saving.costWithout * factor,
+    output: (saving.output * factor * from.output) / to.output,
+  }
+}
+
 /** Estimated tokens that introduce the plugin in every request, in the system prompt and the list of tools. */
 export function noticeTokens(sends: { hud: boolean; folds: boolean }): number {
   return estimateTokens(paragraph(sends) ?? "") + (sends.folds ? estimateTokens(RECALL_DESCRIPTION) : 0)
@@ -89,9 +105,9 @@ export function savingOf(
   const fresh = usage.input + usage.cacheWrite
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
   const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
-  // a new fold broke the prefix: without it, all of the last request would have been read
+  // the plugin broke the prefix: without it, all of the last request would have been read
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  const kept = !warm ? read : sent.newlyFolded ? warm.tokens : read + left
+  const kept = !warm ? read : sent.changed ? warm.tokens : read + left
   const cached = usage.cacheRead === 0 ? 0 : Math.min(without, kept)
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = (without - cached) * freshPrice + cached * pricing.read

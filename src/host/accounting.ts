@@ -95,6 +95,8 @@ export type SessionAccount = {
   /** sum over the finished turns, including those of earlier processes */
   earlier: Saving
   earlierRecalls: number
+  /** sum over the finished turns of its subagents, at this session's prices */
+  subagents: Saving
   /** numbers of this process's turns, until those of earlier ones are added: the store may hold both by then */
   own: Set<number> | undefined
 }
@@ -113,7 +115,7 @@ type Reported = {
 const MAX_OWN_TURNS = 1000
 
 export function newSessionAccount(): SessionAccount {
-  return { earlier: noSaving(), earlierRecalls: 0, own: new Set() }
+  return { earlier: noSaving(), earlierRecalls: 0, subagents: noSaving(), own: new Set() }
 }
 
 /** Call when a request is prepared: the previous one has been reported by now, or never will be. */
@@ -137,6 +139,11 @@ export function recordReport(account: SessionAccount, { id, call }: { id: string
   const isRead = again?.isRead ?? false
   account.reported = { id, usage: call.usage, sent, before, after: settled?.before, isRead }
   if (!again) delete account.sent
+}
+
+/** What was saved in the session so far, its subagents included. */
+export function sessionSaving({ account, turn }: { account: SessionAccount; turn: TurnAccount }): Saving {
+  return addSaving(addSaving(account.earlier, turnSaving(turn)), account.subagents)
 }
 
 /** Adds a finished turn to the sum of earlier turns. */

@@ -7,15 +7,17 @@ import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { countKinds } from "../fold/misses.ts"
 import { isFoldText } from "../fold/record.ts"
+import { addSaving, inTermsOf } from "../fold/saving.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
+import { subagentsOf } from "../replay/replay.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import type { Store } from "../store/open.ts"
-import { addEarlier } from "./accounting.ts"
+import { addEarlier, storedSaving } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { Log } from "./log.ts"
 import { type Models, modelOf } from "./models.ts"
@@ -67,6 +69,7 @@ export function restoreSession(
     session.restored = true
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(session.account, turns)
+    if (session.account.subagents.calls === 0) await addSubagents(context, store, session, messages)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
@@ -74,6 +77,21 @@ export function restoreSession(
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
   })
+}
+
+/** Adds what the subagents of a resumed session saved in earlier processes. */
+async function addSubagents(
+  { models }: HookContext,
+  store: Store,
+  session: Session,
+  messages: readonly Message[],
+): Promise<void> {
+  const pricing = (model: ModelName | undefined) => models.circumstances(model, 0).pricing
+  for (const id of subagentsOf(messages))
+    for (const turn of await store.turns(id)) {
+      const saving = inTermsOf(storedSaving(turn), pricing(turn), pricing(modelOf(session)))
+      session.account.subagents = addSaving(session.account.subagents, saving)
+    }
 }
 
 /** A session with fewer messages has nothing folded that a fork of it could keep. */

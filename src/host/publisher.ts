@@ -2,7 +2,7 @@
 // before the plugin ends.
 
 import type { Options } from "../options.ts"
-import { forget, prune, readSwitches, statusFolder, writeStatus } from "../status/files.ts"
+import { forget, prune, readSwitches, statusFolder, writeStatus, writeSwitches } from "../status/files.ts"
 import { ALL_ON, type Status, type Switches } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { renew } from "../system/values.ts"
@@ -13,8 +13,10 @@ export type Publisher = {
   publish(session: Session): void
   /** Call when something has changed that every session's status contains. */
   publishAll(): void
-  /** What the user has paused in the session. Reads one small file. */
+  /** What the user has paused and wished for in the session. Reads one small file. */
   switches(sessionID: string): Switches
+  /** Call when the folds were made that the user asked for at that time, so that they are made once. */
+  fulfilled(sessionID: string, askedMs: number): void
   forget(sessionID: string): void
   /** Writes what is still due. Idempotent. */
   close(): Promise<void>
@@ -38,6 +40,7 @@ function createNoPublisher(folder: string): Publisher {
     },
     publishAll() {},
     switches: () => ALL_ON,
+    fulfilled() {},
     forget() {},
     async close() {
       await Promise.all(gone.values())
@@ -116,6 +119,10 @@ export function createPublisher(
       for (const session of [...recent.values()]) publish(session)
     },
     switches: (sessionID) => readSwitches(folder, sessionID),
+    fulfilled(sessionID, askedMs) {
+      const { foldNow, ...switches } = readSwitches(folder, sessionID)
+      if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(trouble)
+    },
     forget(sessionID) {
       recent.delete(sessionID)
       due.delete(sessionID)

@@ -28,6 +28,10 @@ export type Session = SessionState & {
   shown: AppliedFolds
   /** names of files, without folders, that the newest messages of that request mention */
   mentioned: ReadonlySet<string>
+  /** the session that started this one as a subagent */
+  parentID?: string
+  /** when the user asked for folds that have been made since, in epoch ms */
+  fulfilledMs?: number
   /** what the plugin saved in the session */
   account: SessionAccount
 }

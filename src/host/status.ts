@@ -5,7 +5,7 @@ import { episodesOf } from "../fold/episodes.ts"
 import { type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
 import { openness } from "../fold/open.ts"
 import { recordOf } from "../fold/record.ts"
-import { addSaving, savedOfBill } from "../fold/saving.ts"
+import { paidUsd, savedOfBill } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
@@ -33,7 +33,7 @@ import {
 } from "../status/status.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
-import { turnSaving } from "./accounting.ts"
+import { sessionSaving } from "./accounting.ts"
 import type { Session } from "./sessions.ts"
 
 export type StatusContext = {
@@ -55,8 +55,9 @@ export function statusOf(session: Session, context: StatusContext): Status {
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
   const now = contextOf(facts, unread)
-  const saving = addSaving(session.account.earlier, turnSaving(session.turn))
+  const saving = sessionSaving(session)
   const { model, contextLimit, compactsAt, pricing } = around
+  const paid = paidUsd(saving, pricing)
   return {
     version: STATUS_VERSION,
     plugin: manifest.version,
@@ -78,10 +79,9 @@ export function statusOf(session: Session, context: StatusContext): Status {
     saved: {
       tokens: Math.round(saving.tokens),
       share: savedOfBill(saving, pricing),
-      ...(pricing.usdPerMillion > 0
-        ? { usd: saving.usd, paidUsd: ((saving.cost + saving.output * pricing.output) * pricing.usdPerMillion) / 1e6 }
-        : {}),
+      ...(paid === undefined ? {} : { usd: saving.usd, paidUsd: paid }),
       calls: saving.calls,
+      ...(session.account.subagents.calls > 0 ? { subagentCalls: session.account.subagents.calls } : {}),
       billing: pricing.billing,
     },
     hud: hudOf(session, context, calls + 1),

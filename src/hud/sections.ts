@@ -2,6 +2,7 @@
 // text was reduced to one line, neutralised and redacted when the ledger read it. Here the characters that separate items
 // are removed from it.
 
+import type { Usage } from "../session/conversation.ts"
 import {
   contextNow,
   contextTokens,
@@ -41,6 +42,8 @@ export type HudContext = {
   folded?: { steps: number; outputs: number; savedTokens: number }
   /** estimated tokens of the messages as they are sent; absent: the size of the whole context */
   sentTokens?: number
+  /** what the last call would have used, when a session that ran without the plugin is replayed */
+  usage?: Usage
   /** set when no HUD is to be sent: the reason */
   held?: string
 }
@@ -75,7 +78,8 @@ export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): 
   ].filter((section): section is Section => section !== undefined && section.items.length > 0)
 }
 
-function contextSection(facts: Facts, { contextLimit }: HudContext): Section | undefined {
+function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudContext): Section | undefined {
+  const facts = replayed ? { ...recorded, usage: replayed } : recorded
   const now = contextNow(facts)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined

@@ -4,6 +4,7 @@
 import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
 import type { PricingOverride } from "../fold/pricing.ts"
 import { type Slot, slotFor } from "../hud/slots.ts"
+import { RECALL_TOOL } from "../output/shows.ts"
 import {
   accept,
   newSessionState,
@@ -12,8 +13,8 @@ import {
   type RequestOptions,
   type SessionState,
 } from "../request/request.ts"
-import type { Message } from "../session/conversation.ts"
-import { contextNow } from "../session/facts.ts"
+import type { Message, Usage } from "../session/conversation.ts"
+import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
 import { type NamedPrice, type Price, type Prices, pricesOf } from "./prices.ts"
@@ -46,18 +47,22 @@ export type ReplayedCall = {
    */
   send(): Prepared | undefined
   state: SessionState
+  /** what the last call would have used, where that is not what was recorded */
+  usage?: Usage
 }
 
-/** All calls of the session, then the one that would come next. */
+/** All calls of the session, then the one that would come next. `ran`: with the plugin, so that the recorded usage is right. */
 export function* replayCalls(
   recorded: readonly Message[],
   options: ReplayOptions,
   env: Env,
   prices: Prices = pricesOf(recorded, options.price, options.prices),
+  ran = tracesOf(recorded),
 ): Generator<ReplayedCall> {
   const state = newSessionState(env)
   const watch = watchCompactions(recorded)
   let number = 0
+  let usage: Usage | undefined
   for (const index of [...callsOf(recorded), recorded.length]) {
     const wrote = recorded[index]
     const nowMs = wrote ? wrote.createdMs : lastTime(recorded)
@@ -75,9 +80,11 @@ export function* replayCalls(
       price,
       context,
       messages,
+      ...(usage === undefined ? {} : { usage }),
       send() {
         if (agent !== undefined && options.disabledAgents.includes(agent)) {
           state.ledger.accept(reading)
+          usage = undefined
           return
         }
         const around = {
@@ -85,14 +92,35 @@ export function* replayCalls(
           pricing: price.pricing,
           ...(price.model ? { model: price.model } : {}),
           ...(compactsAt === undefined ? {} : { compactsAt }),
+          ...(usage === undefined ? {} : { usage }),
         }
         const prepared = prepareRequest({ messages, reading, state, around, options, env })
         accept(state, prepared)
+        usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)
         return prepared
       },
       state,
     }
   }
+}
+
+/** What a call would have used that was recorded without the plugin: less what folds leave out, and with the HUD. */
+function replayedUsage(
+  recorded: Usage | undefined,
+  { savedTokens, hud }: Prepared,
+  { folding, ledger }: SessionState,
+): Usage | undefined {
+  const { expected } = folding.account
+  if (!recorded || !expected) return
+  const { ratio } = ledger.facts
+  const tokens = Math.max(0, contextTokens(recorded) - savedTokens * ratio + (hud?.tokens ?? 0))
+  const cacheRead = recorded.cacheRead === 0 ? 0 : Math.max(0, tokens - expected.freshTokens * ratio)
+  return { ...recorded, cacheRead, cacheWrite: 0, input: tokens - cacheRead }
+}
+
+/** Only the plugin has this tool. */
+export function tracesOf(messages: readonly Message[]): boolean {
+  return messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
 }
 
 function lastTime(messages: readonly Message[]): number {
@@ -112,7 +140,7 @@ export type Inspection = {
   /** estimated tokens of the HUD, 0 without one */
   tokens: number
   slot: Slot
-  /** tokens in the context at that call as recorded, reported or estimated, folds not subtracted */
+  /** tokens in the context at that call, as the HUD says them */
   contextTokens?: number
   /** steps and outputs sent folded with that call, and the tokens that saves */
   folded: AppliedFolds
@@ -130,6 +158,7 @@ export function hudAtCall(
   call: number | undefined,
   options: ReplayOptions,
   env: Env,
+  ran?: boolean,
 ): Inspection {
   const calls = callsOf(messages).length
   const wanted = call ?? calls + 1
@@ -141,10 +170,17 @@ export function hudAtCall(
     folded: NOTHING_FOLDED,
     request: [],
   }
-  for (const { number, send, price, state, messages: before } of replayCalls(messages, options, env)) {
+  for (const { number, send, price, state, messages: before, usage: usageBefore } of replayCalls(
+    messages,
+    options,
+    env,
+    undefined,
+    ran,
+  )) {
     const sent = send()
     if (number !== wanted) continue
-    const contextTokens = contextNow(state.ledger.facts)?.tokens
+    const facts = usageBefore ? { ...state.ledger.facts, usage: usageBefore } : state.ledger.facts
+    const contextTokens = contextNow(facts)?.tokens
     const reason = sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED
     return {
       ...result,

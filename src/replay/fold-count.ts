@@ -41,7 +41,7 @@ const NO_CALL = "(text)"
 const REASONS = ["free", "pays", "must"] as const
 
 export function noFolds(): FoldCount {
-  const byReason = { free: nothing(), pays: nothing(), must: nothing() }
+  const byReason = { free: nothing(), pays: nothing(), must: nothing(), asked: nothing() }
   // tool names are arbitrary: none may match a property of a prototype
   const byTool: FoldCount["byTool"] = Object.create(null)
   const counts = { outputs: nothing(), steps: nothing(), savedTokens: 0, cuts: 0 }

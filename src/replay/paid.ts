@@ -11,7 +11,8 @@ export type Paid = {
   with: Cost
 }
 
-type Cost = { cost: number; usd?: number }
+/** In fresh input tokens, and in USD where it is known. */
+export type Cost = { cost: number; usd?: number }
 
 /**
  * Why a session has no bill: it made no calls, it is not billed by tokens, its record has no usage, or the plugin ran and

@@ -5,13 +5,12 @@ import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_DESCRIPTION } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
 import { paragraph } from "../hud/prompts.ts"
-import { RECALL_TOOL } from "../output/shows.ts"
 import type { Prepared, RequestOptions } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { asString } from "../system/values.ts"
 import { addUsd, type Charge, newBill, type Spent } from "./bill.ts"
-import { type ReplayOptions, replayCalls } from "./calls.ts"
+import { type ReplayOptions, replayCalls, tracesOf } from "./calls.ts"
 import { type CompactionKind, type Compactions, callsOf, watchCompactions } from "./context.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
 import { type Price, pricesOf, type Recorded } from "./prices.ts"
@@ -85,6 +84,7 @@ export type CallReplayed = {
   compaction: CompactionKind | undefined
 }
 
+const NOT_MEASURED: Measured = { calls: 0, cost: 0, costWithout: 0, usd: 0 }
 const NONE: ReadonlyMap<string, Fold> = new Map()
 
 /**
@@ -96,7 +96,7 @@ export function replaySession(
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
-  ran = tracesOf(messages),
+  ran = tracesOf(messages) ? NOT_MEASURED : undefined,
 ): Replay {
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options.price, options.prices)
@@ -110,7 +110,7 @@ export function replaySession(
   const pricings = new Map<string, Pricing>()
   let folds: ReadonlyMap<string, Fold> = NONE
 
-  for (const replayed of replayCalls(messages, options, env, prices)) {
+  for (const replayed of replayCalls(messages, options, env, prices, ran !== undefined)) {
     const { wrote, number, nowMs, price, context, messages: sent } = replayed
     if (!wrote) break
     pricings.set(price.pricing.row, price.pricing)
@@ -177,13 +177,8 @@ function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
   return billings.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
 }
 
-/** Only the plugin has this tool. */
-function tracesOf(messages: readonly Message[]): Measured | undefined {
-  const ran = messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
-  return ran ? { calls: 0, cost: 0, costWithout: 0, usd: 0 } : undefined
-}
-
-function subagentsOf(messages: readonly Message[]): string[] {
+/** Ids of the sessions that the agent started as subagents. */
+export function subagentsOf(messages: readonly Message[]): string[] {
   const ids = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => {
       const id = part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined

@@ -16,18 +16,34 @@ export type Whose = "these" | "your last"
 export function billSentence(replays: readonly Replay[], whose: Whose = "these"): string {
   const bills = replays.map(paidOf)
   const paid = bills.filter((bill): bill is Paid => typeof bill === "object")
-  const groups = [false, true].flatMap((ran) =>
-    [true, false].flatMap((hasMoney) => {
-      const group = paid.filter((bill) => bill.ran === ran && (bill.without.usd !== undefined) === hasMoney)
-      return group.length > 0 ? [group] : []
-    }),
-  )
+  const groups = groupsOf(paid)
   const all = replays.length
   const said = groups.map((group, at) => {
     const subject = group.length === all ? subjectOf(all, whose) : partOf(group.length, all, at, whose)
     return groupWords(group, subject)
   })
   return [...said, ...unpaidWords(replays, whose)].join(" ")
+}
+
+/** The same of all sessions in which the plugin ran, from their bills. */
+export function measuredSentence(bills: readonly Paid[]): string {
+  const all = bills.length
+  if (all === 0) return "No session with hudfold was billed by tokens."
+  const subject = (count: number, at: number) =>
+    count === all ? `Your ${plural(all, "session")}` : at === 0 ? `${count} of your ${all} sessions` : `${count} more`
+  return groupsOf(bills)
+    .map((group, at) => groupWords(group, subject(group.length, at)))
+    .join(" ")
+}
+
+/** Bills with the plugin and without it, in money and not, each in a sum of its own. */
+function groupsOf(bills: readonly Paid[]): Paid[][] {
+  return [false, true].flatMap((ran) =>
+    [true, false].flatMap((hasMoney) => {
+      const group = bills.filter((bill) => bill.ran === ran && (bill.without.usd !== undefined) === hasMoney)
+      return group.length > 0 ? [group] : []
+    }),
+  )
 }
 
 function subjectOf(count: number, whose: Whose): string {

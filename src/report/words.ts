@@ -39,7 +39,12 @@ export function sizeWords({ without, with: sent }: Replay): string {
 }
 
 /** Why outputs were folded. */
-export const REASONS: Record<Reason, string> = { free: "at no cost", pays: "to save", must: "to make room" }
+export const REASONS: Record<Reason, string> = {
+  free: "at no cost",
+  pays: "to save",
+  must: "to make room",
+  asked: "on request",
+}
 
 /** Without sign. */
 export function savedPercent(replay: Replay): string {

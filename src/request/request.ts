@@ -4,7 +4,7 @@
 
 import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
 import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
-import { dropChanged, type Folding, newFolding } from "../fold/folding.ts"
+import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import type { ModelMisses } from "../fold/misses.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -12,7 +12,7 @@ import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, 
 import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
+import { type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
@@ -33,6 +33,8 @@ export type SessionState = {
 export type Circumstances = FoldCircumstances & {
   /** size of the model's context window, in tokens */
   contextLimit?: number
+  /** what the last call would have used, when a session that ran without the plugin is replayed */
+  usage?: Usage
   /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
   hudPaused?: boolean
 }
@@ -67,7 +69,7 @@ export type Prepared = AppliedFolds & {
   slot: Slot
   /** folds decided for this request */
   folded: readonly Fold[]
-  /** part ids of folds that are given up because the content of their parts has changed */
+  /** part ids of folds that are given up: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
@@ -101,7 +103,8 @@ export type RequestSource = {
 
 export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
   const { facts, entries } = reading
-  const { folding, dropped } = dropChanged(state.folding, reading.fresh, env)
+  const changed = dropChanged(state.folding, reading.fresh, env)
+  const { folding, dropped: unfolded } = unfold(changed.folding, around.whole ?? {}, facts.calls)
   const slot = slotFor(options.hud.slot, around.model)
   const model = modelKey(around.model)
   const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
@@ -136,6 +139,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         signals: state.signals,
         around: {
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
+          ...(around.usage === undefined ? {} : { usage: around.usage }),
           folded: applied,
           sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - applied.savedTokens,
           ...(held === undefined ? {} : { held }),
@@ -154,7 +158,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
     folded: plan?.folded ?? [],
-    dropped,
+    dropped: [...changed.dropped, ...unfolded],
     digested: plan?.digested ?? [],
     ...applied,
     reading,

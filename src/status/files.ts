@@ -68,10 +68,12 @@ export function readSwitches(folder: string, sessionID: string): Switches {
   }
 }
 
-/** Removes the file if everything is on. Rejects if the file cannot be written. */
+/** Removes the file if it says nothing. Rejects if the file cannot be written. */
 export async function writeSwitches(folder: string, sessionID: string, switches: Switches): Promise<void> {
   const path = pathOf(folder, sessionID, SWITCHES)
-  if (switches.hud === "on" && switches.folding === "on") await rm(path, { force: true })
+  const { hud, folding, whole, foldNow } = switches
+  if (hud === "on" && folding === "on" && Object.keys(whole ?? {}).length === 0 && !foldNow)
+    await rm(path, { force: true })
   else await writeWhole(path, JSON.stringify(switches))
 }
 

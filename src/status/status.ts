@@ -114,6 +114,8 @@ export const statusSchema = z.object({
     paidUsd: z.optional(z.number()),
     /** calls the figures cover */
     calls: z.number(),
+    /** those of them that subagents made */
+    subagentCalls: z.optional(z.number()),
     /** what the provider charges for; fewer tokens save money only with `tokens`, which absent also means */
     billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
@@ -150,10 +152,27 @@ export const statusSchema = z.object({
       open: z.number(),
       /** steps that are settled and wait until folding them pays */
       settled: z.number(),
+      /** outputs of open steps that wait for it too */
+      outputs: z.optional(z.number()),
+      /** what folding all that waits would leave out of each request */
+      tokens: z.optional(tokens),
       /** why steps are open, and how many for each reason, most first */
       reasons: z.array(z.object({ why: z.string(), steps: z.number() })),
-      /** the newest open ones, newest first: number, first call, why it is open */
-      newest: z.array(z.object({ step: z.number(), what: z.string(), why: z.string() })),
+      /** the newest of both, newest first */
+      newest: z.array(
+        z.object({
+          /** its number */
+          step: z.number(),
+          /** OpenCode's id of its message */
+          messageID: z.optional(z.string()),
+          /** its first call */
+          what: z.string(),
+          /** its size */
+          tokens: z.optional(tokens),
+          /** why it is open; absent if it is settled */
+          why: z.optional(z.string()),
+        }),
+      ),
     }),
     /** kinds of outputs that are kept longer because they were wanted again after they were folded, and how often */
     missed: z.array(z.object({ shows: z.string(), times: z.number() })),
@@ -185,6 +204,10 @@ export const switchesSchema = z.object({
   hud: z._default(z.enum(["on", "paused"]), "on"),
   /** `paused`: existing folds stay, and new ones are made only if the context would overflow */
   folding: z._default(z.enum(["on", "paused"]), "on"),
+  /** steps that are sent whole, settled or not, by message id: until which call */
+  whole: z.optional(z.record(z.string(), z.number())),
+  /** what to fold with the next request whether it pays or not, once: all that is settled, or these steps, by message id */
+  foldNow: z.optional(z.object({ askedMs: z.number(), what: z.union([z.literal("all"), z.array(z.string())]) })),
 })
 export type Switches = z.output<typeof switchesSchema>
 

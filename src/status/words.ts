@@ -68,7 +68,7 @@ function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined 
 const FIRST_FOLD = 20
 
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
-  const { tokens, share, usd, paidUsd, calls } = saved
+  const { tokens, share, usd, paidUsd, calls, subagentCalls } = saved
   if (calls === 0) return
   const isFolded = folding.steps + folding.outputs > 0
   if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
@@ -88,7 +88,8 @@ function savedRow({ saved, folding }: Status): StatusRow | undefined {
   const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]
   const paid =
     usd === undefined || paidUsd === undefined ? [] : [`paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`]
-  return { ...savedIn(said.join(", "), share >= 0.01 ? "good" : "muted"), details: paid }
+  const whose = subagentCalls === undefined ? [] : [`with ${plural(subagentCalls, "call")} of subagents`]
+  return { ...savedIn(said.join(", "), share >= 0.01 ? "good" : "muted"), details: [...paid, ...whose] }
 }
 
 function savedIn(text: string, tone: Tone): StatusRow {
@@ -139,6 +140,7 @@ export const REASON_WORDS: Record<FoldStatus["reason"], string> = {
   free: "at no cost",
   pays: "to save",
   must: "to make room",
+  asked: "on request",
 }
 
 const MAX_REASONS = 5
@@ -156,7 +158,7 @@ function openRow({ folding }: Status): StatusRow | undefined {
     tone: "muted",
     details: [
       ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
-      ...newest.slice(0, MAX_OPEN).map(({ step, what, why }) => `step ${step} ${what}: ${why}`),
+      ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
       ...(missed.length > 0 ? [`kept longer after misses: ${missed.join(", ")}`] : []),
     ],
   }

@@ -2,7 +2,7 @@
 // transactions that last only as long as fetching the rows. For the commands and for a recall, not for a hook.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
-import { asc, desc, eq, isNull, sql } from "drizzle-orm"
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm"
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
@@ -55,6 +55,11 @@ const messageV2 = sqliteTable("session_message", {
   seq: integer("seq").notNull(),
   data: text("data").notNull(),
 })
+
+/** What OpenCode recorded of sessions, by their ids: where they ran, whose they are, and what each call cost. */
+export type SessionCosts = ReadonlyMap<string, Costs>
+
+type Costs = { directory: string; parentID: string | undefined; calls: readonly { atMs: number; usd: number }[] }
 
 type Row = typeof session.$inferSelect
 
@@ -153,6 +158,26 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     })
   }
 
+  function costsOf(id: string): Costs | undefined {
+    const at = (data: typeof message.data | typeof messageV2.data, path: string) =>
+      sql<unknown>`CASE WHEN json_valid(${data}) THEN json_extract(${data}, ${path}) END`
+    const called = (rows: readonly { atMs: unknown; usd: unknown }[]) =>
+      rows.flatMap(({ atMs, usd }) => (typeof atMs === "number" && typeof usd === "number" ? [{ atMs, usd }] : []))
+    if (tables().v2) {
+      const row = db.select().from(sessionV2).where(eq(sessionV2.id, id)).get()
+      const answers = and(eq(messageV2.sessionID, id), eq(messageV2.type, "assistant"))
+      const columns = { atMs: at(messageV2.data, "$.time.created"), usd: at(messageV2.data, "$.cost") }
+      const rows = row ? db.select(columns).from(messageV2).where(answers).all() : []
+      // a session whose import failed has its messages in the old tables only
+      if (row && (rows.length > 0 || !tables().v1)) return { ...whose(row), calls: called(rows) }
+    }
+    if (!tables().v1) return
+    const row = db.select().from(session).where(eq(session.id, id)).get()
+    const columns = { atMs: message.timeCreated, usd: at(message.data, "$.cost") }
+    const rows = row ? db.select(columns).from(message).where(eq(message.sessionID, id)).all() : []
+    return row && { ...whose(row), calls: called(rows) }
+  }
+
   return {
     path,
     /**
@@ -179,6 +204,12 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     },
     /** The sessions that changed last, newest first, without those of subagents. */
     listSessions: ({ limit }: { limit: number }): RecordedSession[] => guarded(path, () => recent(limit).map(infoOf)),
+    /** Those of these sessions that OpenCode still has. */
+    sessionCosts: (ids: readonly string[]): SessionCosts =>
+      guarded(path, () => {
+        const found = ids.map((id) => [id, costsOf(id)] as const)
+        return new Map(found.flatMap(([id, costs]) => (costs ? [[id, costs]] : [])))
+      }),
     close: (): void => database.close(),
   }
 }
@@ -229,6 +260,11 @@ function newestOf(v2: readonly Row[], v1: readonly Row[]): Row[] {
   const rows = [...v2, ...v1.filter(({ id }) => !known.has(id))]
   return rows.sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))
 }
+
+const whose = ({ directory, parentID }: Pick<Row, "directory" | "parentID">) => ({
+  directory,
+  parentID: parentID ?? undefined,
+})
 
 function infoOf(row: Row): RecordedSession {
   const { parentID, revert, timeCreated, timeUpdated, ...rest } = row

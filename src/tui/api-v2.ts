@@ -31,6 +31,7 @@ type Command = {
 
 /** The part of OpenCode 2's context that is used. */
 export type TerminalV2 = {
+  options?: unknown
   theme: unknown
   renderer: { width: number }
   data: {

@@ -4,7 +4,7 @@ import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { showFolds, showText } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
-import { type Switch, setSwitch } from "./switch.ts"
+import { foldAll, type Switch, setSwitch } from "./switch.ts"
 import { hudText, statusNow, statusText } from "./view.ts"
 import { readSessionSnapshot, type SessionSnapshot, type SessionWatch } from "./watch.ts"
 
@@ -54,12 +54,23 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     },
     {
       name: "opencode-hudfold.folds",
-      title: "HUD: list folded steps and outputs, show the originals",
+      title: "HUD: list what is folded; open, unfold, pin, fold now",
       slash: "hud-folds",
-      act: (_, { status }) => {
-        if (status && status.folding.newest.length + status.folding.episodes.length > 0)
-          showFolds(api, reporter, status)
-        else showText(api, { title: "Folds", note: "Nothing is folded in this session." })
+      act: (sessionID, { status }) => {
+        const { newest = [], episodes = [], kept } = status?.folding ?? {}
+        if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
+          showFolds({ api, reporter, folder, changed: () => watch.refresh(sessionID) }, status)
+        else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
+      },
+    },
+    {
+      name: "opencode-hudfold.compact",
+      title: "HUD: fold all that is settled with the next request",
+      slash: "hud-compact",
+      act: async (sessionID, state) => {
+        const message = await foldAll(folder, sessionID, statusNow(state))
+        watch.refresh(sessionID)
+        api.ui.toast({ variant: "info", title: "opencode-hudfold", message, duration: 8000 })
       },
     },
     {

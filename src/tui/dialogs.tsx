@@ -5,20 +5,27 @@ import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import type { ScrollBoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
+import { KEPT_BY_USER } from "../fold/open.ts"
 import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import { episodeName } from "../status/words.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
+import { askFor, type Wish } from "./switch.ts"
 import { fit } from "./text.ts"
 import {
   type DialogText,
   episodeRows,
   type FoldedThing,
+  foldActions,
   foldRows,
   foldsTitle,
+  type KeptStatus,
+  keptActions,
+  keptRows,
   originalDialog,
   recordDialog,
+  whyDialog,
 } from "./view.ts"
 
 /** Width of OpenCode's large dialog on a terminal that has room for it. */
@@ -36,28 +43,79 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
   api.ui.dialog.setSize("large")
 }
 
-/** What is folded in a session, the newest first: an output opens to its original, an episode to its record and steps. */
-export function showFolds(api: TuiPluginApi, reporter: Reporter, { sessionID, folding }: Status): void {
+/** Where the lists of folds act. */
+type Hands = { api: TuiPluginApi; reporter: Reporter; folder: string; changed: () => void }
+
+/** What is folded in a session, the newest first, and what is not folded yet; each opens to what can be done with it. */
+export function showFolds(hands: Hands, status: Status): void {
+  const { api } = hands
+  const { folding } = status
   showList<FoldedThing>(api, {
     title: foldsTitle(folding),
-    placeholder: "Search; enter shows the original, or an episode's record and steps",
-    options: foldRows(folding, listWidth(api)),
+    placeholder: "Search; enter shows what can be done",
+    options: [...foldRows(folding, listWidth(api)), ...keptRows(folding, listWidth(api))],
     onSelect({ value }) {
-      if (value.kind === "episode") showEpisode(api, reporter, sessionID, value.episode)
-      else recall(api, reporter, sessionID, value.fold)
+      if (value.kind === "episode") showEpisode(hands, status, value.episode)
+      else if (value.kind === "output") showActions(hands, status, value.fold)
+      else showKept(hands, status, value.step)
     },
   })
 }
 
-function showEpisode(api: TuiPluginApi, reporter: Reporter, sessionID: string, episode: EpisodeStatus): void {
-  showList<FoldStatus | "record">(api, {
+function showEpisode(hands: Hands, status: Status, episode: EpisodeStatus): void {
+  const { api } = hands
+  showList<FoldStatus | "record" | "unfold" | "pin">(api, {
     title: `Episode: ${episodeName(episode)}`,
-    placeholder: "Search; enter shows the record, or a step's original",
+    placeholder: "Search; enter chooses",
     options: episodeRows(episode, listWidth(api)),
     onSelect({ value }) {
+      const tokens = episode.steps.reduce((sum, { tokens }) => sum + tokens, 0)
+      const ids = episode.steps.map(({ messageID }) => messageID)
       if (value === "record") showText(api, recordDialog(episode))
-      else recall(api, reporter, sessionID, value)
+      else if (value === "unfold" || value === "pin") ask(hands, status, value, ids, tokens)
+      else showActions(hands, status, value)
     },
+  })
+}
+
+/** What can be done with one folded output or step. */
+function showActions(hands: Hands, status: Status, fold: FoldStatus): void {
+  const { api, reporter } = hands
+  showList<"open" | "why" | "unfold" | "pin">(api, {
+    title: fold.side === "step" ? `step ${fold.step} ${fold.what}` : `${fold.id} ${fold.what}`,
+    placeholder: "Search; enter chooses",
+    options: foldActions(fold, listWidth(api)),
+    onSelect({ value }) {
+      if (value === "open") recall(api, reporter, status.sessionID, fold)
+      else if (value === "why") showText(api, whyDialog(fold))
+      else ask(hands, status, value, [fold.messageID], fold.tokens)
+    },
+  })
+}
+
+/** What can be done with a step that is not folded. */
+function showKept(hands: Hands, status: Status, { step, what, why, messageID = "", tokens = 0 }: KeptStatus): void {
+  const isKept = why === KEPT_BY_USER
+  showList<Wish>(hands.api, {
+    title: `step ${step} ${what}`,
+    placeholder: why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`,
+    options: keptActions(isKept),
+    onSelect: ({ value }) => ask(hands, status, value, [messageID], tokens),
+  })
+}
+
+function ask(
+  { api, reporter, folder, changed }: Hands,
+  status: Status,
+  wish: Wish,
+  ids: string[],
+  tokens: number,
+): void {
+  api.ui.dialog.clear()
+  reporter.run(wish, async () => {
+    const message = await askFor(wish, folder, status, ids, tokens)
+    changed()
+    api.ui.toast({ variant: "info", title: "opencode-hudfold", message, duration: 8000 })
   })
 }
 

@@ -6,7 +6,7 @@ import type { BoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { type Accessor, createEffect, createMemo, createSignal, For, Index, onCleanup, onMount, Show } from "solid-js"
 import { ALL_ON } from "../status/status.ts"
-import { type Ink, panelLines, type Span, type StyledLine, summaryOf, titleOf } from "./view.ts"
+import { type Ink, type PanelRow, panelLines, type Span, type StyledLine, summaryOf, titleOf } from "./view.ts"
 import type { SessionSnapshot, SessionWatch } from "./watch.ts"
 
 const OPEN_KEY = "opencode-hudfold.open"
@@ -19,6 +19,7 @@ type PanelProps = {
   api: TuiPluginApi
   watch: SessionWatch
   sessionID: string
+  rows: readonly PanelRow[]
   /** called when the panel is mounted; returns what to call when it is unmounted */
   mounted: () => () => void
 }
@@ -29,7 +30,7 @@ export function Panel(props: PanelProps) {
   const [open, setOpen] = createSignal(props.api.kv.get(OPEN_KEY, true))
   const [columns, setColumns] = createSignal(SIDEBAR_COLUMNS)
   const state = followSession(props.watch, () => props.sessionID)
-  const lines = createMemo(() => panelLines(state(), columns()), undefined, { equals: isEqual })
+  const lines = createMemo(() => panelLines(state(), columns(), props.rows), undefined, { equals: isEqual })
   const title = createMemo(() => titleOf(state()), undefined, { equals: isEqual })
   onMount(() => onCleanup(props.mounted()))
   const toggle = () => {

@@ -9,11 +9,14 @@ import { apiOfV2, isTerminalV2 } from "./api-v2.ts"
 import { registerCommands } from "./commands.ts"
 import { Panel, PromptLine } from "./panel.tsx"
 import { createReporter } from "./reporter.ts"
+import { readPanelRows } from "./view.ts"
 import { refreshOnEvents, watchSessions } from "./watch.ts"
 
 /** Starts everything but the places on the screen, and answers what to draw there. */
-function start(api: TuiPluginApi) {
+function start(api: TuiPluginApi, options: unknown) {
   const reporter = createReporter(api)
+  const { rows, problem } = readPanelRows(options)
+  if (problem) reporter.report("the panel's options", problem)
   const folder = statusFolder(dataFolder())
   const watch = watchSessions(folder, (cause) => reporter.report("the panel", cause))
   api.lifecycle.onDispose(() => watch.close())
@@ -41,7 +44,9 @@ function start(api: TuiPluginApi) {
   )
   return {
     panel: (sessionID: () => string) =>
-      safely("the panel", () => <Panel api={api} watch={watch} sessionID={sessionID()} mounted={mounted} />),
+      safely("the panel", () => (
+        <Panel api={api} watch={watch} sessionID={sessionID()} rows={rows} mounted={mounted} />
+      )),
     line: (sessionID: () => string) =>
       safely("the prompt's line", () => (
         <PromptLine api={api} watch={watch} sessionID={sessionID()} hidden={panels() > 0} />
@@ -49,8 +54,8 @@ function start(api: TuiPluginApi) {
   }
 }
 
-const tui: TuiPluginModule["tui"] = async (api) => {
-  const { panel, line } = start(api)
+const tui: TuiPluginModule["tui"] = async (api, options) => {
+  const { panel, line } = start(api, options)
   api.slots.register({
     order: 110,
     slots: {
@@ -64,7 +69,7 @@ const tui: TuiPluginModule["tui"] = async (api) => {
 async function setup(context: unknown): Promise<(() => void) | undefined> {
   if (!isTerminalV2(context)) return
   const { api, dispose } = apiOfV2(context)
-  const { panel, line } = start(api)
+  const { panel, line } = start(api, context.options)
   context.ui.slot({ append: "sidebar.content", render: (input) => panel(() => input.sessionID ?? "") })
   // on the home screen there is no session
   context.ui.slot({

@@ -1,9 +1,11 @@
-// Pausing and resuming for one session. A switch is a small file that the plugin reads before every request.
+// What the user tells the plugin to do in one session: pause, resume, fold now, send whole. It is in a small file that the
+// plugin reads before every request.
 
 import { readSwitches, writeSwitches } from "../status/files.ts"
-import type { Activity, Switches } from "../status/status.ts"
+import type { Activity, Status } from "../status/status.ts"
+import { amount, stepsAndOutputs } from "../text/format.ts"
 
-export type Switch = keyof Switches
+export type Switch = "hud" | "folding"
 
 const MESSAGES: Record<Switch, Record<"on" | "paused" | "off", string>> = {
   hud: {
@@ -37,4 +39,55 @@ export async function setSwitch(
   if (now === "off") return MESSAGES[name].off
   await writeSwitches(folder, sessionID, { ...readSwitches(folder, sessionID), [name]: to })
   return now === undefined ? `${MESSAGES[name][to]} ${NO_STATUS}` : MESSAGES[name][to]
+}
+
+/** Calls for which what was unfolded is not folded again, as for what the agent recalls. */
+export const UNFOLDED_CALLS = 12
+/** For the rest of the session. */
+export const FOREVER = Number.MAX_SAFE_INTEGER
+
+/** What can be done to the steps with these message ids. */
+export type Wish = "unfold" | "pin" | "release" | "fold"
+
+/** Passes the wish on and returns the message for the user. `tokens` is what it changes in each request. */
+export async function askFor(
+  wish: Wish,
+  folder: string,
+  { sessionID, calls }: Pick<Status, "sessionID" | "calls">,
+  messageIDs: readonly string[],
+  tokens: number,
+): Promise<string> {
+  const { foldNow, whole: before = {}, ...switches } = readSwitches(folder, sessionID)
+  const asked = new Set(messageIDs)
+  const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
+  if (wish === "unfold" || wish === "pin")
+    for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + UNFOLDED_CALLS
+  const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what: [...messageIDs] } } : foldNow && { foldNow }
+  await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
+  const size = `about ${amount(tokens)} tokens`
+  switch (wish) {
+    case "unfold":
+      return `Sent whole from the next request on, for ${UNFOLDED_CALLS} calls: ${size} in each.`
+    case "pin":
+      return `Sent whole from the next request on, for the rest of the session: ${size} in each.`
+    case "release":
+      return "It may be folded again."
+    case "fold":
+      return `Folded with the next request, if nothing still needs it: up to ${amount(tokens)} tokens less in each.`
+  }
+}
+
+/** Has all that is settled folded with the next request; the message says how much that is. */
+export async function foldAll(folder: string, sessionID: string, status: Status | undefined): Promise<string> {
+  if (status?.folding.activity === "off") return "Folding is off by the plugin's options; nothing is folded."
+  const { settled = 0, outputs = 0, tokens = 0, open = 0 } = status?.folding.kept ?? {}
+  const counts = stepsAndOutputs({ steps: settled, outputs })
+  if (status && counts === "")
+    return open > 0
+      ? `Nothing is settled that is not folded yet. ${stepsAndOutputs({ steps: open, outputs: 0 })} still open: /hud-status says why.`
+      : "There is nothing to fold yet."
+  const { foldNow: _, ...switches } = readSwitches(folder, sessionID)
+  await writeSwitches(folder, sessionID, { ...switches, foldNow: { askedMs: Date.now(), what: "all" } })
+  if (!status) return `All that is settled is folded with the next request. ${NO_STATUS}`
+  return `Folded with the next request: ${counts}, which leaves about ${amount(tokens)} tokens out of each request.`
 }

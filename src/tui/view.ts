@@ -13,9 +13,11 @@ import {
   statusRows,
   type Tone,
 } from "../status/words.ts"
+import { asRecord } from "../system/values.ts"
 import { amount, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
+import { UNFOLDED_CALLS, type Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
@@ -62,35 +64,53 @@ const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
   ...{ saved: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
 }
 
-/** Drawn as a meter, said in the title, or too long. */
-const NOT_IN_PANEL: ReadonlySet<StatusRow["name"]> = new Set(["context", "hud", "open"])
+/** The rows that the panel may have, by the names that the option `rows` takes. */
+export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
+export type PanelRow = (typeof PANEL_ROWS)[number]
 
-/** The panel's lines below its title, each at most `width` columns wide. */
-export function panelLines(state: SessionSnapshot, width: number): StyledLine[] {
+/** The rows of the option, and what is wrong with it. Anything but a list means all of them. */
+export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
+  const given = asRecord(options)?.rows
+  if (given === undefined) return { rows: PANEL_ROWS }
+  const expected = `rows: expected a list of ${PANEL_ROWS.join(", ")}`
+  if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
+  const rows = PANEL_ROWS.filter((name) => given.includes(name))
+  return rows.length === new Set(given).size ? { rows } : { rows, problem: `${expected}; the others are ignored` }
+}
+
+/** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
+export function panelLines(
+  state: SessionSnapshot,
+  width: number,
+  wanted: readonly PanelRow[] = PANEL_ROWS,
+): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
   const isEmpty = ({ name }: StatusRow) => name === "digests" && status.writer.backend === "extract"
-  const rows = statusRows(status).filter((row) => !NOT_IN_PANEL.has(row.name) && !isEmpty(row))
-  return [...contextLines(status, width), ...rows.flatMap((row) => rowLines(row, width))]
+  const isWanted = ({ name }: StatusRow) => name !== "context" && wanted.some((one) => one === name)
+  const rows = statusRows(status).filter((row) => isWanted(row) && !isEmpty(row))
+  const context = wanted.includes("context") && isReported(status) ? contextLines(status, width) : []
+  return [...context, ...rows.flatMap((row) => rowLines(row, width))]
 }
 
+/** The size itself is in OpenCode's own section: here is how it nears the compaction, and how it grew. */
 function contextLines(status: Status, width: number): StyledLine[] {
-  const { tokens, estimated, limit, compactsAt, trend } = status.context
-  if (!isReported(status)) return [[{ text: fit("context known after the first call", width), ink: "muted" }]]
-  const size = `${estimated ? "about " : ""}${amount(tokens)}${limit === undefined ? " tokens" : ` of ${amount(limit)}`}`
-  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(size) - 2)
-  const line: Span[] = [{ text: fit(size, width), ink: "muted" }]
-  if (trend.length > 1 && room >= 4) {
-    const drawn = sparkline(trend, room, compactsAt ?? limit)
-    line.push({ text: drawn.padStart(width - widthOf(size)), ink: "muted" })
+  const { tokens, limit, compactsAt, trend } = status.context
+  const said = compactsAt === undefined ? "the last calls" : `compacts at ${amount(compactsAt)}`
+  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(said) - 2)
+  const lines: StyledLine[] = []
+  if (limit) {
+    const label = ` of ${amount(limit)}`
+    const mark = compactsAt === undefined ? undefined : compactsAt / limit
+    const near = isNearlyFull(status)
+    const meter = bar(tokens / limit, width - widthOf(label), mark).map((cell) => spanOf(cell, near ? "warn" : "muted"))
+    lines.push([...meter, { text: label, ink: near ? "warn" : "plain" }])
   }
-  if (!limit) return [line]
-  const share = tokens / limit
-  const label = ` ${percent(share)}`
-  const cells = bar(share, width - widthOf(label), compactsAt === undefined ? undefined : compactsAt / limit)
-  const near = isNearlyFull(status)
-  const meter = cells.map((cell) => spanOf(cell, near ? "warn" : "muted"))
-  return [[...meter, { text: label, ink: near ? "warn" : "plain" }], line]
+  if (trend.length > 1 && room >= 4) {
+    const drawn = sparkline(trend, room, compactsAt ?? limit).padStart(width - widthOf(said))
+    lines.push([{ text: said + drawn, ink: "muted" }])
+  }
+  return lines
 }
 
 /** Before the first report of usage the estimate lacks system prompt and tools, which are most of an early request. */
@@ -180,10 +200,62 @@ export function statusText(state: SessionSnapshot): DialogText {
   return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
 }
 
-/** What a row of the list of folds stands for. */
-export type FoldedThing = { kind: "output"; fold: FoldStatus } | { kind: "episode"; episode: EpisodeStatus }
+/** A step that is sent as it is. */
+export type KeptStatus = Status["folding"]["kept"]["newest"][number]
 
-export type FoldRow<T> = { title: string; description: string; footer: string; value: T }
+/** What a row of the list of folds stands for. */
+export type FoldedThing =
+  | { kind: "output"; fold: FoldStatus }
+  | { kind: "episode"; episode: EpisodeStatus }
+  | { kind: "kept"; step: KeptStatus }
+
+export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
+
+/** Rows of the steps that are not folded, below those that are. */
+export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
+  const listed = new Set(newest.map(({ messageID }) => messageID))
+  return kept.newest.flatMap((step) => {
+    // a status of an earlier version has no message; a step with a folded output is in the list already
+    if (step.messageID === undefined || listed.has(step.messageID)) return []
+    const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", 0, room, { kind: "kept", step } as const)
+    return [{ ...row, footer: `${amount(step.tokens ?? 0)} tokens`, category: "Not folded" }]
+  })
+}
+
+/** What can be done with a folded output or step. */
+export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "why" | "unfold" | "pin">[] {
+  const row = <T>(title: string, description: string, value: T) => ({
+    ...{ title, description: fit(description, room - widthOf(title)), value },
+  })
+  const more = `${amount(savedTokens(fold))} tokens more`
+  const { because } = fold
+  return [
+    row("Open", `the original, ${amount(fold.tokens)} tokens`, "open"),
+    row("Why", `${REASON_WORDS[fold.reason]}: ${because}`, "why"),
+    row("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "unfold"),
+    row("Pin", `whole for the rest of the session, ${more}`, "pin"),
+  ]
+}
+
+export function keptActions(isKept: boolean): FoldRow<Wish>[] {
+  const pin = { title: "Pin", description: "never fold it in this session", value: "pin" } as const
+  const release = { title: "Release", description: "let it be folded when that pays", value: "release" } as const
+  return [
+    { title: "Fold now", description: "with the next request, whether it pays or not", value: "fold" },
+    isKept ? release : pin,
+  ]
+}
+
+/** The whole reason of a fold. */
+export function whyDialog({ what, side, step, id, reason, because, call, tokens, textTokens }: FoldStatus): DialogText {
+  const text = [
+    `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
+    ...because.split("; ").map((part) => `- ${part}`),
+    "",
+    `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
+  ]
+  return { title: side === "step" ? `step ${step} ${what}` : `${id} ${what}`, text: visible(text.join("\n")) }
+}
 
 /** One row for each folded output and each episode, those folded last first. `room` is in columns. */
 export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
@@ -203,16 +275,29 @@ export function foldRows({ newest, episodes }: Status["folding"], room: number):
 }
 
 /** The rows of one episode: its record, then its steps. */
-export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record">[] {
+export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record" | "unfold" | "pin">[] {
   const { record, steps, count } = episode
   const left = count - steps.length
-  const more = left > 0 ? `; the first ${left} are not listed here` : ""
+  const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
+  const more = steps.reduce((sum, step) => sum + savedTokens(step), 0)
   return [
     {
       title: "The record",
-      description: fit(`what is sent instead${more}`, room - 20),
+      description: fit(`what is sent instead${unlisted}`, room - 20),
       footer: `${amount(tokensOfLength(record.length))} tokens`,
       value: "record",
+    },
+    {
+      title: `Unfold ${plural(steps.length, "step")}`,
+      description: `whole in the next ${UNFOLDED_CALLS} calls`,
+      footer: `${amount(more)} more`,
+      value: "unfold",
+    },
+    {
+      title: `Pin ${plural(steps.length, "step")}`,
+      description: "whole for the rest of the session",
+      footer: `${amount(more)} more`,
+      value: "pin",
     },
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, savedTokens(fold), room, fold)),
   ]

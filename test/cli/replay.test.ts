@@ -71,6 +71,12 @@ describe("for people", () => {
     expect(stdout).toMatch(
       /^ {2}recalls +once \([\d.]+ per 100 calls\): 1 of 1 lines the agent copied were only in folded steps and outputs$/m,
     )
+    const { needs, heldNeeds } = JSON.parse((await cli(["replay", path, "--price", "anthropic", "--json"])).stdout).sum
+      .recalls
+    expect(needs).toBeGreaterThan(0)
+    expect(stdout).toContain(
+      `\n  needs           ${needs} names and lines were used after they were folded; ${heldNeeds} of them (`,
+    )
   })
 
   test("the recorded bill comes first", async () => {

@@ -171,8 +171,8 @@ shown(named("the panel"), () => {
         await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 file edited since read"),
       )
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
-      expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +\d+%$/m)
-      expect(screen).toMatch(/^\d+k of 200k +[▁▂▃▄▅▆▇█]{8,24}$/m)
+      expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ of 200k$/m)
+      expect(screen).toMatch(/^compacts at 192k +[▁▂▃▄▅▆▇█]{8,24}$/m)
       expect(screen).toMatch(/^\d+% cached$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
       expect(screen).toMatch(/^\d+ (?:steps?|outputs?)[\w, ]* folded, [\d.]+k less/m)
@@ -217,10 +217,12 @@ shown(named("the panel"), () => {
           .flatMap((request) => [...resultsOf(request)]),
       )
       const original = [...first.values()].find((text) => text.includes("step-1-1 took"))!
-      await command(here, "hud-folds", "HUD: list folded")
+      await command(here, "hud-folds", "HUD: list what is folded")
       await here.terminal.until(/steps? 1/i, "cat logs/1.log", "read logs/2.log", /\dk less/)
       await here.terminal.type("logs/1")
       await here.terminal.without("read logs/2.log")
+      here.terminal.press("Enter")
+      await here.terminal.until("Open", "Why", "Unfold", "Pin", "enter chooses")
       here.terminal.press("Enter")
       const top = await here.terminal.until("cat logs/1.log", "output folded since call", "step-1-1 took")
       const lines = original.trimEnd().split("\n")
@@ -279,10 +281,12 @@ shown(named("the panel"), () => {
       const status = (await readStatus(folder, lastRequest().session))!
       const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
       await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
-      await command(here, "hud-folds", "HUD: list folded")
-      await here.terminal.until("enter shows the original")
+      await command(here, "hud-folds", "HUD: list what is folded")
+      await here.terminal.until("enter shows what can be done")
       await here.terminal.type(newest[0]!.id)
       await here.terminal.without("· 1 step")
+      here.terminal.press("Enter")
+      await here.terminal.until("enter chooses")
       here.terminal.press("Enter")
       await here.terminal.until("The original no longer exists")
       await leave(here, "The original no longer exists")
@@ -302,10 +306,10 @@ shown(named("the panel"), () => {
       await leave(here, "HUD: pause it")
       here.terminal.press("C-p")
       await here.terminal.until("Commands", "Search")
-      await here.terminal.type("list folded")
+      await here.terminal.type("list what")
       here.terminal.press("Enter")
-      await here.terminal.until("enter shows the original")
-      await leave(here, "enter shows the original")
+      await here.terminal.until("enter shows what can be done")
+      await leave(here, "enter shows what can be done")
     })
 
     test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {

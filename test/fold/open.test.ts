@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { newFolding } from "../../src/fold/folding.ts"
-import { MAX_OPEN_STEPS, openness } from "../../src/fold/open.ts"
+import { MAX_KEPT_STEPS, openness } from "../../src/fold/open.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { focusOf } from "../../src/session/steps.ts"
@@ -31,13 +31,15 @@ describe("the steps that stay", () => {
   const session = new SessionBuilder().user("go")
   for (let i = 0; i < 30; i++) session.assistant([i === 25 ? edit("src/a.ts") : file(`file${i}`)])
   session.assistant([file("file3")]).assistant([bash("npm test", "1 failed\n".repeat(100), 1)])
-  const { open, settled, reasons, newest } = opennessOf(session)
+  const { open, settled, tokens, reasons, newest } = opennessOf(session)
 
   test("are open or wait until folding them pays", () => {
     expect(open + settled).toBe(32)
     expect(settled).toBeGreaterThan(10)
-    expect(newest[0]).toEqual({ step: 32, what: "npm test", why: expect.any(String) })
-    expect(newest).toHaveLength(Math.min(open, MAX_OPEN_STEPS))
+    expect(newest[0]).toMatchObject({ step: 32, what: "npm test", why: expect.any(String) })
+    expect(newest).toHaveLength(Math.min(open + settled, MAX_KEPT_STEPS))
+    expect(newest.filter(({ why }) => why === undefined)).toHaveLength(settled)
+    expect(tokens).toBeGreaterThan(1000 * settled)
   })
 
   test("are counted by a reason without names or numbers, most first", () => {

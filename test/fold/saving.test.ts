@@ -13,7 +13,7 @@ import { PRICING } from "../support/pricing.ts"
 const pricing = { ...PRICING, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
 
 function sent(over: Partial<SentTokens> = {}): SentTokens {
-  const nothing = { foldedTokens: 0, newlyFolded: false, hudTokens: 0, noticeTokens: 0, ratio: 1 }
+  const nothing = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1 }
   return { ...nothing, nowMs: 1000, model: "a/b", pricing, ...over }
 }
 
@@ -37,7 +37,7 @@ test("folded outputs would have been read from the cache once cached", () => {
 test("a fold that breaks the prefix is compared with the unbroken prefix", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
   // 4,000 left out, and the 6,000 after them sent again
-  const { saving } = savingOf(report(0, 4000, 7000), sent({ foldedTokens: 4000, newlyFolded: true }), before)
+  const { saving } = savingOf(report(0, 4000, 7000), sent({ foldedTokens: 4000, changed: true }), before)
   expect(saving.cost).toBeCloseTo(4000 * 0.1 + 7000 * 1.25)
   expect(saving.costWithout).toBeCloseTo(14_000 * 0.1 + 1000 * 1.25)
   expect(savedShare(saving)).toBeLessThan(0)
@@ -45,14 +45,14 @@ test("a fold that breaks the prefix is compared with the unbroken prefix", () =>
 
 test("when the cache has expired, folding saves everything that would have been sent again", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
-  const late = sent({ foldedTokens: 4000, newlyFolded: true, nowMs: 400_000 })
+  const late = sent({ foldedTokens: 4000, changed: true, nowMs: 400_000 })
   const { saving } = savingOf(report(0, 0, 11_000), late, before)
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 
 test("a request to another model finds nothing of what was sent to the last one", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/other" }
-  const { saving } = savingOf(report(0, 2000, 9000), sent({ foldedTokens: 4000, newlyFolded: true }), before)
+  const { saving } = savingOf(report(0, 2000, 9000), sent({ foldedTokens: 4000, changed: true }), before)
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 

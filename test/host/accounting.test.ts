@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { addEarlier, closeTurn, newSessionAccount, newTurnAccount } from "../../src/host/accounting.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { turnOf } from "../store/support.ts"
-import { read, usage } from "../support/session.ts"
+import { read, tool, usage } from "../support/session.ts"
 import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "account-"))
@@ -150,4 +150,61 @@ test("a secret in a file name is not written to disk", async () => {
   const shown = await readStatus(sessions, id)
   expect(shown?.hud.text).toContain("keys/")
   expect(JSON.stringify(shown)).not.toContain(secret)
+})
+
+/** One turn of a session: one call of the given usage. */
+async function turn(hooks: Awaited<ReturnType<typeof load>>, id: string, message: string, tokens = usage(900, 4400)) {
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.model(id)
+  await hooks.transform(worked(id).fresh())
+  await hooks.event("message.updated", reported(id, message, tokens))
+  await hooks.event("session.idle", { sessionID: id })
+}
+
+test("what subagents cost and saved is in the session that started them, also in another process", async () => {
+  const store = { path: join(data, "family.db") }
+  const hooks = await load({ store })
+  const task = { description: "look", prompt: "look", subagent_type: "explore" }
+  const session = worked("ses_parent").assistant([tool("task", task, "Found.", { sessionId: "ses_child" })])
+  await turn(hooks, "ses_parent", "msg_parent")
+  await hooks.event("session.created", { sessionID: "ses_child", info: { id: "ses_child", parentID: "ses_parent" } })
+  await hooks.event("session.created", { sessionID: "ses_grand", info: { id: "ses_grand", parentID: "ses_child" } })
+  await turn(hooks, "ses_child", "msg_child")
+  await turn(hooks, "ses_grand", "msg_grand")
+  await hooks.dispose()
+  const saved = async (id: string) => (await readStatus(sessions, id))?.saved
+  const [parent, child, grand] = [await saved("ses_parent"), await saved("ses_child"), await saved("ses_grand")]
+  expect(grand).toMatchObject({ calls: 1 })
+  expect(child).toMatchObject({ calls: 2, subagentCalls: 1 })
+  expect(parent).toMatchObject({ calls: 3, subagentCalls: 2 })
+  expect(parent?.paidUsd).toBeCloseTo(3 * (grand?.paidUsd ?? 0))
+  // the messages say which subagents were started
+  const again = await load({ store })
+  await again.transform(session.fresh())
+  await again.event("message.updated", reported("ses_parent", "msg_again", usage(900, 4400)))
+  await again.dispose()
+  expect(await saved("ses_parent")).toMatchObject({ calls: 3, subagentCalls: 1 })
+})
+
+test("warns once, when the session and its subagents have cost what the option says", async () => {
+  const store = { path: join(data, "dear.db") }
+  const cost = 0.0057
+  const dear = { store, warn: { sessionCost: 2.5 * cost } }
+  const warnings = ({ logged }: { logged: readonly string[] }) => logged.filter((line) => line.includes("has cost"))
+  const hooks = await load(dear)
+  await turn(hooks, "ses_dear", "msg_1")
+  await hooks.event("session.created", { sessionID: "ses_sub", info: { id: "ses_sub", parentID: "ses_dear" } })
+  await turn(hooks, "ses_sub", "msg_2")
+  expect(warnings(hooks)).toEqual([])
+  await turn(hooks, "ses_dear", "msg_3")
+  expect(warnings(hooks)).toEqual([
+    expect.stringMatching(/session ses_dear has cost \$0\.01\d+; the option warn\.sessionCost is \$0\.01\d+/),
+  ])
+  await turn(hooks, "ses_dear", "msg_4")
+  expect(warnings(hooks)).toHaveLength(1)
+  await hooks.dispose()
+  const resumed = await load(dear)
+  await turn(resumed, "ses_dear", "msg_5")
+  expect(warnings(resumed)).toEqual([])
+  await resumed.dispose()
 })

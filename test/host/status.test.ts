@@ -5,7 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { readStatus, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
+import { readStatus, readSwitches, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
+import { FOREVER } from "../../src/tui/switch.ts"
+import { foldsIn } from "../support/records.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 import { statusOf } from "../support/status.ts"
 import { load, reported, worked } from "./loaded.ts"
@@ -175,5 +177,86 @@ describe("a session in which the user has paused", () => {
     expect(folded(await hooks.transform(session.fresh()))).toBe(before)
     await hooks.dispose()
     expect((await readStatus(sessions, id))?.folding).toMatchObject({ activity: "paused", outputs: before })
+  })
+})
+
+describe("what the user asks for in a session", () => {
+  const long = (id: string) => {
+    const session = new SessionBuilder(id).user("make the login test pass on node 22, please")
+    for (let i = 0; i < 20; i++) session.assistant([bash(`ls -l src/${i}`, `part ${i} of the listing\n`.repeat(200))])
+    return session
+  }
+  const store = { path: join(data, "wishes.db") }
+
+  test("all that is settled is folded once, even while folding is paused", async () => {
+    const id = "ses_compact"
+    await writeSwitches(sessions, id, { hud: "on", folding: "paused" })
+    const hooks = await load({ store })
+    const session = long(id)
+    expect(foldsIn(session.messages, await hooks.transform(session.fresh())).size).toBe(0)
+    await hooks.dispose()
+    const { kept } = (await readStatus(sessions, id))!.folding
+    const again = await load({ store })
+    await writeSwitches(sessions, id, { hud: "on", folding: "paused", foldNow: { askedMs: 1, what: "all" } })
+    const folded = foldsIn(session.messages, await again.transform(session.fresh()))
+    expect(folded.size).toBe(kept.settled + (kept.outputs ?? 0))
+    expect(folded.size).toBeGreaterThan(10)
+    for (let i = 20; i < 40; i++) session.assistant([bash(`ls -l src/${i}`, `part ${i}\n`.repeat(400))])
+    expect(foldsIn(session.messages, await again.transform(session.fresh())).size).toBe(folded.size)
+    await again.dispose()
+    expect(readSwitches(sessions, id)).toEqual({ hud: "on", folding: "paused" })
+    const { folding } = (await readStatus(sessions, id))!
+    expect(folding.episodes[0]?.steps.every(({ reason }) => reason === "asked")).toBe(true)
+    // as announced, to the estimate of a line's length
+    expect(folding.savedTokens / (kept.tokens ?? 0)).toBeWithin(0.8, 1.2)
+  })
+
+  test("one step is folded although nothing else is", async () => {
+    const id = "ses_one"
+    const session = long(id)
+    const messageID = session.messages[5]?.info.id ?? ""
+    await writeSwitches(sessions, id, { hud: "on", folding: "paused", foldNow: { askedMs: 2, what: [messageID] } })
+    const hooks = await load({ store })
+    expect([...foldsIn(session.messages, await hooks.transform(session.fresh())).keys()]).toEqual([messageID])
+    await hooks.dispose()
+  })
+
+  test("what is pinned is sent whole again, stays so in another process, and is folded once released", async () => {
+    const id = "ses_pinned"
+    const session = long(id)
+    const hooks = await load({ store })
+    const before = foldsIn(session.messages, await hooks.transform(session.fresh()))
+    const messageID = session.messages[5]?.info.id ?? ""
+    expect([...before.keys()]).toContain(messageID)
+    await writeSwitches(sessions, id, { hud: "on", folding: "on", whole: { [messageID]: FOREVER } })
+    const without = [...before.keys()].filter((one) => one !== messageID)
+    expect([...foldsIn(session.messages, await hooks.transform(session.fresh())).keys()]).toEqual(without)
+    await hooks.dispose()
+    expect((await readStatus(sessions, id))?.folding.kept.newest).toContainEqual(
+      expect.objectContaining({ messageID, why: "you keep it whole" }),
+    )
+    const again = await load({ store })
+    const sent = await again.transform(session.fresh())
+    expect([...foldsIn(session.messages, sent).keys()]).toEqual(without)
+    expect(JSON.stringify(sent)).toContain("part 4 of the listing\\npart 4 of the listing")
+    await writeSwitches(sessions, id, { hud: "on", folding: "on", foldNow: { askedMs: 3, what: [messageID] } })
+    expect([...foldsIn(session.messages, await again.transform(session.fresh())).keys()]).toContain(messageID)
+    await again.dispose()
+  })
+
+  test("what is unfolded stays whole until the call that was said", async () => {
+    const id = "ses_unfolded"
+    const session = long(id)
+    const messageID = session.messages[5]?.info.id ?? ""
+    const hooks = await load({ store })
+    await hooks.transform(session.fresh())
+    await writeSwitches(sessions, id, { hud: "on", folding: "on", whole: { [messageID]: 20 + 3 } })
+    const isFolded = async () => foldsIn(session.messages, await hooks.transform(session.fresh())).has(messageID)
+    expect(await isFolded()).toBe(false)
+    for (let i = 0; i < 2; i++) session.assistant([read(`quiet-${i}.ts`)])
+    expect(await isFolded()).toBe(false)
+    for (let i = 2; i < 30; i++) session.assistant([bash(`ls -l late/${i}`, `late ${i}\n`.repeat(400))])
+    expect(await isFolded()).toBe(true)
+    await hooks.dispose()
   })
 })

@@ -3,6 +3,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/context.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
 import { sumOf } from "../../src/replay/sum.ts"
+import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { filler, MARKED, OFF, replay } from "./session.ts"
 
@@ -54,6 +55,44 @@ describe("without the plugin's doing", () => {
     const { without } = replay(session, OFF)
     expect(without.peakTokens).toBeGreaterThan(2000)
     expect(without.tokens).toBeLessThan(without.peakTokens + 300)
+  })
+})
+
+describe("the HUD", () => {
+  const SYSTEM = 11_000
+  const session = madeUpSession({ calls: 120, compactsAt: 1e9 })
+  const said = (messages: SessionBuilder) => {
+    const contexts: { said: number; cached: number; sent: number; recorded: number }[] = []
+    let before: CallReplayed | undefined
+    replay(messages, {}, MARKED, (done) => {
+      const [, size = "", unit, cached = ""] =
+        /^context (?:about )?([\d.]+)(k?),? ?(?:(\d+)% cached)?/m.exec(done.call?.hud?.text ?? "") ?? []
+      if (before && size !== "")
+        contexts.push({
+          said: Number(size) * (unit === "k" ? 1000 : 1),
+          cached: Number(cached) / 100,
+          sent: before.with.tokens,
+          recorded: before.without.tokens,
+        })
+      before = done
+    })
+    return contexts.filter(({ sent, recorded }) => recorded > 1.5 * sent)
+  }
+
+  test("says the size and the cached share of the folded request, not of the recorded one", () => {
+    const contexts = said(session)
+    expect(contexts.length).toBeGreaterThan(5)
+    for (const { said, sent, cached } of contexts) {
+      expect(said / (sent + SYSTEM)).toBeWithin(0.7, 1.35)
+      expect(cached).toBeLessThanOrEqual(1)
+    }
+  })
+
+  test("says what was recorded where the plugin ran", () => {
+    const ran = madeUpSession({ calls: 120, compactsAt: 1e9 }).assistant([tool("hud_recall", { steps: "1" }, "Step 1")])
+    const contexts = said(ran)
+    expect(contexts.length).toBeGreaterThan(5)
+    for (const { said, sent } of contexts) expect(said / (sent + SYSTEM)).toBeGreaterThan(1.35)
   })
 })
 

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readSwitches } from "../../src/status/files.ts"
-import { setSwitch } from "../../src/tui/switch.ts"
+import { askFor, FOREVER, foldAll, setSwitch } from "../../src/tui/switch.ts"
+import { statusOf } from "../support/status.ts"
 
 let folder: string
 beforeEach(() => {
@@ -31,4 +32,42 @@ test("works before the session has a status, and says that it may have no effect
 test("what the options switch off is left alone", async () => {
   expect(await setSwitch(folder, "ses_1", "hud", "paused", "off")).toContain("off by the plugin's options")
   expect(existsSync(join(folder, "ses_1.switches.json"))).toBe(false)
+})
+
+const status = { sessionID: "ses_1", calls: 20 }
+
+test("steps are unfolded for some calls, pinned for good, released and folded, each with the size it changes", async () => {
+  await setSwitch(folder, "ses_1", "hud", "paused", "on")
+  expect(await askFor("unfold", folder, status, ["msg_1", "msg_2"], 3210)).toBe(
+    "Sent whole from the next request on, for 12 calls: about 3.2k tokens in each.",
+  )
+  expect(await askFor("pin", folder, status, ["msg_2"], 950)).toContain("for the rest of the session: about 950 tokens")
+  expect(readSwitches(folder, "ses_1").whole).toEqual({ msg_1: 32, msg_2: FOREVER })
+  // by then the first has run out
+  expect(await askFor("fold", folder, { ...status, calls: 32 }, ["msg_3"], 8700)).toContain("up to 8.7k tokens less")
+  const { foldNow, ...switches } = readSwitches(folder, "ses_1")
+  expect(foldNow).toEqual({ askedMs: expect.any(Number), what: ["msg_3"] })
+  expect(switches).toEqual({ hud: "paused", folding: "on", whole: { msg_2: FOREVER } })
+  await askFor("release", folder, status, ["msg_2"], 950)
+  expect(readSwitches(folder, "ses_1").whole).toEqual({})
+})
+
+test("folding all that is settled says how much that is, or why there is nothing", async () => {
+  const shown = statusOf({ sessionID: "ses_1" })
+  const folding = (kept: object, activity: "on" | "off" = "on") => ({
+    ...shown,
+    folding: { ...shown.folding, activity, kept: { open: 0, settled: 0, reasons: [], newest: [], ...kept } },
+  })
+  const all = (given: Parameters<typeof foldAll>[2]) => foldAll(folder, "ses_1", given)
+  expect(await all(folding({}))).toBe("There is nothing to fold yet.")
+  expect(await all(folding({ open: 3 }))).toBe(
+    "Nothing is settled that is not folded yet. 3 steps still open: /hud-status says why.",
+  )
+  expect(await all(folding({ settled: 5 }, "off"))).toContain("off by the plugin's options")
+  expect(readSwitches(folder, "ses_1").foldNow).toBeUndefined()
+  expect(await all(folding({ settled: 14, outputs: 3, tokens: 12_000 }))).toBe(
+    "Folded with the next request: 14 steps, 3 outputs, which leaves about 12k tokens out of each request.",
+  )
+  expect(readSwitches(folder, "ses_1").foldNow?.what).toBe("all")
+  expect(await all(undefined)).toContain("Nothing is known about this session yet.")
 })

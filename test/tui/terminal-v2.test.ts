@@ -54,7 +54,17 @@ test("the panel and the line beside the prompt show the session's status; the ho
 
 test("the commands are registered by a component, and work", () => {
   expect(seen.commands.map(([, slash]) => slash)).toEqual([
-    ...["hud", "hud-folds", "hud-status", "hud-pause", "hud-resume", "hud-fold-pause", "hud-fold-resume", "hud-setup"],
+    ...[
+      "hud",
+      "hud-folds",
+      "hud-compact",
+      "hud-status",
+      "hud-pause",
+      "hud-resume",
+      "hud-fold-pause",
+      "hud-fold-resume",
+      "hud-setup",
+    ],
   ])
   expect(seen.commands.every(([id]) => id.startsWith("opencode-hudfold."))).toBe(true)
   expect(seen.couldResume).toBe(false)

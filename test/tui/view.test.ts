@@ -6,14 +6,20 @@ import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
+  foldActions,
   foldRows,
   foldsTitle,
+  keptActions,
+  keptRows,
   originalDialog,
+  PANEL_ROWS,
   panelLines,
+  readPanelRows,
   recordDialog,
   type StyledLine,
   summaryOf,
   titleOf,
+  whyDialog,
 } from "../../src/tui/view.ts"
 import { episode, fold, statusOf } from "../support/status.ts"
 
@@ -36,8 +42,8 @@ const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink
 describe("the panel", () => {
   test("shows everything in lines that fit", () => {
     expect(panel(seen(), 37)).toEqual([
-      "██████████████▍            │      44%",
-      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "████████████▋           │     of 200k",
+      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
       "96% cached",
       "39 steps, 12 outputs folded, 31k less",
@@ -55,8 +61,8 @@ describe("the panel", () => {
   test("is a few muted lines while nothing is wrong", () => {
     const lines = panelLines(seen(QUIET), 37)
     expect(lines.map(textOf)).toEqual([
-      "██████████████▍            │      44%",
-      "87k of 200k                ▁▁▂▂▃▄▃▄▄▅",
+      "████████████▋           │     of 200k",
+      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
       "96% cached",
     ])
@@ -75,15 +81,32 @@ describe("the panel", () => {
     expect(inksOf(panelLines(far, 37))).not.toContain("warn")
   })
 
-  test("shows no size before the provider has reported one", () => {
+  test("has no meter before the provider has reported a size", () => {
     const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("context known after the first call")
+    expect(panel(seen({ ...QUIET, context }), 37)).toEqual(["saved 31%, $1.20, 310k tokens"])
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
-  test("without a known window, shows the size alone", () => {
-    const context: Status["context"] = { tokens: 900, estimated: true, trend: [900], compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("about 900 tokens")
+  test("without a known window, shows how the context grew", () => {
+    const context: Status["context"] = { tokens: 900, estimated: true, trend: [450, 900], compactions: 0 }
+    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("the last calls                     ▅█")
+  })
+
+  test("has the rows that the option names, in the panel's order", () => {
+    const { rows, problem } = readPanelRows({ rows: ["failing", "saved"] })
+    expect(problem).toBeUndefined()
+    expect(panel(seen(), 37, rows)).toEqual([
+      "saved 31%, $1.20, 310k tokens",
+      "• 1 open failure",
+      "  npm test 2x: login.test.ts:42",
+      "  expected 200, got 401",
+    ])
+    expect(readPanelRows(undefined)).toEqual({ rows: PANEL_ROWS })
+    expect(readPanelRows({ rows: ["saved", "savings"] })).toEqual({
+      rows: ["saved"],
+      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; the others are ignored`,
+    })
+    expect(readPanelRows({ rows: "saved" }).rows).toBe(PANEL_ROWS)
   })
 
   test("names two of several failures, one line each; a single failure gets two lines", () => {
@@ -209,11 +232,13 @@ describe("the list of folds", () => {
     const rows = episodeRows(episode(), 76)
     expect(rows.map(({ title, footer }) => [title, footer])).toEqual([
       ["The record", "24 tokens"],
+      ["Unfold 2 steps", "8.0k more"],
+      ["Pin 2 steps", "8.0k more"],
       ["40 read src/db.ts", "4.0k less"],
       ["41 npm test", "4.0k less"],
     ])
     expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
-    expect(rows[1]?.description).toStartWith("a file not used for a while; it pays")
+    expect(rows[3]?.description).toStartWith("a file not used for a while; it pays")
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
@@ -240,11 +265,50 @@ describe("the list of folds", () => {
     })
   })
 
+  test("a fold can be opened, explained in full, unfolded and pinned", () => {
+    const because = "a file not used for a while; carrying what is settled has cost 41234 tokens; it pays"
+    const rows = foldActions(fold({ because, tokens: 4000, textTokens: 50 }), 60)
+    expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
+      "Open: the original, 4.0k tokens",
+      "Why: to save: a file not used for a while; carrying what is s…",
+      "Unfold: whole in the next 12 calls, 4.0k tokens more",
+      "Pin: whole for the rest of the session, 4.0k tokens more",
+    ])
+    expect(whyDialog(fold({ because, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
+      [
+        "Folded since call 9, to save.",
+        "- a file not used for a while",
+        "- carrying what is settled has cost 41234 tokens",
+        "- it pays",
+        "",
+        "4.0k tokens are sent as 50.",
+      ].join("\n"),
+    )
+  })
+
+  test("steps that are not folded stand below, with the reason or as settled", () => {
+    const newest = [
+      { step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: "it is among the newest steps" },
+      { step: 3, messageID: "msg_3", what: "read src/a.ts", tokens: 8700 },
+      // its output is folded
+      { step: 2, messageID: fold().messageID, what: "ls", tokens: 950 },
+      // from an earlier version
+      { step: 1, what: "ls" },
+    ]
+    const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
+    expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
+      ["step 9 npm test", "it is among the newest steps", "950 tokens", "Not folded"],
+      ["step 3 read src/a.ts", "settled", "8.7k tokens", "Not folded"],
+    ])
+    expect(keptActions(false).map(({ title }) => title)).toEqual(["Fold now", "Pin"])
+    expect(keptActions(true).map(({ title }) => title)).toEqual(["Fold now", "Release"])
+  })
+
   test("has descriptions that fit, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
         const rows = foldRows({ ...folding, newest: [fold({ because: words })], episodes: [episode()] }, room)
-        for (const { title, description, footer } of rows)
+        for (const { title, description, footer = "" } of rows)
           if (widthOf(title) + widthOf(footer) < room)
             expect(widthOf(title) + widthOf(description) + widthOf(footer)).toBeLessThanOrEqual(room)
       }),

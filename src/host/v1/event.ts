@@ -3,12 +3,22 @@
 
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
+import { addSaving, inTermsOf, paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
+import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { cut } from "../../text/sanitize.ts"
-import { closeTurn, countCall, newTurnAccount, recordReport, turnRecord } from "../accounting.ts"
+import {
+  closeTurn,
+  countCall,
+  newTurnAccount,
+  recordReport,
+  sessionSaving,
+  turnRecord,
+  turnSaving,
+} from "../accounting.ts"
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -62,8 +72,13 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       if (sessionID !== undefined) endCompacting(sessions.peek(sessionID))
       return
     case "session.created":
-      // a new session has nothing stored to restore
-      if (sessionID !== undefined) sessions.get(sessionID).restored = true
+      if (sessionID !== undefined) {
+        const session = sessions.get(sessionID)
+        // a new session has nothing stored to restore
+        session.restored = true
+        const parentID = asString(asRecord(properties.info)?.parentID)
+        if (parentID !== undefined) session.parentID = parentID
+      }
       return
     case "session.deleted": {
       const id = sessionID ?? asString(asRecord(properties.info)?.id)
@@ -77,7 +92,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
   }
 }
 
-function onMessage({ publisher, models }: HookContext, session: Session, message: unknown): void {
+function onMessage(context: HookContext, session: Session, message: unknown): void {
+  const { publisher, models } = context
   const { account, turn } = session
   const id = asString(asRecord(message)?.id)
   // a call of the previous turn, announced again
@@ -86,8 +102,38 @@ function onMessage({ publisher, models }: HookContext, session: Session, message
   if (!counted) return
   // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
   if (account.sent) account.sent.pricing = models.circumstances(modelOf(session), account.sent.nowMs).pricing
+  const { pricing } = models.circumstances(modelOf(session), 0)
+  const before = paidUsd(sessionSaving(session), pricing)
   recordReport(account, counted)
+  warnOfCost(context, session, before)
   publisher.publish(session)
+}
+
+/** Warns at the call that makes the session cost what the option says: a resumed session is beyond that already. */
+function warnOfCost({ options, models, log }: HookContext, session: Session, before: number | undefined): void {
+  const most = options.warn.sessionCost
+  const paid = paidUsd(sessionSaving(session), models.circumstances(modelOf(session), 0).pricing)
+  if (most === undefined || paid === undefined || (before ?? 0) >= most || paid < most) return
+  log.warnUser(`session ${session.id} has cost ${dollars(paid)}; the option warn.sessionCost is ${dollars(most)}`)
+}
+
+/** Adds a subagent's finished turn to the sessions above it. */
+function closeForParents(context: HookContext, session: Session): void {
+  const { sessions, models, publisher } = context
+  const pricing = (one: Session) => models.circumstances(modelOf(one), 0).pricing
+  const saving = turnSaving(session.turn)
+  const seen = new Set([session.id])
+  for (let at = session; at.parentID !== undefined && !seen.has(at.parentID); ) {
+    seen.add(at.parentID)
+    const parent = sessions.peek(at.parentID)
+    if (!parent) return
+    const before = paidUsd(sessionSaving(parent), pricing(parent))
+    const added = inTermsOf(saving, pricing(session), pricing(parent))
+    parent.account.subagents = addSaving(parent.account.subagents, added)
+    warnOfCost(context, parent, before)
+    publisher.publish(parent)
+    at = parent
+  }
 }
 
 /** Tells the digest queue when a command runs, since a local model would compete with it for the processor. */
@@ -118,6 +164,7 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   session.signals.permissions.clear()
   endCompacting(session)
   const turn = turnRecord(session.turn, sessionID, Date.now())
+  closeForParents(context, session)
   closeTurn(session.account, session.turn)
   session.turn = newTurnAccount()
   context.publisher.publish(session)

@@ -90,10 +90,13 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const model = request.model ?? modelOf(session, named)
   const nowMs = Date.now()
   const switches = context.publisher.switches(session.id)
+  const { foldNow: wish } = switches
   const around = {
     ...context.models.circumstances(model, nowMs),
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
+    ...(switches.whole ? { whole: switches.whole } : {}),
+    ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
   }
   // nothing new is folded before the folds of earlier processes are known and new ones can be kept at once, or for an agent
   // that cannot recall
@@ -128,6 +131,10 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       store.saveFolds(session.id, folded)
       if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
     })
+    if (wish && options.fold.enabled) {
+      session.fulfilledMs = wish.askedMs
+      context.publisher.fulfilled(session.id, wish.askedMs)
+    }
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
@@ -159,7 +166,7 @@ const UNCHANGED: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(
   session: Session,
-  { hud, folded, steps, outputs, savedTokens }: Prepared,
+  { hud, folded, dropped, steps, outputs, savedTokens }: Prepared,
   sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
   const hudTokens = hud?.tokens ?? 0
@@ -170,7 +177,7 @@ function countRequest(
   beginRequest(session.account)
   session.account.sent = {
     foldedTokens: savedTokens,
-    newlyFolded: folded.length > 0,
+    changed: folded.length + dropped.length > 0,
     hudTokens,
     ratio: session.ledger.facts.ratio,
     ...sent,

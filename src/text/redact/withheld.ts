@@ -1,6 +1,6 @@
 // The second rule, which knows no formats of secrets. A pattern always misses a form. So where something speaks of secrets,
 // whatever looks neither like words nor like code is left out with the rest of its line; what a file or a command whose
-// purpose is secrets shows is left out but for its names. The line then says "values withheld".
+// purpose is secrets shows is left out except its names. The line then says "values withheld".
 
 import { isPlaceholder, rarityOf } from "./value.ts"
 

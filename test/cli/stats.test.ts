@@ -1,0 +1,131 @@
+// `hudfold stats`: the turns that the plugin measured, and what OpenCode recorded of the same time.
+
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { join } from "node:path"
+import { openStore } from "../../src/store/open.ts"
+import { temporaryFolder, turnOf } from "../store/support.ts"
+import { cli } from "./support.ts"
+
+const folder = temporaryFolder()
+const OPENCODE_DB = join(folder.path, "opencode.db")
+const env = { HUDFOLD_DATA: folder.path, OPENCODE_DB, TZ: "UTC" }
+const MONDAY = Date.UTC(2026, 8, 28, 12)
+const THURSDAY = Date.UTC(2026, 9, 1, 12)
+const MINUTE = 60_000
+
+const turns = [
+  { sessionID: "ses_shop", startedAt: MONDAY, inputCost: 60_000, inputCostWithout: 80_000, savedUsd: 0.2 },
+  { sessionID: "ses_shop", startedAt: THURSDAY, inputCost: 50_000, inputCostWithout: 90_000, savedUsd: 0.4 },
+  // a subagent of it
+  { sessionID: "ses_sub", startedAt: THURSDAY, inputCost: 10_000, inputCostWithout: 10_000, savedUsd: 0 },
+  // dearer with the plugin
+  { sessionID: "ses_site", startedAt: THURSDAY, inputCost: 11_000, inputCostWithout: 10_000, savedUsd: -0.01 },
+  // billed by requests
+  { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", savedUsd: 0 },
+]
+/** The plugin did not run in the first call of `ses_shop`. */
+const calls = [
+  { session: "ses_shop", at: MONDAY - 60 * MINUTE, usd: 50 },
+  { session: "ses_shop", at: MONDAY + MINUTE, usd: 0.5 },
+  { session: "ses_shop", at: MONDAY + 2 * MINUTE, usd: 0.3 },
+  { session: "ses_shop", at: THURSDAY + MINUTE, usd: 0.6 },
+  { session: "ses_sub", at: THURSDAY + MINUTE, usd: 0.1 },
+  { session: "ses_site", at: THURSDAY + MINUTE, usd: 0.11 },
+  { session: "ses_copilot", at: THURSDAY + MINUTE, usd: 0 },
+]
+
+beforeAll(async () => {
+  const store = await openStore({ path: join(folder.path, "hud.db"), onWarning() {} })
+  for (const turn of turns)
+    store.saveTurn(turnOf({ turn: turn.startedAt, endedAt: turn.startedAt + 5 * MINUTE, ...turn }))
+  await store.close()
+  const database = new Database(OPENCODE_DB)
+  database.exec(`
+    CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
+      version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);`)
+  for (const [id, directory] of Object.entries({
+    ...{ ses_shop: "/home/dev/shop", ses_sub: "/home/dev/shop" },
+    ...{ ses_site: "/home/dev/site", ses_copilot: "/home/dev/site" },
+  })) {
+    const row = [id, "prj", id === "ses_sub" ? "ses_shop" : null, "slug", directory, id, "1.18.33", null, 1, 2]
+    database.query("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(...row)
+    database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`u_${id}`, id, MONDAY, '{"role":"user"}')
+    database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`b_${id}`, id, MONDAY, "no JSON")
+  }
+  for (const [i, { session, at, usd }] of calls.entries()) {
+    const row = [`m${i}`, session, at, JSON.stringify({ role: "assistant", cost: usd })]
+    database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(...row)
+  }
+  database.close()
+})
+afterAll(() => folder[Symbol.dispose]())
+
+test("one sentence with the bill, and what the figures cover", async () => {
+  const { code, stdout, stderr } = await cli(["stats"], env)
+  expect([code, stderr]).toEqual([0, ""])
+  const [sentence, , covers, unbilled] = stdout.split("\n")
+  // 0.8 + 0.6 + 0.1 + 0.11 paid, 0.2 + 0.4 - 0.01 saved
+  expect(sentence).toBe(
+    "Your 2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 cost more with it.",
+  )
+  expect(covers).toBe(
+    "Measured from the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.",
+  )
+  expect(unbilled).toBe("Not in the sums in money: 1 session not billed by tokens.")
+})
+
+test("by day, week, month, project and model; a subagent's turns are its parent's", async () => {
+  const { stdout } = await cli(["stats", "--json"], env)
+  const stats = JSON.parse(stdout)
+  const rows = (key: string) =>
+    stats[key].map((row: { name: string; sessions: number; with: { usd: number } }) => [
+      row.name,
+      row.sessions,
+      Number(row.with.usd.toFixed(2)),
+    ])
+  expect(stats.since).toBe(MONDAY)
+  expect(stats.sum).toMatchObject({ sessions: 3, calls: 15 })
+  expect(rows("day")).toEqual([
+    ["2026-10-01", 3, 0.81],
+    ["2026-09-28", 1, 0.8],
+  ])
+  expect(rows("week")).toEqual([["2026-09-28", 3, 1.61]])
+  expect(rows("month")).toEqual([
+    ["2026-10", 3, 0.81],
+    ["2026-09", 1, 0.8],
+  ])
+  expect(rows("project")).toEqual([
+    ["/home/dev/shop", 1, 1.5],
+    ["/home/dev/site", 2, 0.11],
+  ])
+  expect(rows("model")).toEqual([
+    ["anthropic/claude", 2, 1.61],
+    ["github-copilot/gpt-4.1", 1, 0],
+  ])
+  const [shop] = stats.project
+  expect(shop.without.usd).toBeCloseTo(1.5 + 0.6)
+  expect(shop.change).toBeCloseTo(-0.6 / 2.1)
+  expect((await cli(["stats", "--by", "week"], env)).stdout).toMatch(
+    /\nweek of +sessions +calls +paid +without it +change\n2026-09-28 +3 +15 +\$1\.61 +\$2\.20 +-27%\n$/,
+  )
+})
+
+test("without OpenCode's database the shares remain", async () => {
+  const { code, stdout } = await cli(["stats"], { ...env, OPENCODE_DB: join(folder.path, "none.db") })
+  expect(code).toBe(0)
+  // every session is its own then, and the answers' tokens count five times
+  const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 4 * 5 * 40, 20_000 + 40_000 - 1000]
+  const share = Math.round((100 * saved) / (paid + saved))
+  expect(stdout).toStartWith(`Your 3 sessions ran with hudfold, which saved about ${share}% of the cost.`)
+})
+
+test("nothing measured, and wrong arguments, are one line that says what to do", async () => {
+  const empty = await cli(["stats", "--days", "1"], env)
+  expect(empty.code).toBe(2)
+  expect(empty.stderr).toMatch(/^hudfold: nothing is measured in the last 1 day: a turn counts when it ends; .+\n$/)
+  const wrong = await cli(["stats", "--by", "year"], env)
+  expect(wrong.stderr).toBe('hudfold: --by must be one of day, week, month, project, model, got "year"\n')
+  expect(JSON.parse((await cli(["stats", "--days", "1", "--json"], env)).stdout)).toMatchObject({ since: null })
+})
