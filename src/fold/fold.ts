@@ -42,6 +42,12 @@ export const foldSchema = z.object({
 })
 export type Fold = z.output<typeof foldSchema>
 
+/**
+ * Folds kept per session, in memory and in the store. The oldest are dropped first, and what they stood for is sent in full
+ * again, so there is room for more than sessions have.
+ */
+export const MAX_FOLDS = 20_000
+
 /** A session's folds, by part id; those of steps by message id. */
 export type Folds = ReadonlyMap<string, Fold>
 

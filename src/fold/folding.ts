@@ -10,7 +10,7 @@ import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
-import { type Fold, type Folds, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
+import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
@@ -45,9 +45,6 @@ export function newFolding(): Folding {
     account: newAccount(),
   }
 }
-
-/** Folds kept per session, as many as the store keeps; what a dropped fold stood for is sent in full again. */
-const MAX_FOLDS = 20000
 
 /** Adds new folds, or those an earlier process left. An id that names something else already keeps its meaning. */
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {

@@ -2,13 +2,13 @@
 // `open.ts` decides what to do about it.
 import { and, asc, count, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
-import type { Fold } from "../fold/fold.ts"
+import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
 import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
-import { MAX_SESSION_FOLDS, type StoredFolds } from "./fold-rows.ts"
+import type { StoredFolds } from "./fold-rows.ts"
 import { MAX_MODELS, MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import {
@@ -258,13 +258,13 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
   }
   const ofSession = eq(foldTable.sessionID, sessionID)
   const kept = db.select({ rows: count() }).from(foldTable).where(ofSession).get()?.rows ?? 0
-  if (kept <= MAX_SESSION_FOLDS) return
+  if (kept <= MAX_FOLDS) return
   const oldest = db
     .select({ id: sql`rowid` })
     .from(foldTable)
     .where(ofSession)
     .orderBy(asc(foldTable.call), asc(sql`rowid`))
-    .limit(kept - MAX_SESSION_FOLDS)
+    .limit(kept - MAX_FOLDS)
   db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
 }
 

@@ -1,13 +1,10 @@
 // A session's folds as the store keeps them, by part id.
 
-import type { Fold } from "../fold/fold.ts"
+import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
 import { renew } from "../system/values.ts"
 
 /** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
 export type StoredFolds = ReadonlyMap<string, Fold | undefined>
-
-/** Per session, in memory and on disk; the oldest are removed first. */
-export const MAX_SESSION_FOLDS = 5000
 
 export function storedFolds(folds: readonly Fold[]): StoredFolds {
   return addRows(
@@ -25,7 +22,7 @@ export function addRows(
   rows: Map<string, Fold | undefined>,
   added: Iterable<readonly [string, Fold | undefined]>,
 ): Map<string, Fold | undefined> {
-  for (const [partID, fold] of added) renew(rows, partID, fold, MAX_SESSION_FOLDS)
+  for (const [partID, fold] of added) renew(rows, partID, fold, MAX_FOLDS)
   return rows
 }
 

@@ -12,8 +12,8 @@ export const MAX_SESSIONS = 50
 const MAX_SESSION_TURNS = 500
 const MAX_DIGESTS = 500
 export const MAX_MODELS = 100
-/** Over all sessions, about 20 MB. Beyond it the least recently saved session is removed; the file still has it. */
-const MAX_FOLDS = 25_000
+/** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */
+const MAX_ALL_FOLDS = 40_000
 
 export function createMemory() {
   // each map is in the order of the last save, so that its first key is the one to remove
@@ -65,7 +65,7 @@ export function createMemory() {
     let kept = 0
     for (const rows of folds.values()) kept += rows.size
     for (const [sessionID, rows] of folds) {
-      if (kept <= MAX_FOLDS) return
+      if (kept <= MAX_ALL_FOLDS) return
       if (sessionID === exceptID) continue
       folds.delete(sessionID)
       kept -= rows.size

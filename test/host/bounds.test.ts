@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
+import { MAX_FOLDS } from "../../src/fold/fold.ts"
 import { addFolds, newFolding, withMiss } from "../../src/fold/folding.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
@@ -51,22 +52,22 @@ test("a ledger counts what it keeps: messages, tool events, and what compactions
   expect(ledger.size).toBe(2 + 100)
 })
 
-test("the newest 5,000 folds of a session are kept, and the newest 500 places of what was recalled", () => {
-  const folds = Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1))
+test("the newest folds of a session are kept, and the newest 500 places of what was recalled", () => {
+  const folds = Array.from({ length: MAX_FOLDS + 1_000 }, (_, n) => foldOf(n + 1))
   let folding = newFolding()
-  for (let n = 0; n < 6_000; n += 100) folding = addFolds(folding, folds.slice(n, n + 100))
-  expect([folding.folds.size, folding.byID.size]).toEqual([5_000, 5_000])
+  for (let n = 0; n < folds.length; n += 1_000) folding = addFolds(folding, folds.slice(n, n + 1_000))
+  expect([folding.folds.size, folding.byID.size]).toEqual([MAX_FOLDS, MAX_FOLDS])
   expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
   folding = withMiss(folding, folds, 1, () => ["file"])
   expect(folding.pinned.size).toBe(500)
 })
 
-test("in memory the store keeps 25,000 folds in total and drops the least recently saved session first", () => {
+test("in memory the store keeps 40,000 folds in total and drops the least recently saved session first", () => {
   const memory = createMemory()
-  const rows = storedFolds(Array.from({ length: 4_000 }, (_, n) => foldOf(n + 1)))
+  const rows = storedFolds(Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1)))
   for (let n = 0; n < 12; n++) memory.apply({ kind: "folds", sessionID: `ses_${n}`, rows, at: n })
   const kept = Array.from({ length: 12 }, (_, n) => memory.folds(`ses_${n}`).size)
-  expect(kept).toEqual([0, 0, 0, 0, 0, 0, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000])
+  expect(kept).toEqual([0, 0, 0, 0, 0, 0, 6_000, 6_000, 6_000, 6_000, 6_000, 6_000])
 })
 
 test("while the disk is blocked, at most a hundred statuses wait, and they are written afterwards", async () => {
