@@ -6,11 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runDemo } from "../opencode/demo.ts"
 import { findOpencode } from "../opencode/host.ts"
-import { sized } from "../support/size.ts"
+import { LARGE } from "../support/large.ts"
 import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
 
 /** In turns of 36. */
-const LONG_STEPS = sized(36, 72)
+const LONG_STEPS = LARGE ? 72 : 36
 
 const { TMPDIR } = process.env
 let temporary: string
@@ -47,7 +47,7 @@ test(
     const [, live = 0, plain = 0] = /the whole bill +\S+ +\S+ +\$([\d.]+) +\$([\d.]+)/.exec(printed) ?? []
     expect(Number(live)).toBeGreaterThan(0)
     // folding pays in the second turn of the long task
-    expect(Number(live)).toBeLessThan(sized(1.1, 0.9) * Number(plain))
+    expect(Number(live)).toBeLessThan((LARGE ? 0.9 : 1.1) * Number(plain))
     expect(printed).toMatch(/The long task costs [\d.]+% (?:less|more) with the plugin/)
     expect(printed).not.toContain("\u001b[")
     expect(exitCode).toBe(0)
