@@ -6,8 +6,8 @@ import { renew } from "../system/values.ts"
 /** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
 export type StoredFolds = ReadonlyMap<string, Fold | undefined>
 
-/** Per session, in memory and on disk, as many as a session uses; the oldest are removed first. */
-export const MAX_SESSION_FOLDS = 20_000
+/** Per session, in memory and on disk; the oldest are removed first. */
+export const MAX_SESSION_FOLDS = 5000
 
 export function storedFolds(folds: readonly Fold[]): StoredFolds {
   return addRows(

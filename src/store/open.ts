@@ -228,7 +228,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   /**
-   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest 20,000 of a session are kept. They
+   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest 5,000 of a session are kept. They
    * are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait like
    * other saves; a lock is waited for 5 ms at most.
    */

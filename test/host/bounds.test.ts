@@ -6,7 +6,7 @@ import { addFolds, newFolding, withMiss } from "../../src/fold/folding.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
-import { MAX_SESSION_FOLDS, storedFolds } from "../../src/store/fold-rows.ts"
+import { storedFolds } from "../../src/store/fold-rows.ts"
 import { createMemory } from "../../src/store/memory.ts"
 import { foldOf } from "../store/support.ts"
 import { take } from "../support/conversation.ts"
@@ -51,11 +51,11 @@ test("a ledger counts what it keeps: messages, tool events, and what compactions
   expect(ledger.size).toBe(2 + 100)
 })
 
-test("as many folds of a session are kept as the store keeps, and the newest 500 places of what was recalled", () => {
-  const folds = Array.from({ length: MAX_SESSION_FOLDS + 1_000 }, (_, n) => foldOf(n + 1))
+test("the newest 5,000 folds of a session are kept, and the newest 500 places of what was recalled", () => {
+  const folds = Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1))
   let folding = newFolding()
-  for (let n = 0; n < folds.length; n += 3_000) folding = addFolds(folding, folds.slice(n, n + 3_000))
-  expect([folding.folds.size, folding.byID.size]).toEqual([MAX_SESSION_FOLDS, MAX_SESSION_FOLDS])
+  for (let n = 0; n < 6_000; n += 100) folding = addFolds(folding, folds.slice(n, n + 100))
+  expect([folding.folds.size, folding.byID.size]).toEqual([5_000, 5_000])
   expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
   folding = withMiss(folding, folds, 1, () => ["file"])
   expect(folding.pinned.size).toBe(500)

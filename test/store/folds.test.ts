@@ -226,29 +226,29 @@ describe("before and on the disk", () => {
 })
 
 describe("bounds", () => {
-  test("the newest 20,000 folds of a session are kept on disk", async () => {
+  test("the newest 5,000 folds of a session are kept on disk", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
       await using opened = await openAt(path)
-      opened.store.saveFolds("ses_1", foldsOf(1, 19_000))
+      opened.store.saveFolds("ses_1", foldsOf(1, 4000))
       await opened.store.flush()
-      opened.store.saveFolds("ses_1", foldsOf(19_001, 20_003))
+      opened.store.saveFolds("ses_1", foldsOf(4001, 5003))
     }
-    expect(countRows(path)).toBe(20_000)
+    expect(countRows(path)).toBe(5000)
     await using second = await openAt(path)
     const ids = (await second.store.loadFolds("ses_1")).map(({ id }) => id)
-    expect([ids.length, ids[0], ids.at(-1)]).toEqual([20_000, recallIDOf(4), recallIDOf(20_003)])
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([5000, recallIDOf(4), recallIDOf(5003)])
   })
 
-  test("without a file folds are kept in memory: the newest 20,000 of each of 50 sessions", async () => {
+  test("without a file folds are kept in memory: the newest 5,000 of each of 50 sessions", async () => {
     await using opened = await openAt("/dev/null/hud.db")
     const { store } = opened
     expect(store.state.kind).toBe("memory")
-    store.saveFolds("ses_1", foldsOf(1, 20_002))
-    store.dropFolds("ses_1", ["prt_20002"])
+    store.saveFolds("ses_1", foldsOf(1, 5002))
+    store.dropFolds("ses_1", ["prt_5002"])
     const ids = (await store.loadFolds("ses_1")).map(({ id }) => id)
-    expect([ids.length, ids[0], ids.at(-1)]).toEqual([19_999, recallIDOf(3), recallIDOf(20_001)])
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([4999, recallIDOf(3), recallIDOf(5001)])
     for (let n = 2; n <= 51; n++) store.saveFolds(`ses_${n}`, [foldOf(n)])
     expect(await store.loadFolds("ses_1")).toEqual([])
     expect(await store.loadFolds("ses_2")).toEqual([foldOf(2)])
