@@ -45,12 +45,6 @@ function factorOf(counted: MissCount | undefined): number {
   return MAX_FACTOR * Math.min(1, rate / FULL_RATE)
 }
 
-/** For people: the counts of each kind, and what they add to its patience (0 to 1), the highest first. */
-export function missRates(misses: ModelMisses): (MissCount & { factor: number })[] {
-  const rates = Array.from(misses.values(), (counted) => ({ ...counted, factor: factorOf(counted) }))
-  return rates.sort((a, b) => b.factor - a.factor || b.folded - a.folded)
-}
-
 /** The sum of both. A kind that was folded more than 2,000 times has its counts halved. */
 export function addMisses(known: ModelMisses, added: ModelMisses): ModelMisses {
   const sum = new Map(known)

@@ -77,12 +77,7 @@ export function noticeTokens(sends: { hud: boolean; folds: boolean }): number {
   return estimateTokens(paragraph(sends) ?? "") + (sends.folds ? estimateTokens(RECALL_DESCRIPTION) : 0)
 }
 
-/** Share of the input's cost that was saved; negative when the plugin cost more than it saved. */
-export function savedShare({ cost, costWithout }: Saving): number {
-  return costWithout > 0 ? 1 - cost / costWithout : 0
-}
-
-/** The same of all that the calls cost, answers included. */
+/** Share of all that the calls cost, answers included, that was saved; negative when the plugin cost more than it saved. */
 export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pricing): number {
   return costWithout > 0 ? (costWithout - cost) / (costWithout + output * pricing.output) : 0
 }

@@ -14,8 +14,6 @@ import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
 import { type SharedStore, shareStore } from "./store.ts"
 
-export type SharedDigests = ReturnType<typeof shareDigests>
-
 type DigestService = ReturnType<typeof startService>
 type User = { onChange?: () => void }
 

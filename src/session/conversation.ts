@@ -70,7 +70,6 @@ export type ToolPart = {
   /** its output, or the message of the error it ended in; empty while it runs */
   readonly output: string
   readonly metadata: Readonly<Record<string, unknown>>
-  readonly startMs?: number
   readonly endMs?: number
   /** when the host dropped the output from requests, epoch ms; absent when it has not */
   readonly clearedMs?: number

@@ -38,7 +38,6 @@ export type ToolEvent = {
   /** the gist of its digest, if it was needed */
   gist?: string
   files: readonly FileUse[]
-  durationMs?: number
   /** epoch ms, by the host's clock */
   endedAt?: number
   /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */

@@ -53,7 +53,7 @@ const MAX_DEPTH = 6
 
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
 export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
-  const { tool, status, metadata, startMs, endMs, removed } = part
+  const { tool, status, metadata, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
   const command = asString(input.command) ?? ""
@@ -99,7 +99,6 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
     ...(failure ? { failure: own(cut(redactLine(failure), MAX_FAILURE_CHARS)) } : {}),
     files,
-    ...(startMs !== undefined && endMs !== undefined ? { durationMs: Math.max(0, endMs - startMs) } : {}),
     ...maybe("endedAt", endMs),
     cleared: removed || part.clearedMs !== undefined,
     call: place.call,

@@ -8,7 +8,6 @@ import { extract } from "../../src/digest/extract/extract.ts"
 import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import { createQueue, type Queue } from "../../src/digest/queue.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
-import { processorMs } from "../support/processor.ts"
 import { candidateOf, createDigestStore, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
 
 type Script = ReturnType<typeof createScripted>
@@ -152,7 +151,7 @@ describe("what goes first", () => {
       }
       return candidateOf(`n${n}`, { worth: (n * 7919) % 10_000, source })
     })
-    expect(processorMs(() => hud.queue.offer(candidates))).toBeLessThan(1000)
+    hud.queue.offer(candidates)
     expect([read, hud.queue.waiting]).toEqual([32, 32])
     const call = await hud.script.next()
     expect(call.prompt.text).toContain("n")

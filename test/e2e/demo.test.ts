@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runDemo } from "../opencode/demo.ts"
 import { findOpencode } from "../opencode/host.ts"
+import { testLarge } from "../support/large.ts"
 import { PATIENCE_MS, PLUGIN } from "../support/world.ts"
 
 const { TMPDIR } = process.env
@@ -22,7 +23,8 @@ afterAll(() => {
   rmSync(temporary, { recursive: true })
 })
 
-test(
+// it plays four sessions; that records save, and that nothing stored changes, other tests in this folder hold daily
+testLarge(
   "the demo shows the HUD call by call, finds the stored session unchanged, and leaves no folder behind",
   async () => {
     let printed = ""

@@ -24,7 +24,7 @@ import { sized } from "../support/size.ts"
 import { bash, PLUGIN, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
 const PATIENCE_MS = 600_000
-const STEPS = 200
+const STEPS = sized(108, 200)
 /** The protocols share everything but the bytes, so one of them is played in full daily. */
 const CHAT_STEPS = sized(72, STEPS)
 

@@ -1,12 +1,5 @@
 import { expect, test } from "bun:test"
-import {
-  addMisses,
-  countKinds,
-  type MissCount,
-  type ModelMisses,
-  missRates,
-  patienceOf,
-} from "../../src/fold/misses.ts"
+import { addMisses, countKinds, type MissCount, type ModelMisses, patienceOf } from "../../src/fold/misses.ts"
 import type { Shows } from "../../src/output/shows.ts"
 import type { Entry } from "../../src/session/entry.ts"
 import { foldOf } from "../store/support.ts"
@@ -49,14 +42,6 @@ test("counts are added by kind, and halved beyond 2,000 folds", () => {
   const sum = addMisses(misses(["file", 3, 1000], ["run", 1, 1]), misses(["file", 2, 1000], ["page", 0, 7]))
   expect([...sum.values()]).toEqual([...misses(["file", 5, 2000], ["run", 1, 1], ["page", 0, 7]).values()])
   expect(addMisses(sum, misses(["file", 0, 1])).get("file")).toEqual({ shows: "file", recalls: 2, folded: 1000 })
-})
-
-test("what people are shown has the factor of each kind, the highest first", () => {
-  expect(missRates(misses(["run", 0, 500], ["file", 10, 1000], ["page", 0, 900]))).toEqual([
-    { shows: "file", recalls: 10, folded: 1000, factor: 0.5 },
-    { shows: "page", recalls: 0, folded: 900, factor: 0 },
-    { shows: "run", recalls: 0, folded: 500, factor: 0 },
-  ])
 })
 
 test("an output counts once for its kind, a step once for each kind it holds, and what is gone not at all", () => {

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { addSaving, type CallWithout, noSaving, noticeTokens, savedShare, savingOf } from "../../src/fold/saving.ts"
+import { addSaving, type CallWithout, noSaving, noticeTokens, savingOf } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import { replayCalls } from "../../src/replay/calls.ts"
@@ -51,7 +51,7 @@ function live(calls: number, pricing = MARKED): number {
     sum = addSaving(sum, settled.saving)
     before = settled.before
   }
-  return savedShare(sum)
+  return 1 - sum.cost / sum.costWithout
 }
 
 test.each([45, 120, 300])("the live account of a session of %d calls is that of its replay", (calls) => {

@@ -25,14 +25,14 @@ type Aside = {
     string,
     { createdMs: number; usage: Usage | undefined; model: ModelName | undefined; cost: number }
   >
-  calls: ReadonlyMap<string, { partID: string; metadata: Record<string, unknown>; startMs: number; endMs: number }>
+  calls: ReadonlyMap<string, { partID: string; metadata: Record<string, unknown>; endMs: number }>
 }
 
 /** A stored session as the other host would hold it. */
 function asOther(stored: readonly HostMessage[]): { messages: OtherMessage[]; aside: Aside } {
   const steps: [string, { createdMs: number; usage: Usage | undefined; model: ModelName | undefined; cost: number }][] =
     []
-  const calls: [string, { partID: string; metadata: Record<string, unknown>; startMs: number; endMs: number }][] = []
+  const calls: [string, { partID: string; metadata: Record<string, unknown>; endMs: number }][] = []
   const messages = conversationOf(stored).flatMap((message): OtherMessage[] => {
     const { id, createdMs, usage, model, cost } = message
     steps.push([id, { createdMs, usage, model, cost }])
@@ -41,8 +41,8 @@ function asOther(stored: readonly HostMessage[]): { messages: OtherMessage[]; as
     const content = message.parts.flatMap((part): Content[] => {
       if (part.type === "text" || part.type === "reasoning") return [{ type: part.type, text: part.text }]
       if (part.type !== "tool") return []
-      const { callID, tool, input, output, status, metadata, startMs = 0, endMs = 0 } = part
-      calls.push([callID, { partID: part.id, metadata, startMs, endMs }])
+      const { callID, tool, input, output, status, metadata, endMs = 0 } = part
+      calls.push([callID, { partID: part.id, metadata, endMs }])
       const type = status === "error" ? "error" : "text"
       results.push({
         role: "tool",
@@ -70,11 +70,11 @@ function conversationOfOther(messages: readonly OtherMessage[], { steps, calls }
       if (one.type === "text") return { type: "text", text: one.text, by: "user", ignored: false }
       if (one.type !== "tool-call") return { type: "reasoning", text: one.type === "reasoning" ? one.text : "" }
       const result = results.get(one.id)
-      const { partID = one.id, metadata = {}, startMs = 0, endMs = 0 } = calls.get(one.id) ?? {}
+      const { partID = one.id, metadata = {}, endMs = 0 } = calls.get(one.id) ?? {}
       const status: ToolStatus = !result ? "running" : result.type === "error" ? "error" : "completed"
       return {
         ...{ type: "tool", id: partID, callID: one.id, tool: one.name, status, input: one.input },
-        ...{ output: result?.value ?? "", metadata, startMs, endMs, removed: false },
+        ...{ output: result?.value ?? "", metadata, endMs, removed: false },
       }
     })
     const { createdMs = 0, usage, model, cost = 0 } = steps.get(id) ?? {}

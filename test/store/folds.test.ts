@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
 import { applicationID, migrations } from "../../src/store/migrations.ts"
-import { sized } from "../support/size.ts"
 import { foldOf, openAt, recallIDOf, runFixture, temporaryFolder, turnOf, until } from "./support.ts"
 
 const foldsOf = (first: number, last: number) =>
@@ -320,7 +319,7 @@ test("a file from before folds is migrated with its turns, which have zero folds
   expect(again.warnings).toEqual([])
 })
 
-const KILLS = sized(5, 20)
+const KILLS = 5
 
 test("every fold is in the file when the process is killed right after its save, again and again", async () => {
   using folder = temporaryFolder()

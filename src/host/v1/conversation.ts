@@ -166,7 +166,7 @@ function toolPart(part: HostPart): Part {
   const returned =
     status === "error" ? asString(state.error) : status === "completed" ? asString(state.output) : undefined
   const output = withoutMark(returned ?? "")
-  const { start, end, compacted } = asRecord(state.time) ?? {}
+  const { end, compacted } = asRecord(state.time) ?? {}
   const id = asString(part.id) ?? ""
   return {
     type: "tool",
@@ -177,7 +177,6 @@ function toolPart(part: HostPart): Part {
     input: asRecord(state.input) ?? {},
     output,
     metadata: asRecord(state.metadata) ?? {},
-    ...(typeof start === "number" ? { startMs: start } : {}),
     ...(typeof end === "number" ? { endMs: end } : {}),
     ...(compacted === undefined ? {} : { clearedMs: typeof compacted === "number" ? compacted : 0 }),
     removed: isRemoved(output),
