@@ -30,7 +30,10 @@ export type Ledger = {
   readonly entries: readonly Entry[]
   /** number of records kept: messages, tool events, and carried facts; each takes about half a kilobyte */
   readonly size: number
-  /** Reads a conversation. Changes nothing, and keeps no reference to it. */
+  /**
+   * Reads a conversation. Changes nothing, and keeps no reference to it. The same conversation read again before the reading
+   * is accepted is the same reading.
+   */
   read(messages: readonly Message[]): Reading
   /** Makes a reading the state of the ledger. */
   accept(reading: Reading): void
@@ -54,6 +57,8 @@ export function createLedger(env: Env): Ledger {
   let events = 0
   const carried = new Map<string, Facts>()
   let outdated = false
+  // a long session met for the first time is read to look for its folds, and again to prepare the request
+  let latest: Reading | undefined
 
   /** Adds messages to a draft of the facts. Returns their entries, and those read for the first time. */
   function extend(draft: Facts, messages: readonly Message[], known?: ReadonlyMap<string, Entry>) {
@@ -94,6 +99,21 @@ export function createLedger(env: Env): Ledger {
     return { facts: draft, entries: added, fresh, gone, rebuilt: true, ...carriedNow }
   }
 
+  function readNew(messages: readonly Message[]): Reading {
+    if (outdated || entries.length === 0 || messages.length < entries.length) return rebuild(messages)
+    const newTurn = messages.at(-1)?.kind === "user"
+    for (let at = 0; at < entries.length; at++) {
+      const entry = entries[at] as Entry
+      const message = messages[at] as Message
+      const look = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
+      if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
+    }
+    if (messages.length === entries.length) return { facts, entries, fresh: [], gone: [], rebuilt: false }
+    const draft = draftOf(facts)
+    const { added, fresh } = extend(draft, messages.slice(entries.length))
+    return { facts: draft, entries: [...entries, ...added], fresh, gone: [], rebuilt: false }
+  }
+
   return {
     get facts() {
       return facts
@@ -106,20 +126,11 @@ export function createLedger(env: Env): Ledger {
       return entries.length + events + kept
     },
     read(messages) {
-      if (outdated || entries.length === 0 || messages.length < entries.length) return rebuild(messages)
-      const newTurn = messages.at(-1)?.kind === "user"
-      for (let at = 0; at < entries.length; at++) {
-        const entry = entries[at] as Entry
-        const message = messages[at] as Message
-        const look = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
-        if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
-      }
-      if (messages.length === entries.length) return { facts, entries, fresh: [], gone: [], rebuilt: false }
-      const draft = draftOf(facts)
-      const { added, fresh } = extend(draft, messages.slice(entries.length))
-      return { facts: draft, entries: [...entries, ...added], fresh, gone: [], rebuilt: false }
+      if (!latest || !isReadingOf(latest, messages)) latest = readNew(messages)
+      return latest
     },
     accept(reading) {
+      latest = undefined
       if (reading.rebuilt) {
         outdated = false
         events = 0
@@ -132,10 +143,17 @@ export function createLedger(env: Env): Ledger {
     },
     restore({ compactionID, facts: before }) {
       if (carried.has(compactionID)) return
+      latest = undefined
       renew(carried, compactionID, before, MAX_CARRIED)
       outdated = entries.length > 0
     },
   }
+}
+
+function isReadingOf({ entries }: Reading, messages: readonly Message[]): boolean {
+  const isSame = (message: Message, at: number) =>
+    message.id === entries[at]?.id && fingerprint(message) === entries[at]?.fingerprint
+  return messages.length === entries.length && messages.every(isSame)
 }
 
 function isCompaction({ kind, parts }: Message): boolean {

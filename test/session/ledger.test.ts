@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Part } from "@opencode-ai/sdk"
 import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isChangedOutside, isStale, noSignals } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -554,4 +555,22 @@ test("the ledger knows every part type of OpenCode's SDK", () => {
       .map((type) => ({ type })),
   )
   expect(factsOf(session.messages).skipped).toBe(0)
+})
+
+test("a conversation that is read again before its reading is accepted is not read twice", () => {
+  const ledger = newLedger()
+  const session = new SessionBuilder().user("go").assistant([read("a.ts"), bash("npm test", FAILING, 1)])
+  const conversation = () => conversationOf(session.fresh())
+  const first = ledger.read(conversation())
+  expect(ledger.read(conversation())).toBe(first)
+  expect(first.fresh).toHaveLength(2)
+  ledger.accept(first)
+  expect(ledger.read(conversation())).toEqual({ ...first, fresh: [], rebuilt: false })
+  session.assistant([edit("a.ts")])
+  const longer = ledger.read(conversation())
+  expect(longer.fresh).toHaveLength(1)
+  // another conversation is read anew
+  session.messages.pop()
+  session.assistant([edit("b.ts")])
+  expect([...ledger.read(conversation()).facts.files.keys()].sort()).toEqual(["a.ts", "b.ts"])
 })
