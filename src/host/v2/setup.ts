@@ -82,7 +82,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
 
 function directoryOf({ location }: SetupContext): string {
   const project = location?.project?.directory
-  return (project && project !== "/" ? project : location?.directory) ?? process.cwd()
+  return (project && project !== "/" ? project : location?.directory) || process.cwd()
 }
 
 /** Reads events until the plugin is unloaded. A failure of one does not end the loop. */

@@ -243,3 +243,13 @@ test("limits and prices are those of OpenCode's list, usage is that of the steps
   expect(status?.saved?.paidUsd).toBeCloseTo(paid, 6)
   await cleanup()
 })
+
+test.each(["", "/"])("a location in the folder %p leaves paths in outputs whole", async (directory) => {
+  const host = fakeHostV2({ directory })
+  const cleanup = await load(host)
+  host.user("list the other project, please")
+  const said = "ls: /home/dev/other: No such file or directory\nCommand exited with code 1."
+  host.answer([toolV2("call_1", "shell", { command: "ls ../other" }, said)])
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("ls: /home/dev/other: No such file")
+  await cleanup()
+})
