@@ -234,7 +234,7 @@ test("limits and prices are those of OpenCode's list, usage is that of the steps
   const status = await readStatus(statusFolder(folder), "ses_priced")
   expect(status).toMatchObject({
     model: "anthropic/claude-sonnet-4-5",
-    context: { limit: 200_000, compactsAt: 192_000, estimated: false },
+    context: { limit: 200_000, compactsAt: 180_000, estimated: false },
     saved: { calls: 3 },
   })
   expect(status?.context.trend).toEqual([0, 1, 2].map((n) => 60_400 + n * 400))
