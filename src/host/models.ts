@@ -1,7 +1,7 @@
 // The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
 // the system hook, which runs after it, does.
 
-import { compactsAt, type ModelLimits, outputCapOf } from "../fold/limits.ts"
+import { type CompactionOptions, compactsAt, type ModelLimits, outputCapOf } from "../fold/limits.ts"
 import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
 import type { ModelRecord, Pricing } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
@@ -21,7 +21,7 @@ export function createModels(options: Options) {
   const prices = pricingOverride(options)
   const known = new Map<string, Known>()
   let answer: PageLimits = HOST_LIMITS
-  let compaction: { auto?: boolean; reserved?: number } = {}
+  let compaction: CompactionOptions = {}
   let listed = new Map<string, object>()
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
   return {
@@ -44,6 +44,10 @@ export function createModels(options: Options) {
     /** Takes OpenCode 2's list of models; see `listed`. */
     list(models: readonly unknown[]): void {
       if (models.length > 0) listed = new Map(models.flatMap(listedModel))
+    },
+    /** OpenCode 2 compacts when less than this is free of the context, in tokens. */
+    keepFree(buffer: number): void {
+      compaction = { buffer }
     },
     /** Limit and price of a model in that list, for `note`. */
     listed: (name: ModelName): object => listed.get(modelKey(name)) ?? {},

@@ -167,9 +167,7 @@ export function digestKey(inputHash: string, outputHash: string): string {
 
 /** Shortens the absolute paths that test runners print. */
 function withoutRoot(output: string, root: string | undefined): string {
-  return root === undefined || root === "/" || output.length > MAX_SHORTENED_CHARS
-    ? output
-    : output.replaceAll(`${root}/`, "")
+  return !root || root === "/" || output.length > MAX_SHORTENED_CHARS ? output : output.replaceAll(`${root}/`, "")
 }
 
 /** The todo list that a todo call wrote, from its result's metadata or its arguments. */

@@ -229,8 +229,11 @@ export function fakeHostV2({
       await run("context", event)
       return checked(event)
     },
-    /** What the summariser gets, and the summary of a plugin in place of its answer. */
-    async compact(): Promise<SentV2> {
+    /**
+     * What the summariser gets, and the summary of a plugin in place of its answer. `told`: what it is to do; OpenCode adds
+     * it before or after the hook.
+     */
+    async compact(told?: string): Promise<SentV2> {
       const event: Json = {
         sessionID,
         agent: "build",
@@ -240,6 +243,8 @@ export function fakeHostV2({
         options: {},
         tools: offered(),
       }
+      if (told !== undefined)
+        event.messages = [...array(), new WireMessage({ role: "user", content: [{ type: "text", text: told }] })]
       await run("compaction", event)
       const sent = checked(event)
       const given = (event.result as Json | undefined)?.summary

@@ -3,7 +3,7 @@
 
 import { createComponent, testRender } from "@opentui/solid"
 import { createRoot, createSignal } from "solid-js"
-import { storedOf } from "./host-v2.ts"
+import { loadedModule, storedOf } from "./host-v2.ts"
 import { bash, SessionBuilder } from "./session.ts"
 
 const [, , file = "", sessionID = ""] = process.argv
@@ -68,7 +68,10 @@ const context = {
   },
 }
 
-const { default: plugin } = (await import(file)) as { default: { setup(context: unknown): Promise<() => void> } }
+const module = (await import(file)) as { default: { setup(context: unknown): Promise<() => void> } }
+const plugin = module.default
+// throws where OpenCode 2 would not load it
+loadedModule(module)
 const nothing = await plugin.setup({})
 const dispose = await plugin.setup(context)
 isSetUp = true
@@ -115,6 +118,7 @@ process.stdout.write(
     shown: shown.map((one) => (typeof one === "string" ? one : "a dialog")),
     listening: [...listeners.values()].reduce((sum, count) => sum + count, 0),
     slots: claims.map(({ append }) => append),
+    keys: Object.keys(plugin),
   }),
 )
 process.exit(0)

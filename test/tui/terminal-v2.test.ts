@@ -30,6 +30,7 @@ type Seen = {
   shown: string[]
   listening: number
   slots: string[]
+  keys: string[]
 }
 let seen: Seen
 
@@ -43,6 +44,10 @@ beforeAll(async () => {
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, HUDFOLD_DATA: data } })
   seen = JSON.parse(stdout.slice(stdout.indexOf('{"panel"'))) as Seen
 }, 60_000)
+
+test("the module has what the terminals of both hosts call, and loads by OpenCode 2's rules", () => {
+  expect(seen.keys).toEqual(["id", "tui", "setup"])
+})
 
 test("the panel and the line beside the prompt show the session's status; the home screen shows nothing", () => {
   expect(seen.panel).toContain("HUD")

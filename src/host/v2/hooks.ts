@@ -122,7 +122,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
-  const conversation = conversationOf(reading.messages)
+  const conversation = conversationOf(hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages)
   // a session that was resumed only to be compacted: no call has shown its messages yet
   if (session.ledger.entries.length === 0) {
     await restoreSession(context, session)
@@ -152,6 +152,12 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
     event.messages = [...reading.written(), ...told]
   }
+}
+
+/** Whether the last message tells the summariser what to do; it has no id, since it is no message of the session. */
+function hasInstruction(messages: unknown): boolean {
+  const last = Array.isArray(messages) ? asRecord(messages.at(-1)) : undefined
+  return last?.role === "user" && last.id === undefined
 }
 
 /** Share of the size at which OpenCode compacts that a summary of ours may take. */

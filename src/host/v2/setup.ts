@@ -4,6 +4,7 @@
 import { appendFile, mkdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import * as z from "zod/mini"
+import { RESERVED_TOKENS } from "../../fold/limits.ts"
 import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
@@ -44,6 +45,8 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const { recent, ...sources } = storedSources(host)
   const made = make({ directory, client: logClient(), ...sources })
   if (!made) return
+  // OpenCode 2 does not say what its configuration has; another `compaction.buffer` than the default is not known
+  made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
   let listedMs = 0
   const context: HookContextV2 = {
@@ -82,7 +85,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
 
 function directoryOf({ location }: SetupContext): string {
   const project = location?.project?.directory
-  return (project && project !== "/" ? project : location?.directory) ?? process.cwd()
+  return (project && project !== "/" ? project : location?.directory) || process.cwd()
 }
 
 /** Reads events until the plugin is unloaded. A failure of one does not end the loop. */

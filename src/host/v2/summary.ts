@@ -7,10 +7,12 @@ import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
 import type { Decision } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import type { Message } from "../../session/conversation.ts"
+import type { Message, TextPart } from "../../session/conversation.ts"
 import type { Reading } from "../../session/ledger.ts"
 import type { Env } from "../../session/normalize.ts"
 import { closureOf } from "../../session/steps.ts"
+import { redact } from "../../text/redact/redact.ts"
+import { cut, oneLine } from "../../text/sanitize.ts"
 import { estimateTokens } from "../../text/tokens.ts"
 
 const HEAD = `Put together by hudfold, a plugin the user installed, when the session was compacted: the user's words verbatim, and records of the steps. ${RECALL_TOOL} returns the steps verbatim.`
@@ -46,9 +48,15 @@ export function recordSummary(
   return { text, tokens: estimateTokens(text), folded, folding: next }
 }
 
+/** Of a text that OpenCode put among the user's, such as an attached file. */
+const MAX_HOST_CHARS = 200
+
 /** The user's words, and what an earlier compaction left. */
 function saidIn({ kind, parts }: Message): string[] {
-  const texts = parts.flatMap((part) => (part.type === "text" && !part.ignored && part.text !== "" ? [part.text] : []))
-  if (kind === "summary") return texts.map((text) => text.replace(/<\/?conversation-checkpoint>\n?/g, ""))
-  return kind === "user" ? texts.map((text) => `The user: ${text}`) : []
+  const texts = parts.filter((part) => part.type === "text" && !part.ignored && part.text.trim() !== "") as TextPart[]
+  if (kind === "summary") return texts.map(({ text }) => text.replace(/<\/?conversation-checkpoint>\n?/g, ""))
+  if (kind !== "user") return []
+  return texts.map(({ text, by }) =>
+    by === "user" ? `The user: ${text}` : `OpenCode: ${cut(oneLine(redact(text)), MAX_HOST_CHARS)}`,
+  )
 }

@@ -27,24 +27,27 @@ async function begin(options: object = {}, model: object = MODEL_V2) {
   const host = fakeHostV2({ model })
   const given = { store: { enabled: false }, deadlineMs: 5000, ...options }
   const cleanup = (await loadedModule(module).setup(host.context(given))) as () => Promise<void>
+  /** of each request, in tokens */
+  const sizes: number[] = []
+  const step = async (content: Record<string, unknown>) => {
+    const size = Math.round(JSON.stringify((await host.request()).messages).length / 4)
+    sizes.push(size)
+    host.answer([content], { ...USAGE, cache: { read: size, write: 0 } })
+    await heard()
+  }
   const turn = async (words: string, first: number, steps: number) => {
     host.user(words)
-    for (let n = first; n < first + steps; n++) {
-      await host.request()
-      host.answer([toolV2("call_1", "read", { path: `src/file-${n}.ts` }, listing(n))], USAGE)
-      await heard()
-    }
-    await host.request()
-    host.answer([{ type: "text", text: `Done with ${words}.` }], USAGE)
-    await heard()
+    for (let n = first; n < first + steps; n++)
+      await step(toolV2("call_1", "read", { path: `src/file-${n}.ts` }, listing(n)))
+    await step({ type: "text", text: `Done with ${words}.` })
   }
   await turn(WORDS[0] as string, 0, 6)
   await turn(WORDS[1] as string, 6, 6)
-  const compact = async () => {
-    const { messages } = await host.compact()
+  const compact = async (told?: string) => {
+    const { messages } = await host.compact(told)
     return { asked: textsOf(messages), summary: String(host.messages.at(-1)?.summary) }
   }
-  return { host, turn, compact, cleanup }
+  return { host, sizes, turn, compact, cleanup }
 }
 
 test("unless it is asked for, the model writes the summary, and gets the facts", async () => {
@@ -57,7 +60,8 @@ test("unless it is asked for, the model writes the summary, and gets the facts",
 
 test("it holds the user's words verbatim, a record of every step, and the facts; all steps come back", async () => {
   const { host, turn, compact, cleanup } = await begin({ fold: { compaction: true } })
-  const { summary } = await compact()
+  const { summary } = await compact("Summarise the conversation above.")
+  expect(summary).not.toContain("Summarise the conversation")
   for (const words of WORDS) expect(summary).toContain(`The user: ${words}\n`)
   for (let n = 0; n < 12; n++) expect(summary).toContain(`read src/file-${n}.ts`)
   expect(summary).toContain("Facts about this session")
@@ -102,4 +106,13 @@ test("a session that was resumed only to be compacted is summarised the same way
   await host.compact()
   expect(String(host.messages.at(-1)?.summary)).toContain(`The user: ${WORDS[1]}\n`)
   await again()
+})
+
+test("a session stays below the size at which OpenCode 2 compacts, also with a small context", async () => {
+  // it compacts when less than 20,000 tokens are free
+  const { sizes, turn, cleanup } = await begin({}, { ...MODEL_V2, limit: { context: 40_000, output: 2000 } })
+  await turn("now all the others", 20, 60)
+  expect(Math.max(...sizes)).toBeGreaterThan(10_000)
+  expect(Math.max(...sizes)).toBeLessThan(20_000)
+  await cleanup()
 })

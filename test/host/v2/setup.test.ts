@@ -234,12 +234,22 @@ test("limits and prices are those of OpenCode's list, usage is that of the steps
   const status = await readStatus(statusFolder(folder), "ses_priced")
   expect(status).toMatchObject({
     model: "anthropic/claude-sonnet-4-5",
-    context: { limit: 200_000, compactsAt: 192_000, estimated: false },
+    context: { limit: 200_000, compactsAt: 180_000, estimated: false },
     saved: { calls: 3 },
   })
   expect(status?.context.trend).toEqual([0, 1, 2].map((n) => 60_400 + n * 400))
   // 0.3, 3 and 15 dollars per million
   const paid = (180_000 + 1200) * 0.3e-6 + 3 * 400 * 3e-6 + 3 * 100 * 15e-6
   expect(status?.saved?.paidUsd).toBeCloseTo(paid, 6)
+  await cleanup()
+})
+
+test.each(["", "/"])("a location in the folder %p leaves paths in outputs whole", async (directory) => {
+  const host = fakeHostV2({ directory })
+  const cleanup = await load(host)
+  host.user("list the other project, please")
+  const said = "ls: /home/dev/other: No such file or directory\nCommand exited with code 1."
+  host.answer([toolV2("call_1", "shell", { command: "ls ../other" }, said)])
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("ls: /home/dev/other: No such file")
   await cleanup()
 })
