@@ -1,8 +1,8 @@
 // The second rule, which knows no formats of secrets. A pattern always misses a form. So where something speaks of secrets,
 // whatever looks neither like words nor like code is left out with the rest of its line; what a file or a command whose
-// purpose is secrets shows is left out but for its names. The line then says "values withheld".
+// purpose is secrets shows is left out, except its names. The line then says "values withheld".
 
-import { isPlaceholder, rarityOf } from "./value.ts"
+import { isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
@@ -43,34 +43,47 @@ function showsSecretFile(command: string): boolean {
  */
 export function withhold(text: string): string {
   const lines = text.split("\n")
+  /** 1 for a line that speaks of secrets, -1 for one that does not; asked only where something may be left out */
+  const spoken = new Int8Array(lines.length)
   let changed = false
-  let smells = 0
   let isSource = false
   for (const [at, line] of lines.entries()) {
     if (line.length < MIN_UNIT_CHARS) {
-      if (line.trim() === "") {
-        smells = 0
-        isSource = false
-      }
+      if (line.trim() === "") isSource = false
       continue
     }
-    const kept = keptOf(line)
+    const kept = keptOf(line, at)
     if (kept === line) continue
     lines[at] = kept
     changed = true
   }
   return changed ? lines.join("\n") : text
 
-  function keptOf(line: string): string {
+  function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined)) {
+    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined))
       isSource = true
-      smells = MAX_CARRIED_LINES
-    } else if (command !== undefined) isSource = false
+    else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
-    const isNamed = SMELL.test(line)
-    if (isNamed) smells = MAX_CARRIED_LINES
-    return withoutOpaque(isNamed ? withoutNamed(line) : line, smells-- > 0)
+    if (!maybeOpaque(line)) return line
+    const isNamed = speaks(line, at)
+    const smells = isNamed || isBelowName(at)
+    return withoutOpaque(isNamed ? withoutNamed(line) : line, smells)
+  }
+
+  function speaks(line: string, at: number): boolean {
+    spoken[at] ||= SMELL.test(line) ? 1 : -1
+    return spoken[at] === 1
+  }
+
+  /** Whether a line above speaks of secrets, up to a blank one. */
+  function isBelowName(at: number): boolean {
+    for (let above = at - 1; above >= Math.max(0, at - MAX_CARRIED_LINES); above--) {
+      const line = lines[above] as string
+      if (line.trim() === "") return false
+      if (speaks(line, above)) return true
+    }
+    return false
   }
 }
 
@@ -108,6 +121,8 @@ const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 /** What is left out of a line that names a secret itself, but not of the lines below it. */
 function withoutNamed(line: string): string {
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, WITHHELD)
+  if (MAYBE_WITHIN.test(kept))
+    kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
   kept = kept.replace(PHRASE, (phrase) => (SMELL.test(phrase) ? phrase : WITHHELD)).replace(REST, `$1 ${WITHHELD}`)
   const last = LAST_VALUE.exec(kept)
   if (!last) return kept
@@ -121,10 +136,12 @@ function withoutNamed(line: string): string {
 
 const MIN_UNIT_CHARS = 6
 /** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
-const UNIT =
-  /[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])|"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
+const UNIT = /"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
 const INNER_SPLIT = /[\s"'`<>()[\]{},;|=]+/
 const INNER_QUOTE = /["'`]/
+/** A value with a quote in it: `aB3"dE5`. */
+const QUOTE_WITHIN = /(?<![\w!#$%^&*+~?@-])[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])/g
+const MAYBE_WITHIN = /[\w!#$%^&*+~?@-]["'`][\w!#$%^&*+~?@-]/
 /** In a document on one line only the values are left out. */
 const DOCUMENT = /"[^"\n]{1,80}"[ \t]*:|^.{600}/
 
@@ -134,7 +151,7 @@ function withoutOpaque(line: string, smells: boolean): string {
   for (const { index, 0: unit, 1: double, 2: single } of line.matchAll(UNIT)) {
     const quoted = double ?? single
     const value = quoted ?? unit
-    const at = quoted === undefined ? opaqueAt(unit.replace(INNER_QUOTE, ""), smells) : opaqueWithin(quoted, smells)
+    const at = quoted === undefined ? opaqueAt(unit, smells) : opaqueWithin(quoted, smells)
     if (at < 0) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
@@ -209,7 +226,7 @@ function opaqueAt(unit: string, smells: boolean): number {
     from = index + joint.length
   }
   if (isOpaquePart(bare.slice(from), smells, asks)) return from
-  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, "")) ? 0 : -1
+  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, ""), smells) ? 0 : -1
 }
 
 /** `letters`: how letters without digits are judged, if at all. */
@@ -228,9 +245,85 @@ function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leni
   return unusual.length >= 9 && !isCamel && rarityOf(unusual) > limit
 }
 
-/** Of both cases and digits, which change at every second place. */
-function isJumble(text: string): boolean {
-  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false
+/**
+ * Whether a line may hold something opaque: a run of characters that change their kind as often as at random, letters of
+ * a rare order, or a sign within a word. One pass without patterns, which most lines end at.
+ */
+function maybeOpaque(line: string): boolean {
+  if (MARKED.test(line)) return true
+  let lastKinds = 0
+  let lastChars = 0
+  let kind = 0
+  let kinds = 0
+  let chars = 0
+  let isWide = false
+  let allKinds = 0
+  let allChars = 0
+  let letters = 0
+  let digits = 0
+  let rarity = 0
+  let pairs = 0
+  for (let at = 0; at <= line.length; at++) {
+    const code = at < line.length ? line.charCodeAt(at) : 32
+    const next =
+      code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : code > 191 ? 4 : 0
+    if (next === 0 || next === 4) {
+      if (kinds >= 4 && chars < 2.6 * kinds) return true
+      if (letters >= 9 && rarity > 11.9 * pairs) return true
+      // a year, and a number at the end of a word
+      if (letters >= 4 && digits >= 2 && kind === 3) return true
+      if (next === 4) isWide = true
+      // what is neither a blank nor a joint may stand within a password
+      else if (kind !== 0 && isSign(code) && /[A-Za-z\d]/.test(line[at + 1] ?? "")) return true
+      allKinds += kinds
+      allChars += chars
+      if (code === 32 || code === 9 || code === 34 || code === 39) {
+        if ((allKinds >= 4 && allChars < 2.6 * allKinds) || (isWide && allChars > 0)) return true
+        // the parts of a password with blanks
+        if (allKinds > 1 && lastKinds > 1 && allChars + lastChars < 2.2 * (allKinds + lastKinds)) return true
+        if (allKinds > 0) {
+          lastKinds = allKinds
+          lastChars = allChars
+        }
+        allKinds = 0
+        allChars = 0
+        isWide = false
+      }
+      kind = 0
+      kinds = 0
+      chars = 0
+      letters = 0
+      digits = 0
+      rarity = 0
+      pairs = 0
+      continue
+    }
+    chars++
+    if (next === 3) digits++
+    else letters++
+    // the capital of a word belongs to it
+    if (next !== kind && !(kind === 2 && next === 1)) kinds++
+    if (kind !== 0 && kind !== 3 && next !== 3 && !(kind === 1 && next === 2)) {
+      rarity += rarityOfPair(line.charCodeAt(at - 1), code)
+      pairs++
+    }
+    kind = next
+  }
+  return false
+}
+
+/** What is left out for another reason: a phrase, or the rest of a value. */
+const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z]/
+
+/** `!`, `#`, `$`, `%`, `&`, `@`, `^`. */
+function isSign(code: number): boolean {
+  return code === 33 || (code >= 35 && code <= 38) || code === 64 || code === 94
+}
+
+/** Of both cases and digits, which change at every second place; beside a name, digits may be missing. */
+function isJumble(text: string, isNamed = false): boolean {
+  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false
+  if (!isNamed && !/\d/.test(text)) return false
   const words = text.match(WORDS) ?? []
   return words.reduce((sum, word) => sum + word.length, 0) < 2.2 * words.length
 }
