@@ -9,7 +9,7 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that speak of secrets, in the languages of many users. */
 const SMELL =
-  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
+  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
 /** Files whose content is secret, as they stand at the end of a path. */
 const SECRET_FILE =
   /(?:^|[\s/\\"'=:(])(?:[\w.-]*\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]*secrets?[\w.-]*\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]*passwords?[\w.-]*\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]*secret[\w-]*)\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]+)(?=$|[\s"':;|)>])/
@@ -68,7 +68,7 @@ export function withhold(text: string): string {
     if (!maybeOpaque(line)) return line
     const isNamed = speaks(line, at)
     const smells = isNamed || isBelowName(at)
-    return withoutOpaque(isNamed ? withoutNamed(line) : line, smells)
+    return withoutOpaque(smells ? withoutNamed(line, isNamed) : line, smells)
   }
 
   function speaks(line: string, at: number): boolean {
@@ -110,20 +110,26 @@ function namesOnly(line: string): string {
 const HEX_RUN = /(?<![\w-]|^[ \t]*(?=\S+[ \t]))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
-/** A passphrase: four words or more. */
-const PHRASE = /(?<=["'`=:/>]|[ \t]-\w[ \t]|[:=][ \t])[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<]|[ \t]|$)/g
+const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
+/** A passphrase: four words or more; below the line that has the name only where a value stands. */
+const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
+const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** What is left of a value with blanks whose beginning was removed: `password: [redacted] with blanks`. */
 const REST =
   /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
 /** The end of a line after its last sign. */
 const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 
-/** What is left out of a line that names a secret itself, but not of the lines below it. */
-function withoutNamed(line: string): string {
-  let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, WITHHELD)
+/** What else is left out beside the name of a secret, and, more cautiously, below it. */
+function withoutNamed(line: string, isNamed: boolean): string {
+  let kept = HASH_WORD.test(line)
+    ? line
+    : line.replace(HEX_RUN, (run) => (isNamed || (run.length !== 40 && run.length !== 64) ? WITHHELD : run))
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
-  kept = kept.replace(PHRASE, (phrase) => (SMELL.test(phrase) ? phrase : WITHHELD)).replace(REST, `$1 ${WITHHELD}`)
+  kept = kept
+    .replace(isNamed ? PHRASE : PHRASE_AS_VALUE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+    .replace(REST, `$1 ${WITHHELD}`)
   const last = LAST_VALUE.exec(kept)
   if (!last) return kept
   const at = last.index + last[0].length
@@ -215,7 +221,6 @@ function opaqueAt(unit: string, smells: boolean): number {
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit)) return -1
-  if (CHOSEN.test(unit) || (smells && YEAR.test(unit))) return 0
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
@@ -231,6 +236,7 @@ function opaqueAt(unit: string, smells: boolean): number {
 
 /** `letters`: how letters without digits are judged, if at all. */
 function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leniently" | undefined): boolean {
+  if (CHOSEN.test(part) || (smells && YEAR.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
   if (/\d/.test(part) && ((smells && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
     return true
@@ -255,6 +261,7 @@ function maybeOpaque(line: string): boolean {
   let lastChars = 0
   let kind = 0
   let kinds = 0
+  let capitals = 0
   let chars = 0
   let isWide = false
   let allKinds = 0
@@ -301,8 +308,9 @@ function maybeOpaque(line: string): boolean {
     chars++
     if (next === 3) digits++
     else letters++
-    // the capital of a word belongs to it
-    if (next !== kind && !(kind === 2 && next === 1)) kinds++
+    // the capital of a word belongs to it, also the last of several
+    if (next === 2) capitals = kind === 2 ? capitals + 1 : 1
+    if (next !== kind && !(kind === 2 && next === 1 && capitals === 1)) kinds++
     if (kind !== 0 && kind !== 3 && next !== 3 && !(kind === 1 && next === 2)) {
       rarity += rarityOfPair(line.charCodeAt(at - 1), code)
       pairs++
