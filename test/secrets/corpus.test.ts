@@ -8,9 +8,8 @@ import { type Played, play, WAYS } from "../support/secret-session.ts"
 import { sized } from "../support/size.ts"
 import { DOCUMENTED_KINDS, documentedPlants } from "./kinds.ts"
 
-/** Sessions that are played, and how often each form is in one. */
-const SESSIONS = sized(1, 11)
-const TIMES = sized(1, 4)
+/** Sessions that are played; each has every form once. */
+const SESSIONS = sized(1, 44)
 /** Consecutive characters of a value that count as the value. */
 const TELLING = 8
 /** The most that may come out, of a thousand. */
@@ -22,19 +21,17 @@ let planted = 0
 let places = 0
 let held = 0
 
-for (let session = 0; session < SESSIONS; session++) {
-  const rounds = Array.from({ length: TIMES }, (_, n) => session * TIMES + n + 1)
-  // over as many rounds as there are ways, every form comes by every way
-  const plan = ways.map((way, at) => {
-    const plants = rounds.flatMap((round) => documentedPlants(round).filter((_, n) => (n + round) % ways.length === at))
-    return [way, plants] as const
-  })
+for (let session = 1; session <= SESSIONS; session++) {
+  const plants = documentedPlants(session)
+  // over as many sessions as there are ways, every form comes by every way
+  const plan = ways.map((way, at) => [way, plants.filter((_, n) => (n + session) % ways.length === at)] as const)
   const played = await play(plan)
   try {
     await look(played)
   } finally {
     played.remove()
   }
+  if (SESSIONS > 1) process.stderr.write(`${planted} planted, ${out.length} out\n`)
 }
 
 /** Every string in a value. */
