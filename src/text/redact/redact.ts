@@ -32,7 +32,7 @@ const MAX_PASSES = 4
 
 /**
  * The text with every secret replaced by `[redacted]`. A secret is replaced whole and its name is kept. Line breaks within
- * a secret are kept too, so that the lines after it keep their numbers. Idempotent. The result is at most three times as
+ * a secret are kept too, so that the lines after it keep their numbers. Idempotent. The result is at most four times as
  * long as the text.
  */
 export function redact(text: string): string {

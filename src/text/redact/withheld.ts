@@ -203,7 +203,7 @@ const ESCAPED = /%[\da-f]{2}/gi
 /** Signs that stand within a password, and within code only between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
-const JOINTS = /[/.:@_→│\-\\]+/g
+const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e/.:@_→│\-\\]+/g
 /** The words of camelCase, and runs of digits. */
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 /** A word, a number and a sign, as people choose passwords. */
