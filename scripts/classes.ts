@@ -41,6 +41,8 @@ export const CLASSES: readonly Class[] = [
     tests: [
       "test/text/redact.test.ts",
       "test/text/secretlint.test.ts",
+      "test/text/withheld.test.ts",
+      "test/secrets/corpus.test.ts",
       "test/host/secrets.test.ts",
       "test/e2e/secrets.test.ts",
     ],

@@ -129,13 +129,14 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
  * purpose is secrets, only the names in its content are left.
  */
 export function withoutSecrets(source: DigestSource): DigestSource {
+  const tool = redactLine(source.tool)
   const input = redactArguments(source.input) as DigestSource["input"]
   const output = redactEnds(source.output)
-  if (!isSecretSource(asString(source.input.command), pathOf(source.input))) return { ...source, input, output }
+  if (!isSecretSource(asString(source.input.command), pathOf(source.input))) return { ...source, tool, input, output }
   const written = Object.entries(input).map(([name, value]) =>
     CONTENT.test(name) && typeof value === "string" ? [name, withholdValues(value)] : [name, value],
   )
-  return { ...source, input: Object.fromEntries(written), output: withholdValues(output) }
+  return { ...source, tool, input: Object.fromEntries(written), output: withholdValues(output) }
 }
 
 /** The arguments that hold what a file contains. */

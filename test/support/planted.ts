@@ -184,16 +184,19 @@ export function plantsOf(seed: number): Plant[] {
 /** Consecutive characters that count as half of a secret. */
 const TELLING = 12
 
-/** Searches for pieces of planted secrets; returns the kinds found. */
-export function searcher(plants: readonly { name: string; parts: readonly string[] }[]): (text: string) => Set<string> {
+/** Searches for pieces of planted secrets, of as many characters; returns the kinds found. */
+export function searcher(
+  plants: readonly { name: string; parts: readonly string[] }[],
+  chars = TELLING,
+): (text: string) => Set<string> {
   const known = new Map<string, string>()
   for (const { name, parts } of plants)
     for (const part of parts)
-      for (let at = 0; at === 0 || at + TELLING <= part.length; at++) known.set(part.slice(at, at + TELLING), name)
+      for (let at = 0; at === 0 || at + chars <= part.length; at++) known.set(part.slice(at, at + chars), name)
   return (text) => {
     const found = new Set<string>()
-    for (let at = 0; at + TELLING <= text.length; at++) {
-      const name = known.get(text.slice(at, at + TELLING))
+    for (let at = 0; at + chars <= text.length; at++) {
+      const name = known.get(text.slice(at, at + chars))
       if (name !== undefined) found.add(name)
     }
     return found

@@ -23,7 +23,10 @@ const filler = (label: string, lines: number) =>
 const around = (label: string, text: string, lines = 30) =>
   [...filler(label, lines), text, ...filler(label, lines)].join("\n")
 
-type Way = (session: SessionBuilder, text: string, at: number) => unknown
+/** What a way can do besides adding messages. */
+type Stage = { titles: string[]; fire(type: string, properties: object): Promise<void> }
+
+type Way = (session: SessionBuilder, text: string, at: number, stage: Stage) => unknown
 
 /** The ways by which a text comes in. */
 export const WAYS: Readonly<Record<string, Way>> = {
@@ -75,7 +78,45 @@ export const WAYS: Readonly<Record<string, Way>> = {
     session.assistant([failedTool("mcp_fetch", { query: "orders" }, `Error: request failed\n${text}`)]),
   "the user's words": (session, text, at) =>
     session.user(`Part ${at}: have a look at what follows and mend it, please. ${text}`),
+  "a subagent": (session, text, at) =>
+    session.assistant([
+      tool(
+        "task",
+        {
+          description: `look at part ${at}`,
+          prompt: `Find out how part ${at} is set up. ${text}`,
+          subagent_type: "general",
+        },
+        `task_id: ses_child${at}\n\n<task_result>\n${around("It", text, 12)}\n</task_result>`,
+      ),
+    ]),
+  "a patch": (session, text, at) => {
+    const added = text.split("\n").map((line) => `+${line}`)
+    const patchText = [`*** Begin Patch`, `*** Update File: part-${at}.txt`, "@@", ...added, "*** End Patch"].join("\n")
+    session.assistant([tool("apply_patch", { patchText }, `Success. Updated part-${at}.txt`)])
+  },
+  "a small edit": (session, text, at) =>
+    session.assistant([
+      tool("edit", { filePath: `/home/dev/shop/part-${at}.txt`, oldString: "none", newString: text }, "Edit applied."),
+    ]),
+  "a short output": (session, text, at) => session.assistant([bash(`sh show-${at}.sh`, text)]),
+  "a server's answer": (session, text, at) =>
+    session.assistant([tool("mcp_store_get", { name: `part-${at}` }, around("entry", text, 20))]),
+  "the agent's words": (session, text, at) =>
+    session.assistant([
+      { type: "text", text: `Part ${at} is set up like this:\n${text}\nThat is why it failed.` },
+      bash(`sh check-${at}.sh`, filler("check", 12).join("\n")),
+    ]),
   "the user's many words": (session, text, at) => session.user(around(`Part ${at}`, text, 5)),
+  "a permission": async (session, text, at, { fire }) => {
+    const asked = { id: `per_${at}`, sessionID: "ses_test", permission: "bash", patterns: [text] }
+    await fire("permission.asked", asked)
+    session.assistant([bash(`sh allowed-${at}.sh`, filler("allowed", 12).join("\n"))])
+  },
+  "a session's title": (session, text, at, { titles }) => {
+    titles.push(text)
+    session.assistant([bash(`sh titled-${at}.sh`, "done")])
+  },
   "a todo list": (session, text) => {
     const todos = [
       { content: "begin", status: "completed" },
@@ -94,6 +135,8 @@ export type Planted = Plant & { way: string; name: string }
 export type Played = {
   planted: readonly Planted[]
   session: SessionBuilder
+  /** the session's, in OpenCode */
+  title: string
   places: ReadonlyMap<string, string>
   /** folds that were sent, and recalled texts with their originals */
   folds: number
@@ -108,8 +151,19 @@ export type Played = {
 type Call = (input: object, output?: object) => Promise<void>
 type Recall = { execute(args: object, context: object): Promise<{ output: string }> }
 
+/** The plants of each way, by the way's name. */
+export type Plan = readonly (readonly [way: string, plants: readonly Plant[]])[]
+
+/** Every kind by every way; `npm test` takes every third kind for each, alternating. */
+function wholePlan(): Plan {
+  return Object.keys(WAYS).map((way, at) => [
+    way,
+    plantsOf(at + 1).filter((_, n) => n % sized(3, 1) === at % sized(3, 1)),
+  ])
+}
+
 /** Plays it and waits until all that is written behind is written. The environment's data folder is put back. */
-export async function play(): Promise<Played> {
+export async function play(plan = wholePlan()): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), "hud-secrets-"))
   const data = join(folder, "data", "opencode-hudfold")
   mkdirSync(data, { recursive: true })
@@ -117,14 +171,14 @@ export async function play(): Promise<Played> {
   process.env.HUDFOLD_DATA = data
   try {
     await using server = await echoing()
-    return await playIn(folder, data, server)
+    return await playIn(folder, data, server, plan)
   } finally {
     if (before === undefined) delete process.env.HUDFOLD_DATA
     else process.env.HUDFOLD_DATA = before
   }
 }
 
-async function playIn(folder: string, data: string, server: Served): Promise<Played> {
+async function playIn(folder: string, data: string, server: Served, plan: Plan): Promise<Played> {
   const texts = new Map<string, string[]>()
   const put = (place: string, text: string) => texts.set(place, [...(texts.get(place) ?? []), text])
   const client = {
@@ -171,19 +225,25 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
     { system: ["You are OpenCode."] },
   )
   const planted: Planted[] = []
+  const stage: Stage = {
+    titles: [],
+    fire: (type, properties) => call("event")({ event: { type, properties } }),
+  }
   let sent: HostMessage[] = []
-  const plant = async (way: string, plants: Plant[], how: Way) => {
+  const plant = async (way: string, plants: readonly Plant[], how: Way) => {
     for (const one of plants) {
       planted.push({ ...one, way, name: `${one.kind} in ${way}` })
-      how(session, one.text, planted.length)
+      await how(session, one.text, planted.length, stage)
       sent = await transform()
     }
     await idle()
     await quiet(server)
+    for (const at of planted.keys())
+      await stage.fire("permission.replied", { sessionID: "ses_test", requestID: `per_${at + 1}` })
   }
-  for (const [at, [way, how]] of Object.entries(WAYS).entries()) {
-    // `npm test` takes every second kind for each way, alternating
-    const plants = plantsOf(at + 1).filter((_, n) => n % sized(2, 1) === at % sized(2, 1))
+  for (const [way, plants] of plan) {
+    const how = WAYS[way]
+    if (!how) throw new Error(`no way is called ${way}`)
     await plant(way, plants, how)
   }
   const named = plantsOf(99).filter(({ kind }) => NAMED.includes(kind))
@@ -231,7 +291,16 @@ async function playIn(folder: string, data: string, server: Served): Promise<Pla
   for (const path of filesIn(data))
     places.set(`the file ${path.slice(data.length + 1).replace(/\w{20,}/, "…")}`, readFileSync(path, "latin1"))
   return {
-    ...{ planted, session, places, folds: folds.size + steps.size, recalled, folder, data },
+    ...{
+      planted,
+      session,
+      title: stage.titles.join("\n"),
+      places,
+      folds: folds.size + steps.size,
+      recalled,
+      folder,
+      data,
+    },
     asked: server.seen.filter(({ path }) => path.endsWith("/chat/completions")).length,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

@@ -1,7 +1,17 @@
 // Secrets that their surroundings give away instead of a name: in URLs, headers, cookies, SQL statements, lines of
 // password files and arguments of commands. Secrets in a URL's query are found by their names, as any assigned value.
 
-import { type Find, isJumbled, isName, isPlaceholder, isRandom, REDACTED, valueAt, valueReporter } from "./value.ts"
+import {
+  type Find,
+  isJumbled,
+  isName,
+  isPlaceholder,
+  isRandom,
+  REDACTED,
+  type ReportSpan,
+  valueAt,
+  valueReporter,
+} from "./value.ts"
 
 /** The password ends at the last @ before the path, and may hold characters that should have been escaped. */
 const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
@@ -18,7 +28,8 @@ const WEBHOOK =
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
-  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, GO_DSN])
+  const isGo = /@(?:tcp|unix)\(/.test(text)
+  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(isGo ? [GO_DSN] : [])])
     for (const { indices, 2: password = "" } of text.matchAll(pattern)) {
       const [from, to] = indices?.[2] ?? [0, 0]
       if (password !== REDACTED && !isPlaceholder(password)) report(from, to)
@@ -86,42 +97,57 @@ const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 
-/** Each pattern after a cheap hint that is in all it finds: most texts have none and are not searched further. */
-const PATTERNS: readonly (readonly [hint: RegExp, pattern: RegExp])[] = [
-  [/:(?:\d{4,5}|\*):/, PGPASS],
-  [/authorization/i, AUTHORIZATION_WITH_SCHEME],
-  [/cookie/i, COOKIE],
-  [/digest/i, DIGEST],
-  [/add-mask/, MASK],
-  [/login/, NETRC],
-  [/identified|SecureString/i, STATEMENT],
-  [/IDENTIFIED/, UNQUOTED_STATEMENT],
-  [/\t(?:TRUE|FALSE)\t/, COOKIE_FILE],
-  [/mnemonic|seed|recovery/i, MNEMONIC],
-  [/pass/i, APP_PASSWORD],
-  [/jwt\.|hmac/i, SIGNING_KEY],
-  [/password[ \t]*\(?[ \t]*\\{0,8}'/i, SQL_PASSWORD],
-  [/oracle|sqlplus|userid=/i, ORACLE],
-  [/REG_/, REGISTRY],
-  [/Key Content/, WIFI_KEY],
-  [/<<</, HERE_STRING],
-  [/secrets?[ \t]+(?:set|create|put|add|update)/i, STORED],
-  [/mysqli?|PDO|ftp_|imap_|ldap_|oci_/i, LOGIN_CALL],
+/**
+ * Each pattern after words, in lower case, of which one is in all it finds: most texts have none and are not searched
+ * further. No word is part of another.
+ */
+const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[] = [
+  [["authorization"], AUTHORIZATION_WITH_SCHEME],
+  [["cookie"], COOKIE],
+  [["digest"], DIGEST],
+  [["add-mask"], MASK],
+  [["login"], NETRC],
+  [["identified", "securestring"], STATEMENT],
+  [["identified"], UNQUOTED_STATEMENT],
+  [["mnemonic", "seed", "recovery"], MNEMONIC],
+  [["pass"], APP_PASSWORD],
+  [["jwt.", "hmac"], SIGNING_KEY],
+  [["pass"], SQL_PASSWORD],
+  [["oracle", "sqlplus", "userid="], ORACLE],
+  [["reg_"], REGISTRY],
+  [["key content"], WIFI_KEY],
+  [["<<<"], HERE_STRING],
+  [["secret"], STORED],
+  [["mysql", "pdo", "ftp_", "imap_", "ldap_", "oci_"], LOGIN_CALL],
 ]
 
 /** In prose and code these are followed by words, file names and versions as well, which are left alone. */
 const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
-  [/authorization/i, AUTHORIZATION],
-  [/bearer|basic|negotiate|apikey|token/i, SCHEME],
+  [["authorization"], AUTHORIZATION],
+  [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
 ]
 
-export const findInHeaders: Find = (text, report) => {
+const HINTS = new RegExp(
+  [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].join("|").replaceAll(".", "\\."),
+  "gi",
+)
+
+/** Which hints a text has, found in one pass: looking for each by itself takes longer than all the patterns together. */
+export function hintsIn(text: string): ReadonlySet<string> {
+  return new Set(text.match(HINTS)?.map((hint) => hint.toLowerCase()))
+}
+
+export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {
   const take = valueReporter(text, report)
-  for (const [hint, pattern] of PATTERNS)
-    if (hint.test(text))
+  const has = (hint: string) => found.has(hint)
+  if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
+    for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
+  if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
+  for (const [hints, pattern] of PATTERNS)
+    if (hints.some(has))
       for (const { indices } of text.matchAll(pattern)) take(indices?.slice(1).find((group) => group !== undefined))
-  for (const [hint, pattern] of AMBIGUOUS_PATTERNS)
-    if (hint.test(text))
+  for (const [hints, pattern] of AMBIGUOUS_PATTERNS)
+    if (hints.some(has))
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
         if ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) take(indices?.[1])
 }
@@ -166,7 +192,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t](?:--?[apwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/
+  /[ \t](?:--?[apwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
@@ -176,13 +202,19 @@ export const findInCommands: Find = (text, report) => {
   const take = valueReporter(text, report)
   if (/stdin|chpasswd|sudo/.test(text))
     for (const { indices } of text.matchAll(PIPED)) take(indices?.[1] ?? indices?.[2])
-  if (!FLAG_HINT.test(text)) return
-  for (const [program, flag] of FLAGS)
-    for (const { index, 0: before } of text.matchAll(flag)) {
-      const at = index + before.length
-      const value = program.test(commandBefore(text, at)) ? valueAt(text, at) : undefined
-      if (value) take([value.from, value.to])
-    }
+  FLAG_HINT.lastIndex = 0
+  for (let hit = FLAG_HINT.exec(text); hit; hit = FLAG_HINT.exec(text)) {
+    const from = text.lastIndexOf("\n", hit.index) + 1
+    const end = text.indexOf("\n", hit.index)
+    const line = text.slice(from, end < 0 ? text.length : end)
+    for (const [program, flag] of FLAGS)
+      for (const { index, 0: before } of line.matchAll(flag)) {
+        const at = index + before.length
+        const value = program.test(commandBefore(line, at)) ? valueAt(line, at) : undefined
+        if (value) take([from + value.from, from + value.to])
+      }
+    FLAG_HINT.lastIndex = from + line.length
+  }
 }
 
 /** The command up to `at`. A flag of the command before it, in a pipe or a list, means something else. */

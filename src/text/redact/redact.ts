@@ -3,14 +3,14 @@
 
 import { ESCAPE_SEQUENCE, line } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
-import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
+import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
-const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInHeaders, findInCommands, findAssigned]
+const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands, findAssigned]
 /** What a text contains that is searched as a document, once its lines are as they were written. */
 const DOCUMENT_HINT =
   /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault/
@@ -32,7 +32,7 @@ const MAX_PASSES = 4
 
 /**
  * The text with every secret replaced by `[redacted]`. A secret is replaced whole and its name is kept. Line breaks within
- * a secret are kept too, so that the lines after it keep their numbers. Idempotent. The result is at most three times as
+ * a secret are kept too, so that the lines after it keep their numbers. Idempotent. The result is at most four times as
  * long as the text.
  */
 export function redact(text: string): string {
@@ -66,11 +66,13 @@ function redactOnce(text: string): string {
       if (from < to) spans.push(places ? [places[from] as number, (places[to - 1] as number) + 1] : [from, to])
     }
   for (const find of FINDERS) find(shown.plain, reportFrom(shown))
+  const hints = hintsIn(shown.plain)
+  findInHeaders(shown.plain, reportFrom(shown), hints)
   if (DOCUMENT_HINT.test(shown.plain))
     for (const view of documentsIn(shown)) {
       findInStructure(view.plain, reportFrom(view))
       // these look at the beginning of lines, and have seen the text as it is
-      if (view.plain.length !== shown.plain.length) findInHeaders(view.plain, reportFrom(view))
+      if (view.plain.length !== shown.plain.length) findInHeaders(view.plain, reportFrom(view), hints)
     }
   if (spans.length === 0) return text
   spans.sort((a, b) => a[0] - b[0])

@@ -225,6 +225,12 @@ const MAX_RARITY = 11.2
 /** Below this there are too few pairs to tell. */
 const MIN_PAIRS = 5
 const A = 97
+const RARITIES = Uint8Array.from(RARITY, (digit) => Number.parseInt(digit, 36))
+
+/** Of two letters of ASCII in either case; see `RARITY`. */
+export function rarityOfPair(first: number, second: number): number {
+  return RARITIES[26 * ((first | 32) - A) + (second | 32) - A] ?? 0
+}
 
 /**
  * Whether the letters of a value follow each other as in words. Pairs across a word's boundary, such as a change from lower
@@ -258,7 +264,7 @@ function pairsOf(value: string): { sum: number; pairs: number; words: number } {
     }
     const isUpper = code < A
     if (last >= 0 && (wasUpper || !isUpper)) {
-      sum += Number.parseInt(RARITY[26 * last + letter] as string, 36)
+      sum += RARITIES[26 * last + letter] as number
       pairs++
     } else words++
     last = letter

@@ -1,15 +1,15 @@
 // The second rule, which knows no formats of secrets. A pattern always misses a form. So where something speaks of secrets,
 // whatever looks neither like words nor like code is left out with the rest of its line; what a file or a command whose
-// purpose is secrets shows is left out except its names. The line then says "values withheld".
+// purpose is secrets shows is left out, except its names. The line then says "values withheld".
 
-import { isPlaceholder, rarityOf } from "./value.ts"
+import { isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
 
 /** Words that speak of secrets, in the languages of many users. */
 const SMELL =
-  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
+  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
 /** Files whose content is secret, as they stand at the end of a path. */
 const SECRET_FILE =
   /(?:^|[\s/\\"'=:(])(?:[\w.-]*\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]*secrets?[\w.-]*\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]*passwords?[\w.-]*\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]*secret[\w-]*)\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]+)(?=$|[\s"':;|)>])/
@@ -43,34 +43,47 @@ function showsSecretFile(command: string): boolean {
  */
 export function withhold(text: string): string {
   const lines = text.split("\n")
+  /** 1 for a line that speaks of secrets, -1 for one that does not; asked only where something may be left out */
+  const spoken = new Int8Array(lines.length)
   let changed = false
-  let smells = 0
   let isSource = false
   for (const [at, line] of lines.entries()) {
     if (line.length < MIN_UNIT_CHARS) {
-      if (line.trim() === "") {
-        smells = 0
-        isSource = false
-      }
+      if (line.trim() === "") isSource = false
       continue
     }
-    const kept = keptOf(line)
+    const kept = keptOf(line, at)
     if (kept === line) continue
     lines[at] = kept
     changed = true
   }
   return changed ? lines.join("\n") : text
 
-  function keptOf(line: string): string {
+  function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined)) {
+    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined))
       isSource = true
-      smells = MAX_CARRIED_LINES
-    } else if (command !== undefined) isSource = false
+    else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
-    const isNamed = SMELL.test(line)
-    if (isNamed) smells = MAX_CARRIED_LINES
-    return withoutOpaque(isNamed ? withoutNamed(line) : line, smells-- > 0)
+    if (!maybeOpaque(line)) return line
+    const isNamed = speaks(line, at)
+    const smells = isNamed || isBelowName(at)
+    return withoutOpaque(smells ? withoutNamed(line, isNamed) : line, smells)
+  }
+
+  function speaks(line: string, at: number): boolean {
+    spoken[at] ||= SMELL.test(line) ? 1 : -1
+    return spoken[at] === 1
+  }
+
+  /** Whether a line above speaks of secrets, up to a blank one. */
+  function isBelowName(at: number): boolean {
+    for (let above = at - 1; above >= Math.max(0, at - MAX_CARRIED_LINES); above--) {
+      const line = lines[above] as string
+      if (line.trim() === "") return false
+      if (speaks(line, above)) return true
+    }
+    return false
   }
 }
 
@@ -97,18 +110,26 @@ function namesOnly(line: string): string {
 const HEX_RUN = /(?<![\w-]|^[ \t]*(?=\S+[ \t]))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
-/** A passphrase: four words or more. */
-const PHRASE = /(?<=["'`=:/>]|[ \t]-\w[ \t]|[:=][ \t])[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<]|[ \t]|$)/g
+const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
+/** A passphrase: four words or more; below the line that has the name only where a value stands. */
+const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
+const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** What is left of a value with blanks whose beginning was removed: `password: [redacted] with blanks`. */
 const REST =
   /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
 /** The end of a line after its last sign. */
 const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 
-/** What is left out of a line that names a secret itself, but not of the lines below it. */
-function withoutNamed(line: string): string {
-  let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, WITHHELD)
-  kept = kept.replace(PHRASE, (phrase) => (SMELL.test(phrase) ? phrase : WITHHELD)).replace(REST, `$1 ${WITHHELD}`)
+/** What else is left out beside the name of a secret, and, more cautiously, below it. */
+function withoutNamed(line: string, isNamed: boolean): string {
+  let kept = HASH_WORD.test(line)
+    ? line
+    : line.replace(HEX_RUN, (run) => (isNamed || (run.length !== 40 && run.length !== 64) ? WITHHELD : run))
+  if (MAYBE_WITHIN.test(kept))
+    kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
+  kept = kept
+    .replace(isNamed ? PHRASE : PHRASE_AS_VALUE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+    .replace(REST, `$1 ${WITHHELD}`)
   const last = LAST_VALUE.exec(kept)
   if (!last) return kept
   const at = last.index + last[0].length
@@ -121,10 +142,12 @@ function withoutNamed(line: string): string {
 
 const MIN_UNIT_CHARS = 6
 /** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
-const UNIT =
-  /[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])|"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
+const UNIT = /"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
 const INNER_SPLIT = /[\s"'`<>()[\]{},;|=]+/
 const INNER_QUOTE = /["'`]/
+/** A value with a quote in it: `aB3"dE5`. */
+const QUOTE_WITHIN = /(?<![\w!#$%^&*+~?@-])[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])/g
+const MAYBE_WITHIN = /[\w!#$%^&*+~?@-]["'`][\w!#$%^&*+~?@-]/
 /** In a document on one line only the values are left out. */
 const DOCUMENT = /"[^"\n]{1,80}"[ \t]*:|^.{600}/
 
@@ -134,7 +157,7 @@ function withoutOpaque(line: string, smells: boolean): string {
   for (const { index, 0: unit, 1: double, 2: single } of line.matchAll(UNIT)) {
     const quoted = double ?? single
     const value = quoted ?? unit
-    const at = quoted === undefined ? opaqueAt(unit.replace(INNER_QUOTE, ""), smells) : opaqueWithin(quoted, smells)
+    const at = quoted === undefined ? opaqueAt(unit, smells) : opaqueWithin(quoted, smells)
     if (at < 0) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
@@ -180,7 +203,7 @@ const ESCAPED = /%[\da-f]{2}/gi
 /** Signs that stand within a password, and within code only between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
-const JOINTS = /[/.:@_→│\-\\]+/g
+const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e/.:@_→│\-\\]+/g
 /** The words of camelCase, and runs of digits. */
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 /** A word, a number and a sign, as people choose passwords. */
@@ -198,7 +221,6 @@ function opaqueAt(unit: string, smells: boolean): number {
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit)) return -1
-  if (CHOSEN.test(unit) || (smells && YEAR.test(unit))) return 0
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
@@ -209,11 +231,12 @@ function opaqueAt(unit: string, smells: boolean): number {
     from = index + joint.length
   }
   if (isOpaquePart(bare.slice(from), smells, asks)) return from
-  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, "")) ? 0 : -1
+  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, ""), smells) ? 0 : -1
 }
 
 /** `letters`: how letters without digits are judged, if at all. */
 function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leniently" | undefined): boolean {
+  if (CHOSEN.test(part) || (smells && YEAR.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
   if (/\d/.test(part) && ((smells && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
     return true
@@ -228,9 +251,87 @@ function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leni
   return unusual.length >= 9 && !isCamel && rarityOf(unusual) > limit
 }
 
-/** Of both cases and digits, which change at every second place. */
-function isJumble(text: string): boolean {
-  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false
+/**
+ * Whether a line may hold something opaque: a run of characters that change their kind as often as at random, letters of
+ * a rare order, or a sign within a word. One pass without patterns, which most lines end at.
+ */
+function maybeOpaque(line: string): boolean {
+  if (MARKED.test(line)) return true
+  let lastKinds = 0
+  let lastChars = 0
+  let kind = 0
+  let kinds = 0
+  let capitals = 0
+  let chars = 0
+  let isWide = false
+  let allKinds = 0
+  let allChars = 0
+  let letters = 0
+  let digits = 0
+  let rarity = 0
+  let pairs = 0
+  for (let at = 0; at <= line.length; at++) {
+    const code = at < line.length ? line.charCodeAt(at) : 32
+    const next =
+      code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : code > 191 ? 4 : 0
+    if (next === 0 || next === 4) {
+      if (kinds >= 4 && chars < 2.6 * kinds) return true
+      if (letters >= 9 && rarity > 11.9 * pairs) return true
+      // a year, and a number at the end of a word
+      if (letters >= 4 && digits >= 2 && kind === 3) return true
+      if (next === 4) isWide = true
+      // what is neither a blank nor a joint may stand within a password
+      else if (kind !== 0 && isSign(code) && /[A-Za-z\d]/.test(line[at + 1] ?? "")) return true
+      allKinds += kinds
+      allChars += chars
+      if (code === 32 || code === 9 || code === 34 || code === 39) {
+        if ((allKinds >= 4 && allChars < 2.6 * allKinds) || (isWide && allChars > 0)) return true
+        // the parts of a password with blanks
+        if (allKinds > 1 && lastKinds > 1 && allChars + lastChars < 2.2 * (allKinds + lastKinds)) return true
+        if (allKinds > 0) {
+          lastKinds = allKinds
+          lastChars = allChars
+        }
+        allKinds = 0
+        allChars = 0
+        isWide = false
+      }
+      kind = 0
+      kinds = 0
+      chars = 0
+      letters = 0
+      digits = 0
+      rarity = 0
+      pairs = 0
+      continue
+    }
+    chars++
+    if (next === 3) digits++
+    else letters++
+    // the capital of a word belongs to it, also the last of several
+    if (next === 2) capitals = kind === 2 ? capitals + 1 : 1
+    if (next !== kind && !(kind === 2 && next === 1 && capitals === 1)) kinds++
+    if (kind !== 0 && kind !== 3 && next !== 3 && !(kind === 1 && next === 2)) {
+      rarity += rarityOfPair(line.charCodeAt(at - 1), code)
+      pairs++
+    }
+    kind = next
+  }
+  return false
+}
+
+/** What is left out for another reason: a phrase, or the rest of a value. */
+const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z]/
+
+/** `!`, `#`, `$`, `%`, `&`, `@`, `^`. */
+function isSign(code: number): boolean {
+  return code === 33 || (code >= 35 && code <= 38) || code === 64 || code === 94
+}
+
+/** Of both cases and digits, which change at every second place; beside a name, digits may be missing. */
+function isJumble(text: string, isNamed = false): boolean {
+  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false
+  if (!isNamed && !/\d/.test(text)) return false
   const words = text.match(WORDS) ?? []
   return words.reduce((sum, word) => sum + word.length, 0) < 2.2 * words.length
 }
