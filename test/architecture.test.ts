@@ -40,7 +40,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   // the panel and the commands read stored sessions with the host's adapter
   tui: {
     sees: ["status", "host"],
-    packages: ["@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "node:*"],
+    packages: ["@opentui/core", "@opentui/solid", "solid-js", "@opencode-ai/plugin/tui", "zod/mini", "node:*"],
   },
   // and of the folder `sidecar` beside `src` its manifest and its lock
   setup: { sees: ["digest", "sidecar"], packages: ["zod/mini", "node:*"] },

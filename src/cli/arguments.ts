@@ -27,7 +27,8 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
     if (token.kind !== "option") continue
     const definition = Object.hasOwn(definitions, token.name) ? definitions[token.name] : undefined
     if (!definition || definition.type === "positional" || token.rawName !== `--${token.name}`) {
-      const known = [...options.map(([name]) => `--${name}`), "--help"].join(", ")
+      const shown = options.filter(([, one]) => one.description !== undefined)
+      const known = [...shown.map(([name]) => `--${name}`), "--help"].join(", ")
       throw new UsageError(`unknown option ${token.rawName}; expected ${known} (${see})`)
     }
     if (definition.type === "boolean" && token.value !== undefined) {

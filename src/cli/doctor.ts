@@ -14,7 +14,7 @@ import { plural } from "../text/format.ts"
 import { readFolder } from "./arguments.ts"
 import { BYTES, lateProgress } from "./progress.ts"
 import { askOnBun } from "./runtime.ts"
-import { coloured, escapedLine, print, untilInterrupted } from "./terminal.ts"
+import { coloured, escapedLine, print, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
 
 export const doctor = defineCommand({
@@ -28,11 +28,8 @@ export const doctor = defineCommand({
       description: "Write a file for a bug report, without private data",
     },
     dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
-    databases: {
-      type: "string",
-      valueHint: "STORE",
-      description: "Print only what SQLite says, as JSON; used by the doctor itself, on Bun",
-    },
+    // used by the doctor itself, on Bun: prints only what SQLite says, as JSON
+    databases: { type: "string" },
   },
   async run({ args }) {
     if (args.databases !== undefined) {
@@ -98,8 +95,8 @@ async function databases(storeFile: string, signal: AbortSignal): Promise<Databa
 const COLOURS: Record<CheckLevel, number> = { ok: 32, warn: 33, fail: 31 }
 
 function lineOf({ name, level, found, fix }: CheckResult): string {
-  const line = `${coloured(level.padEnd(4), COLOURS[level])}  ${name.padEnd(9)}  ${escapedLine(found)}`
-  return fix === undefined ? line : `${line}\n${" ".repeat(17)}fix: ${escapedLine(fix)}`
+  const line = `${coloured(level.padEnd(4), COLOURS[level])}  ${name.padEnd(9)}  ${wrapped(escapedLine(found), 17)}`
+  return fix === undefined ? line : `${line}\n${" ".repeat(17)}fix: ${wrapped(escapedLine(fix), 22)}`
 }
 
 function summary(checks: readonly CheckResult[]): string {

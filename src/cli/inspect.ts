@@ -17,7 +17,7 @@ import {
   replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
-import { escapeControls, escapedLine, print, UsageError } from "./terminal.ts"
+import { escapeControls, escapedLine, print, UsageError, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
   meta: {
@@ -67,7 +67,7 @@ function forPeople({ info, skipped }: Session, inspected: Inspection, wantsReque
   const counts = stepsAndOutputs(folded)
   const more = wantsRequest ? "" : "; --request prints the request with them"
   const shown = [
-    header,
+    wrapped(header, 2, 0),
     ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
     ...(counts === "" ? [] : [`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`]),
   ].join("\n")

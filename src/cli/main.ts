@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // The command line of hudfold: finds the command, answers --help and --version, and turns every error into one line and an
 // exit code: 2 for what the user can fix, 1 for a bug.
-import { stripVTControlCharacters } from "node:util"
-import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
+import { type ArgsDef, type CommandDef, defineCommand, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
 import { checkArguments, quoteArgument } from "./arguments.ts"
+import { helpOf, resolved } from "./help.ts"
 import { clearBunEnvironment } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
 
@@ -34,28 +34,23 @@ async function run(args: readonly string[]): Promise<number> {
   return runCommandOf(main, args, name)
 }
 
-/** `path` is the command as typed, such as `hudfold model`; `parent` describes the same without the last word. */
-async function runCommandOf(
-  command: CommandDef<ArgsDef>,
-  args: readonly string[],
-  path: string,
-  parent?: CommandDef<ArgsDef>,
-): Promise<number> {
+/** `path` is the command as typed, such as `hudfold model`. */
+async function runCommandOf(command: CommandDef<ArgsDef>, args: readonly string[], path: string): Promise<number> {
   const subCommands = await resolved(command.subCommands)
   if (!subCommands) {
-    if (asksForHelp(args)) return say(await usage(command, parent))
+    if (asksForHelp(args)) return say(await helpOf(path, command, version))
     checkArguments(args, (await resolved(command.args)) ?? {}, path)
     const { result } = await runCommand(command, { rawArgs: [...args] })
     return typeof result === "number" ? result : 0
   }
   const [first, ...rest] = args
-  if (first === "--help" || first === "-h") return say(await usage(command, parent))
+  if (first === "--help" || first === "-h") return say(await helpOf(path, command, version))
   const known = `expected ${Object.keys(subCommands).join(", ")} (see ${path} --help)`
   if (first === undefined) throw new UsageError(`no command; ${known}`)
   if (first.startsWith("-")) throw new UsageError(`unknown option ${first}; ${known}`)
   const sub = Object.hasOwn(subCommands, first) ? subCommands[first] : undefined
   if (!sub) throw new UsageError(`unknown command ${quoteArgument(first)}; ${known}`)
-  return runCommandOf(await resolved(sub), rest, `${path} ${first}`, { meta: { name: path, version } })
+  return runCommandOf(await resolved(sub), rest, `${path} ${first}`)
 }
 
 function say(text: string): number {
@@ -66,16 +61,6 @@ function say(text: string): number {
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf("--")
   return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === "--help" || arg === "-h")
-}
-
-async function usage(command: CommandDef<ArgsDef>, parent?: CommandDef<ArgsDef>): Promise<string> {
-  const text = await renderUsage(command, parent)
-  // citty always colours its output
-  return process.stdout.isTTY ? text : stripVTControlCharacters(text)
-}
-
-async function resolved<T>(value: T | Promise<T> | (() => T | Promise<T>)): Promise<T> {
-  return typeof value === "function" ? (value as () => T | Promise<T>)() : value
 }
 
 endQuietlyOnClosedPipe()

@@ -20,7 +20,7 @@ import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
 import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
+import { escapedLine, print, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
   meta: { name: "setup", description: "Install the local engine and a model to write digests" },
@@ -57,7 +57,7 @@ export const setup = defineCommand({
 type Wanted = { model: string | false | undefined; gpu: GpuChoice | undefined; dryRun: boolean; test: boolean }
 
 async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
-  const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
+  const say = (text: string) => void output.write(`${wrapped(escapedLine(text), 2, 0)}\n`)
   const places = placesIn(dataFolder())
   const main = shippedFile("the sidecar's program", import.meta.url, ["./sidecar.js", "../../dist/sidecar.js"])
   const plan = await planSetup({ env: process.env, places, main, gpu, model, signal })

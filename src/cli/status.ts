@@ -89,7 +89,7 @@ function blockOf(status: Status, directory: string, isFollowed: boolean): string
   const lines = [
     `session ${sessionID}${where}, ${plural(calls, "call")}${model === undefined ? "" : `, ${model}`}`,
     `written ${when} by opencode-hudfold ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
-  ].map(escapedLine)
+  ].map((line) => wrapped(escapedLine(line), 2, 0))
   const rows = statusRows(runs ? status : withoutProcess(status)).flatMap(linesOf)
   return [...lines, "", ...rows, ...(hud.text === undefined ? [] : ["", escapeControls(hud.text)])].join("\n")
 }

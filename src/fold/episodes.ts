@@ -24,3 +24,6 @@ export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold
 export function cutReason({ because }: Pick<Fold, "because">): string {
   return because.slice(because.indexOf("; ") + 1).trim()
 }
+
+/** Why a step stays that the user has unfolded or pinned. */
+export const KEPT_BY_USER = "you keep it whole"

@@ -4,6 +4,7 @@ import type { Entry } from "../session/entry.ts"
 import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf } from "../session/steps.ts"
+import { KEPT_BY_USER } from "./episodes.ts"
 import { leadingOf, stepFold } from "./fold.ts"
 import type { Folding } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
@@ -72,8 +73,6 @@ export function openness(source: OpennessSource): Openness {
     newest: shown.slice(0, MAX_KEPT_STEPS),
   }
 }
-
-export const KEPT_BY_USER = "you keep it whole"
 
 /** Why a settled step stays all the same. */
 function keptBy(

@@ -1,19 +1,21 @@
 // Setup from the panel: shows what would be done, asks, and then shows the progress and the result.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import { useTerminalDimensions } from "@opentui/solid"
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
 import type { Reporter } from "./reporter.ts"
 import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
-import { visible } from "./text.ts"
+import { nextStep, planRows, type SetupStep, stepWords } from "./setup-words.ts"
+import { fit, visible, wrap } from "./text.ts"
 
 type Stage = "checking" | "asking" | "working" | "stopping" | "done" | "failed"
 
-/** Number of output lines on the screen, the newest. */
-const MAX_LINES = 16
+/** Lines of output shown when it failed, the newest. */
+const MAX_LINES = 6
 
 const WORDS: Record<Stage, { title: string; keys: string }> = {
   checking: { title: "Local model: checking what is installed", keys: "esc cancel" },
-  asking: { title: "Local model: what would be done", keys: "enter start   esc cancel" },
+  asking: { title: "Local model: what setup would do", keys: "enter start   esc cancel" },
   working: { title: "Local model: setting up", keys: "esc stop" },
   stopping: { title: "Local model: stopping", keys: "" },
   done: { title: "Local model: done", keys: "esc close" },
@@ -24,14 +26,20 @@ const WORDS: Record<Stage, { title: string; keys: string }> = {
 export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): void; stop(): void } {
   const [stage, setStage] = createSignal<Stage>()
   const [lines, setLines] = createSignal<readonly string[]>([])
+  const [plan, setPlan] = createSignal<ReturnType<typeof planRows>>()
+  const [step, setStep] = createSignal<SetupStep>()
   let run: CliRun | undefined
   let shown = false
 
   const begin = (next: Stage, args: readonly string[], then: (result: CliResult) => void) => {
     setStage(next)
     setLines([])
+    setStep(undefined)
     reporter.run("setup", async () => {
-      run = runCli(args, (line) => setLines((before) => [...before, visible(line)].slice(-MAX_LINES)))
+      run = runCli(args, (line) => {
+        setLines((before) => [...before, visible(line)].slice(-MAX_LINES))
+        setStep((before) => nextStep(before, visible(line)))
+      })
       const result = await run.result
       run = undefined
       then(result)
@@ -46,11 +54,14 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     else reporter.report("setup", result.reason)
   }
   const check = () =>
-    begin("checking", ["setup", "--dry-run"], (result) => {
+    begin("checking", ["setup", "--dry-run", "--json"], (result) => {
       if (!shown) setStage(undefined)
       // the dialog was closed and reopened while the first check was still stopping
       else if (!result.ok && result.interrupted) check()
-      else setStage(result.ok ? "asking" : "failed")
+      else {
+        setPlan(result.ok ? planRows(result.output) : undefined)
+        setStage(result.ok ? "asking" : "failed")
+      }
     })
   const accept = () => {
     if (stage() === "asking") begin("working", ["setup"], end)
@@ -65,7 +76,16 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
   return {
     show: () => {
       api.ui.dialog.replace(
-        () => <SetupDialog api={api} stage={stage() ?? "checking"} lines={lines()} accept={accept} />,
+        () => (
+          <SetupDialog
+            api={api}
+            stage={stage() ?? "checking"}
+            plan={plan()}
+            step={step()}
+            lines={lines()}
+            accept={accept}
+          />
+        ),
         () => reporter.run("setup", leave),
       )
       api.ui.dialog.setSize("large")
@@ -76,9 +96,30 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
   }
 }
 
-function SetupDialog(props: { api: TuiPluginApi; stage: Stage; lines: readonly string[]; accept: () => void }) {
+type DialogProps = {
+  api: TuiPluginApi
+  stage: Stage
+  plan: ReturnType<typeof planRows>
+  step: SetupStep | undefined
+  lines: readonly string[]
+  accept: () => void
+}
+
+const NAME_COLUMNS = 8
+const MAX_COLUMNS = 78
+
+function SetupDialog(props: DialogProps) {
   const theme = () => props.api.theme.current
+  const terminal = useTerminalDimensions()
   const words = createMemo(() => WORDS[props.stage])
+  const width = () => Math.max(20, Math.min(MAX_COLUMNS, terminal().width - 12))
+  const rows = createMemo(() => (props.stage === "asking" ? (props.plan ?? []) : []))
+  const shown = createMemo(() => {
+    const isWorking = props.stage === "working" || props.stage === "stopping"
+    if (isWorking) return props.step ? [stepWords(props.step, width()), fit(props.step.last, width())] : []
+    if (props.stage === "failed") return props.lines.flatMap((line) => wrap(line, width(), 3))
+    return props.stage === "done" ? props.lines.slice(-1).flatMap((line) => wrap(line, width(), 3)) : []
+  })
   onMount(() =>
     onCleanup(
       props.api.keymap.registerLayer({ bindings: [{ key: "return", desc: "Set up", cmd: () => props.accept() }] }),
@@ -89,9 +130,25 @@ function SetupDialog(props: { api: TuiPluginApi; stage: Stage; lines: readonly s
       <text fg={props.stage === "failed" ? theme().error : theme().text} wrapMode="none">
         <b>{words().title}</b>
       </text>
-      <Show when={props.lines.length > 0}>
+      <Show when={rows().length > 0}>
         <box>
-          <For each={props.lines}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
+          <For each={rows()}>
+            {({ name, said }) => (
+              <For each={wrap(said, width() - NAME_COLUMNS, 6)}>
+                {(line, at) => (
+                  <text fg={theme().textMuted} wrapMode="none">
+                    <span style={{ fg: theme().text }}>{(at() === 0 ? name : "").padEnd(NAME_COLUMNS)}</span>
+                    {line}
+                  </text>
+                )}
+              </For>
+            )}
+          </For>
+        </box>
+      </Show>
+      <Show when={shown().length > 0}>
+        <box>
+          <For each={shown()}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
         </box>
       </Show>
       <text fg={theme().text}>{words().keys}</text>

@@ -5,7 +5,8 @@ import { createInterface } from "node:readline"
 import { shippedFile } from "../system/data-folder.ts"
 
 export type CliRun = ReturnType<typeof runCli>
-export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
+/** `output`: all that it printed to stdout. */
+export type CliResult = { ok: true; output: string } | { ok: false; interrupted: boolean; reason: string }
 
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
 export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
@@ -14,7 +15,11 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
     stdio: ["ignore", "pipe", "pipe"],
   })
   const errors: string[] = []
-  readLines(child.stdout, onLine)
+  const output: string[] = []
+  readLines(child.stdout, (line) => {
+    output.push(line)
+    onLine(line)
+  })
   readLines(child.stderr, (line) => {
     errors.push(line)
     onLine(line)
@@ -23,7 +28,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   return {
     /** never rejects */
     result: endOf(child).then(({ code, error }): CliResult => {
-      if (code === 0) return { ok: true }
+      if (code === 0) return { ok: true, output: output.join("\n") }
       const reason = error?.message ?? errors.at(-1) ?? `setup ended with ${code}`
       return { ok: false, interrupted: stopped, reason }
     }),

@@ -304,7 +304,7 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
 }
 
 function rowOf<T>(title: string, why: string, saved: number, room: number, value: T): FoldRow<T> {
-  const footer = `${amount(saved)} less`
+  const footer = saved > 0 ? `${amount(saved)} less` : ""
   return { title, description: fit(why, room - widthOf(title) - widthOf(footer)), footer, value }
 }
 

@@ -8,6 +8,7 @@ test("--version prints the package's version", async () => {
 
 describe("--help", () => {
   const rows: { args: string[]; says: string[] }[] = [
+    { args: ["doctor", "--help"], says: ["Usage: hudfold doctor [options]", "  --dir=<FOLDER>"] },
     { args: ["--help"], says: ["inspect", "replay", "setup", "model", "hudfold <command> --help"] },
     { args: ["-h"], says: ["inspect", "status"] },
     { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
@@ -20,6 +21,8 @@ describe("--help", () => {
       const { code, stdout, stderr } = await cli(args)
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       for (const part of says) expect(stdout).toContain(part)
+      // only the doctor itself uses it
+      expect(stdout).not.toContain("--databases")
       // Into a pipe without colours.
       expect(stdout).not.toContain("\u001b")
     })

@@ -326,12 +326,16 @@ shown(named("the panel"), () => {
   describe("/hud-setup", () => {
     const open = async () => {
       await command(here, "hud-setup", "HUD: set up the local model")
-      await here.terminal.until("what would be done", "engine: node-llama-cpp", "model: ", "enter start")
+      await here.terminal.until(
+        "what setup would do",
+        /Engine +node-llama-cpp/,
+        /In all +\d+ MB to fetch/,
+        "enter start",
+      )
     }
 
     test("shows what would be done, and does nothing on escape", async () => {
       await open()
-      await here.terminal.until("nothing was changed (--dry-run)")
       await leave(here, "enter start")
       expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
     })
@@ -340,7 +344,7 @@ shown(named("the panel"), () => {
       isThere = true
       await open()
       here.terminal.press("Enter")
-      await here.terminal.until("setting up", /engine: installing with \w+/)
+      await here.terminal.until("setting up", "step 1 of 3", /engine: installing with \w+/)
       here.terminal.press("Escape")
       await here.terminal.until("Setup was stopped")
       expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)

@@ -25,7 +25,7 @@ test("reports the lines and the success of a program", async () => {
     'console.log(process.argv.slice(2).join(" "), process.env.BUN_BE_BUN)\nconsole.log("done")',
   )
   const { result } = runCli(["setup", "--dry-run"], (line) => lines.push(line), cli)
-  expect(await result).toEqual({ ok: true })
+  expect(await result).toEqual({ ok: true, output: "setup --dry-run 1\ndone" })
   expect(lines).toEqual(["setup --dry-run 1", "done"])
 })
 
@@ -77,6 +77,6 @@ test("stopping twice does not interrupt the cleanup", async () => {
 test("the real CLI describes its plan, from the sources", async () => {
   const lines: string[] = []
   const { result } = runCli(["setup", "--dry-run", "--no-model"], (line) => lines.push(line))
-  expect(await result).toEqual({ ok: true })
+  expect(await result).toMatchObject({ ok: true })
   expect(lines.join("\n")).toContain("nothing was changed (--dry-run)")
 })
