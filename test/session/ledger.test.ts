@@ -569,7 +569,7 @@ test("a conversation that is read again before its reading is accepted is not re
   session.assistant([edit("a.ts")])
   const longer = ledger.read(conversation())
   expect(longer.fresh).toHaveLength(1)
-  // another conversation is read anew
+  // another conversation is another reading
   session.messages.pop()
   session.assistant([edit("b.ts")])
   expect([...ledger.read(conversation()).facts.files.keys()].sort()).toEqual(["a.ts", "b.ts"])
