@@ -3,8 +3,7 @@
 import { defineCommand } from "citty"
 import { paidOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
-import { allIn, savedUsd } from "../replay/saved.ts"
-import { sumOf } from "../replay/sum.ts"
+import { allIn, savedUsd, sumOf } from "../replay/sum.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { runOnBun } from "./runtime.ts"
 import {

@@ -1,8 +1,7 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import { episodesOf } from "../fold/episodes.ts"
-import { type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
+import { episodesOf, type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
 import { openness } from "../fold/open.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"

@@ -1,8 +1,7 @@
 // Statistics of a replay's folds: the number and size of folded steps and outputs, by reason and tool, the cuts in which
 // they were folded, and the largest ones.
 
-import { cutReason } from "../fold/episodes.ts"
-import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
+import { cutReason, type Fold, type Reason, savedTokens } from "../fold/fold.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `tokens` is the size of what was folded. */

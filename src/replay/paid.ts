@@ -1,7 +1,7 @@
 // The whole bill of a session, with system prompt, tools and the model's words: what was paid, and what would have been.
 
 import type { Replay } from "./replay.ts"
-import { savedCost, savedUsd } from "./saved.ts"
+import { savedCost, savedUsd } from "./sum.ts"
 
 /** Costs in fresh input tokens, and in USD where the record has prices. */
 export type Paid = {

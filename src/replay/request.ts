@@ -1,8 +1,7 @@
 // A request as the provider sees it: its messages as a list of pieces, in OpenCode's order and wording. System prompt
 // and tool definitions are missing, because a recorded session does not contain them.
 
-import { withEpisodes } from "../fold/episodes.ts"
-import type { Fold, Folds } from "../fold/fold.ts"
+import { type Fold, type Folds, withEpisodes } from "../fold/fold.ts"
 import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
 import type { Message, Part, ToolPart } from "../session/conversation.ts"

@@ -1,4 +1,4 @@
-// The sum of several replays.
+// The sum of several replays, and the bottom line of one: the cost with recalls included, and what the plugin saves.
 
 import type { Spent } from "./bill.ts"
 import { addFoldCount, noFolds } from "./fold-count.ts"
@@ -49,4 +49,20 @@ function addNumbers<K extends string>(sum: Record<K, number>, one: Record<K, num
 function addMoney(sum: { usd?: number }, one: { usd?: number }): void {
   if (one.usd === undefined) delete sum.usd
   else if (sum.usd !== undefined) sum.usd += one.usd
+}
+
+/** Cost with the plugin, recalls included, in fresh input tokens. */
+export function allIn(replay: Replay): number {
+  return replay.with.cost + replay.recalls.cost
+}
+
+/** In fresh input tokens; negative when the plugin costs more than it saves. */
+export function savedCost(replay: Replay): number {
+  return replay.without.cost - allIn(replay)
+}
+
+/** Undefined when no price is known. */
+export function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
+  if (without.usd === undefined || sent.usd === undefined) return
+  return without.usd - sent.usd - (recalls.usd ?? 0)
 }

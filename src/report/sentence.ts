@@ -2,7 +2,7 @@
 
 import { billChange, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
-import { allIn } from "../replay/saved.ts"
+import { allIn } from "../replay/sum.ts"
 import { amount, dollars, finePercent, plural } from "../text/format.ts"
 
 /** What the sessions are to the reader: those asked for, or the newest. */

@@ -1,7 +1,7 @@
 // Replays a recorded session and collects what the report shows of it.
 
-import { episodesOf } from "../fold/episodes.ts"
 import type { Fold } from "../fold/fold.ts"
+import { episodesOf } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { callsOf, messageAt } from "../replay/context.ts"

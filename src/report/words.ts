@@ -2,7 +2,7 @@
 
 import type { Reason } from "../fold/fold.ts"
 import type { Replay } from "../replay/replay.ts"
-import { savedCost, savedUsd } from "../replay/saved.ts"
+import { savedCost, savedUsd } from "../replay/sum.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
 /** Two lines: what the conversation would have cost, and how. A single line if there are no calls. */

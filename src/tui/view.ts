@@ -1,8 +1,7 @@
 // What the panel, the prompt's line and the dialogs say about a session: the wording, the width and the tone. Pure; the
 // components only draw it.
 
-import { cutReason } from "../fold/episodes.ts"
-import { savedTokens } from "../fold/fold.ts"
+import { cutReason, savedTokens } from "../fold/fold.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import {
   episodeName,

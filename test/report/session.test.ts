@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { savedCost } from "../../src/replay/saved.ts"
+import { savedCost } from "../../src/replay/sum.ts"
 import { packReport, unpackReport } from "../../src/report/packed.ts"
 import { hudOf, sumToolCosts } from "../../src/report/report.ts"
 import { conversationWords } from "../../src/report/words.ts"

@@ -1,8 +1,7 @@
 // What a compaction leaves in place of the conversation when no model writes it: the user's words verbatim, a record of every
 // step, and the facts. The steps stay recallable by their numbers.
 
-import { withEpisodes } from "../../fold/episodes.ts"
-import { type Fold, stepFold } from "../../fold/fold.ts"
+import { type Fold, stepFold, withEpisodes } from "../../fold/fold.ts"
 import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
 import type { Decision } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"

@@ -3,7 +3,7 @@
 import type { Pricing } from "../../fold/pricing.ts"
 import { billChange, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { allIn, savedCost } from "../../replay/saved.ts"
+import { allIn, savedCost } from "../../replay/sum.ts"
 import { amount, finePercent, plural } from "../../text/format.ts"
 import type { ReportData } from "../report.ts"
 import { billSentence, billWords, signedPercent, type Whose } from "../sentence.ts"
