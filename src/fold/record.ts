@@ -67,7 +67,7 @@ export function outputLine(id: string, part: ToolPart, digest: Digest, names: Re
   const whole = cleanGist(digest.gist)
   const tokens = estimateTokens(whole)
   const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
-  const tool = cut(oneLine(part.tool), 60).replaceAll("·", ".") || "a tool"
+  const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
   return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, names }
 }
 

@@ -1,12 +1,10 @@
 // Replays a recorded session and collects what the report shows of it.
 
-import type { Fold } from "../fold/fold.ts"
-import { episodesOf } from "../fold/fold.ts"
+import { episodesOf, type Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { callsOf, messageAt } from "../replay/context.ts"
-import type { Measured } from "../replay/replay.ts"
-import { type CallReplayed, type Replay, replaySession } from "../replay/replay.ts"
+import { type CallReplayed, type Measured, type Replay, replaySession } from "../replay/replay.ts"
 import { isResult, type Piece, piecesOf } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"

@@ -110,6 +110,7 @@ describe("the line of a folded output", () => {
     expect(said.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
     expect(names).toEqual(new Map([["src/price.ts", 300]]))
     expect(lineOf(tool("a · b", {}, "x"))?.said).toStartWith("folded r4k2x9d · a . b · ")
+    expect(lineOf(tool("ghp_16C7e42F292c6912E7710c838347Ae178B4a", {}, "x")).said).not.toContain("16C7e42F")
   })
 })
 
