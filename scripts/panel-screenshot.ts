@@ -91,7 +91,7 @@ try {
   mkdirSync(images, { recursive: true })
   await picture("panel.png", COLUMNS, ROWS)
   terminal.resize(120, 12)
-  await terminal.until(/\d folds? ·/)
+  await terminal.until(/folded ·/)
   await picture("panel-120.png", 120, 12)
 } finally {
   terminal.close()

@@ -171,7 +171,7 @@ shown(named("the panel"), () => {
         await here.terminal.until(/\d+ (?:steps|outputs?) folded/, "1 open failure", "1 file edited since read"),
       )
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
-      expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ of 200k$/m)
+      expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +of 200k$/m)
       expect(screen).toMatch(/^compacts at 192k +[▁▂▃▄▅▆▇█]{8,24}$/m)
       expect(screen).toMatch(/^\d+% cached$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
