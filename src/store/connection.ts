@@ -8,7 +8,6 @@ import type { Digest } from "../output/digest.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
-import type { StoredFolds } from "./fold-rows.ts"
 import { MAX_MODELS, MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import {
@@ -18,6 +17,7 @@ import {
   readDigest,
   readFold,
   readMissCount,
+  type StoredFolds,
   type StoreWrite,
   type Turn,
   writeDigest,

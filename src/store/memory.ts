@@ -5,8 +5,15 @@ import type { Fold } from "../fold/fold.ts"
 import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
 import { renew } from "../system/values.ts"
-import { addRows, type StoredFolds } from "./fold-rows.ts"
-import type { Anchor, CarriedRecord, DigestName, StoreWrite, Turn } from "./record.ts"
+import {
+  type Anchor,
+  addRows,
+  type CarriedRecord,
+  type DigestName,
+  type StoredFolds,
+  type StoreWrite,
+  type Turn,
+} from "./record.ts"
 
 export const MAX_SESSIONS = 50
 const MAX_SESSION_TURNS = 500

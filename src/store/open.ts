@@ -8,9 +8,19 @@ import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
-import { addRows, droppedFolds, inOrder, type StoredFolds, storedFolds } from "./fold-rows.ts"
 import { createMemory } from "./memory.ts"
-import { type Anchor, type CarriedRecord, type StoreWrite, type Turn, turnWrite } from "./record.ts"
+import {
+  type Anchor,
+  addRows,
+  type CarriedRecord,
+  droppedFolds,
+  inOrder,
+  type StoredFolds,
+  type StoreWrite,
+  storedFolds,
+  type Turn,
+  turnWrite,
+} from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 export type StoreOptions = {

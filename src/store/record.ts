@@ -2,11 +2,11 @@
 // the check when it is read back follow.
 
 import * as z from "zod/mini"
-import { type Fold, foldSchema, isRecallID } from "../fold/fold.ts"
+import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
 import { type ModelMisses, missCountSchema } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
-import type { StoredFolds } from "./fold-rows.ts"
+import { renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 export type { Anchor }
@@ -79,3 +79,32 @@ export type StoreWrite =
 
 /** How long to wait for another writer, and whether somebody waits for this write. */
 export type Haste = { patienceMs: number; urgent: boolean }
+
+/** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
+export type StoredFolds = ReadonlyMap<string, Fold | undefined>
+
+export function storedFolds(folds: readonly Fold[]): StoredFolds {
+  return addRows(
+    new Map(),
+    folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }]),
+  )
+}
+
+export function droppedFolds(partIDs: readonly string[]): StoredFolds {
+  return new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))
+}
+
+/** Changes and returns `rows`. An added row replaces the one of the same part. */
+export function addRows(
+  rows: Map<string, Fold | undefined>,
+  added: Iterable<readonly [string, Fold | undefined]>,
+): Map<string, Fold | undefined> {
+  for (const [partID, fold] of added) renew(rows, partID, fold, MAX_FOLDS)
+  return rows
+}
+
+/** Copies of the folds in the order of folding: by call, and within a call as they were added. */
+export function inOrder(rows: StoredFolds): Fold[] {
+  const folds = [...rows.values()].flatMap((fold) => (fold ? [{ ...fold }] : []))
+  return folds.sort((a, b) => a.call - b.call)
+}

@@ -2,8 +2,7 @@
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
 import { addMisses } from "../fold/misses.ts"
 import { innermostReason } from "./errors.ts"
-import { addRows } from "./fold-rows.ts"
-import type { Haste, StoreWrite } from "./record.ts"
+import { addRows, type Haste, type StoreWrite } from "./record.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
-import { storedFolds } from "../../src/store/fold-rows.ts"
-import type { StoreWrite } from "../../src/store/record.ts"
+import { type StoreWrite, storedFolds } from "../../src/store/record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "../../src/store/writer.ts"
 import { foldOf, until } from "./support.ts"
 
