@@ -273,7 +273,7 @@ shown(named("the panel"), () => {
         "compacts at 192k",
         "sh check: FAIL cart.test.ts: 3 is not 4",
       )
-      await leave(here, "compacts at 192k")
+      await leave(here, "sh check: FAIL cart.test.ts: 3 is not 4")
     })
 
     test("a fold whose original is gone says so", async () => {
