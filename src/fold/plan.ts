@@ -88,29 +88,28 @@ const MIN_SHRINKING = 0.2
 const MAX_DECISIONS = 400
 
 export function planFolds(situation: Situation): CutPlan {
-  const { cached, facts, stopped } = situation
-  const pressed = underPressure(situation)
-  if (pressed) return pressed
-  const decisions = asked(situation)
-  if (decisions.length > 0) return { decisions, reason: "asked", because: "you asked for it" }
-  if (stopped || facts.calls === 0) return NOTHING
-  return worthwhile(foldable(situation, cached.messages === 0 ? COLD_SCALE : 1), situation)
+  return nearMaximum(situation) ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
 }
 
-function asked(situation: Situation): Decision[] {
+function asked(situation: Situation): CutPlan | undefined {
   const { foldNow } = situation
-  if (foldNow === undefined) return []
-  if (foldNow === "all") return foldable(situation, 1)
-  // open steps too, except the newest and those that only their end closes
-  return foldable(situation, 0).filter(({ step }) => foldNow.includes(step.entry.id))
+  if (foldNow === undefined) return
+  const decisions =
+    foldNow === "all"
+      ? foldable(situation, 1)
+      : // open steps too, except the newest and those that only their end closes
+        foldable(situation, 0, ({ entry }) => foldNow.includes(entry.id))
+  return decisions.length > 0 ? { decisions, reason: "asked", because: "you asked for it" } : undefined
 }
 
 /**
  * All that may be folded from the place on where what it has cost exceeds the cost of a cut by most. Once the prefix is
  * broken there, everything behind it is folded at no further cost.
  */
-function worthwhile(decisions: readonly Decision[], situation: Situation): CutPlan {
-  const { pricing, wire, cached, folds } = situation
+function worthwhile(situation: Situation): CutPlan {
+  const { pricing, wire, cached, folds, facts, stopped } = situation
+  if (stopped || facts.calls === 0) return NOTHING
+  const decisions = foldable(situation, cached.messages === 0 ? COLD_SCALE : 1)
   const places = new Map(wire.map(({ source }, index) => [source, index]))
   const rewrite = pricing.write - pricing.read
   let best: CutPlan = NOTHING
@@ -145,33 +144,37 @@ function worthwhile(decisions: readonly Decision[], situation: Situation): CutPl
 
 const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
 
-/** What must be folded so that the request does not become too large. */
-function underPressure(situation: Situation): CutPlan | undefined {
-  const { maxTokens, contextTokens, sentTokens, cutTokens, stopped } = situation
-  if (maxTokens !== undefined && contextTokens >= maxTokens * PRESSURE) {
-    let decisions: Decision[] = []
-    for (const scale of PRESSED_SCALES) {
-      decisions = foldable({ ...situation, bindsThinking: false }, scale)
-      if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
-    }
-    const excess = contextTokens - sumSavings(decisions, situation) - maxTokens * RELIEVED
-    const because = `the request nears ${maxTokens} tokens, its maximum`
-    if (decisions.length > 0 || excess > 0)
-      return { decisions, reason: "must", because, ...(excess > 0 ? { excessTokens: excess } : {}) }
+/** What must be folded so that the request does not exceed its maximum. */
+function nearMaximum(situation: Situation): CutPlan | undefined {
+  const { maxTokens, contextTokens } = situation
+  if (maxTokens === undefined || contextTokens < maxTokens * PRESSURE) return
+  let decisions: Decision[] = []
+  for (const scale of PRESSED_SCALES) {
+    decisions = foldable({ ...situation, bindsThinking: false }, scale)
+    if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
   }
+  const excess = contextTokens - sumSavings(decisions, situation) - maxTokens * RELIEVED
+  if (decisions.length === 0 && excess <= 0) return
+  const because = `the request nears ${maxTokens} tokens, its maximum`
+  return { decisions, reason: "must", because, ...(excess > 0 ? { excessTokens: excess } : {}) }
+}
+
+/** What is folded of a request that has grown large. */
+function grown(situation: Situation): CutPlan | undefined {
+  const { sentTokens, cutTokens, stopped } = situation
   if (stopped || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, LARGE_SCALE)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }
 }
 
-/** Everything that may be folded, oldest first. */
-function foldable(situation: Situation, scale: number): Decision[] {
+/** What may be folded of the steps that are wanted, oldest first: the oldest of it, if it is more than one call decides. */
+function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, focus, folds, patience } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
   const steps = closureOf(entries, facts, { focus, scale, patience, first, isFolded })
-  return decisionsIn(steps, situation).slice(-MAX_DECISIONS)
+  return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
 }
 
 /** What may be folded of these steps, oldest first. */

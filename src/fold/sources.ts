@@ -3,7 +3,7 @@
 
 import type { DigestSource } from "../output/digest.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import type { Entry } from "../session/entry.ts"
+import { type Entry, fingerprint } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
@@ -47,10 +47,13 @@ export function* sourcesAhead(
   env: Env,
 ): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
+  // where little is folded, only those of the newest are kept
+  for (const { events } of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetSources(events)
   for (let at = first; at < entries.length; at++) {
-    const { id, events } = entries[at] as Entry
+    const { id, events, fingerprint: print } = entries[at] as Entry
     const message = messages[at]
-    if (message?.id !== id || stepFold(folds, id)) continue
+    // another plugin may have changed the message since it was read
+    if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
     for (const event of events) {
       if (event.outputHash === undefined || known.has(event) || outputFold(folds, id, event)) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)

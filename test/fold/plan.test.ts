@@ -246,6 +246,36 @@ describe("a large request", () => {
   })
 })
 
+test("of more than one call decides, the oldest is folded", () => {
+  const session = begun()
+  for (let i = 0; i < 500; i++) session.assistant([list(100)])
+  const { steps } = folded(plan(session, { isCold: true }))
+  expect([steps.length, steps[0], steps.at(-1)]).toEqual([400, 1, 400])
+})
+
+describe("what the user asked for", () => {
+  const large = () => {
+    const built = begun()
+    for (let i = 0; i < 500; i++) built.assistant([list(150)])
+    return built
+  }
+  const idOf = (session: SessionBuilder, step: number) => session.messages[step]?.info.id ?? ""
+
+  test("is folded whatever it costs, and nothing else", () => {
+    const session = large()
+    const cut = plan(session, { foldNow: [idOf(session, 1), idOf(session, 450)] })
+    expect([cut.reason, folded(cut).steps]).toEqual(["asked", [1, 450]])
+  })
+
+  test("goes before what makes a large request smaller, and after what keeps it below its maximum", () => {
+    const session = large()
+    const foldNow = [idOf(session, 450)]
+    expect(plan(session, { cutTokens: 0 }).reason).toBe("must")
+    expect(plan(session, { cutTokens: 0, foldNow }).reason).toBe("asked")
+    expect(plan(session, { maxTokens: 10_000, foldNow }).reason).toBe("must")
+  })
+})
+
 test("when folding is paused, only what makes room is decided", () => {
   const session = idle(begun().assistant([list(30_000)]), MANY)
   expect(plan(session, { isCold: true }).reason).toBe("free")

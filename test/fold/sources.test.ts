@@ -4,11 +4,16 @@ import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { foldSource, forgetSources, sourcesAhead } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
+import type { Entry } from "../../src/session/entry.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { bash, ROOT, read, SessionBuilder } from "../support/session.ts"
 
 const SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+const partsOf = (messages: HostMessage[]) =>
+  conversationOf(messages).flatMap(({ parts }) => parts.filter((part): part is ToolPart => part.type === "tool"))
 
 function session() {
   const built = new SessionBuilder()
@@ -17,11 +22,12 @@ function session() {
     .assistant([bash("ls src", "src/login.ts")])
   const env = createEnv(ROOT)
   const ledger = createLedger(env)
-  const messages = conversationOf(built.messages)
-  ledger.accept(ledger.read(messages))
-  const parts = messages.flatMap(({ parts }) => parts.filter((part): part is ToolPart => part.type === "tool"))
+  const host = built.fresh()
+  const messages = conversationOf(host)
+  // as a request reads them: the older messages only when something asks for their parts
+  ledger.accept(ledger.read(conversationOf(built.fresh())))
   const events = ledger.entries.flatMap((entry) => entry.events)
-  return { env, ledger, messages, parts, events }
+  return { env, ledger, messages, host, events, parts: partsOf(built.fresh()) }
 }
 
 test("one output a step, without secrets, and the same as found later", () => {
@@ -40,6 +46,25 @@ test("one output a step, without secrets, and the same as found later", () => {
   expect([...outputNames.keys()]).toEqual(["src/login.ts"])
   // found already
   expect([...sourcesAhead(ledger.entries, messages, new Map(), env)]).toEqual([])
+})
+
+test("a message that changed since it was read is left out", () => {
+  const { env, ledger, messages, host } = session()
+  const part = host[1]?.parts.find(({ type }) => type === "tool")
+  if (!part?.state) throw new Error("no part")
+  part.state.output = "[Output removed to save context]"
+  expect([...sourcesAhead(ledger.entries, messages, new Map(), env)]).toHaveLength(1)
+})
+
+test("only sources of the newest entries are kept", () => {
+  const { env, ledger, messages, parts, events } = session()
+  for (const _ of sourcesAhead(ledger.entries, messages, new Map(), env));
+  const [part] = parts
+  if (!part) throw new Error("no part")
+  const kept = foldSource(part, events[0])
+  const later = Array.from({ length: 200 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
+  for (const _ of sourcesAhead([...ledger.entries, ...later], [], new Map(), env));
+  expect(foldSource(part, events[0])).not.toBe(kept)
 })
 
 test("what was folded is forgotten", () => {

@@ -131,7 +131,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       store.saveFolds(session.id, folded)
       if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
     })
-    if (wish && options.fold.enabled) {
+    // what must be folded goes before what the user asked for, which then waits for the next request
+    if (wish && options.fold.enabled && !folded.some(({ reason }) => reason === "must")) {
       session.fulfilledMs = wish.askedMs
       context.publisher.fulfilled(session.id, wish.askedMs)
     }
@@ -146,7 +147,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: around.pricing,
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
-    if (options.fold.enabled)
+    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined)
       context.background.start(
         session.id,
         sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env),
