@@ -87,23 +87,25 @@ export function dropChanged(
 /** Drops the folds of what the user wants whole at this call, and returns their part ids. */
 export function unfold(
   folding: Folding,
+  entries: readonly Entry[],
   whole: Folding["whole"],
   calls: number,
 ): { folding: Folding; dropped: string[] } {
-  if (Object.keys(whole).length === 0) return { folding: { ...folding, whole }, dropped: [] }
-  const folds = new Map(folding.folds)
-  for (const fold of folding.folds.values()) {
-    if ((whole[fold.messageID] ?? 0) <= calls) continue
-    folds.delete(fold.partID)
-    // steps whose record is part of this one's would be neither sent nor recorded
-    for (let step = fold.step - 1; fold.side === "step"; step--) {
-      const before = [...folds.values()].find((one) => one.side === "step" && one.step === step)
-      if (before?.text !== "") break
-      folds.delete(before.partID)
-    }
+  const isWanted = (messageID: string) => (whole[messageID] ?? 0) > calls
+  const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
+  if (dropped.length === 0) return { folding: { ...folding, whole }, dropped }
+  // steps whose record is part of a dropped one's would be neither sent nor recorded
+  let isPart = false
+  for (const entry of entries.toReversed()) {
+    const step = stepFold(folding.folds, entry.id)
+    if (!step) isPart &&= entry.blocks === 0
+    else if (isWanted(entry.id)) isPart = true
+    else if (step.text !== "") isPart = false
+    else if (isPart) dropped.push(step.partID)
   }
-  const dropped = [...folding.folds.keys()].filter((partID) => !folds.has(partID))
-  return { folding: { ...folding, whole, ...(dropped.length > 0 ? { folds } : {}) }, dropped }
+  const folds = new Map(folding.folds)
+  for (const partID of dropped) folds.delete(partID)
+  return { folding: { ...folding, whole, folds }, dropped }
 }
 
 /** Calls for which what was recalled is not folded. */

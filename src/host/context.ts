@@ -17,6 +17,7 @@ import { type Message, type ModelName, modelKey } from "../session/conversation.
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import type { Store } from "../store/open.ts"
+import type { Turn } from "../store/record.ts"
 import { addEarlier, storedSaving } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { Log } from "./log.ts"
@@ -69,29 +70,41 @@ export function restoreSession(
     session.restored = true
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(session.account, turns)
-    if (session.account.subagents.calls === 0) await addSubagents(context, store, session, messages)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
     const carried = store.loadCarried().get(session.id)
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+    // the request does not wait for them
+    void addSubagents(context, store, session, messages, turns[0]).catch((error) =>
+      context.log.say("warn", `what subagents saved earlier is not counted: ${error}`),
+    )
   })
 }
 
-/** Adds what the subagents of a resumed session saved in earlier processes. */
+/**
+ * Adds what the subagents of a resumed session saved in earlier processes, since the session's first turn: the messages of
+ * a fork also name the subagents of its origin. Subagents of subagents are not in its messages, and are not added.
+ */
 async function addSubagents(
-  { models }: HookContext,
+  { models, publisher }: HookContext,
   store: Store,
   session: Session,
   messages: readonly Message[],
+  first: Turn | undefined,
 ): Promise<void> {
+  if (!first || session.account.subagents.calls > 0) return
+  const restoredMs = Date.now()
   const pricing = (model: ModelName | undefined) => models.circumstances(model, 0).pricing
   for (const id of subagentsOf(messages))
     for (const turn of await store.turns(id)) {
+      // a turn that ended since is added when it ends
+      if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
       const saving = inTermsOf(storedSaving(turn), pricing(turn), pricing(modelOf(session)))
       session.account.subagents = addSaving(session.account.subagents, saving)
     }
+  if (session.account.subagents.calls > 0) publisher.publish(session)
 }
 
 /** A session with fewer messages has nothing folded that a fork of it could keep. */

@@ -104,7 +104,7 @@ export type RequestSource = {
 export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
   const { facts, entries } = reading
   const changed = dropChanged(state.folding, reading.fresh, env)
-  const { folding, dropped: unfolded } = unfold(changed.folding, around.whole ?? {}, facts.calls)
+  const { folding, dropped: unfolded } = unfold(changed.folding, entries, around.whole ?? {}, facts.calls)
   const slot = slotFor(options.hud.slot, around.model)
   const model = modelKey(around.model)
   const account = accountNow(reading, folding.account, state.sent, model, around.pricing)

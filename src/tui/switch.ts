@@ -62,7 +62,10 @@ export async function askFor(
   const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
   if (wish === "unfold" || wish === "pin")
     for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + UNFOLDED_CALLS
-  const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what: [...messageIDs] } } : foldNow && { foldNow }
+  // what was asked for since the last request is still to be folded
+  const what: "all" | string[] =
+    foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
+  const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what } } : foldNow && { foldNow }
   await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
   const size = `about ${amount(tokens)} tokens`
   switch (wish) {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { type Fold, isRecallID } from "../../src/fold/fold.ts"
-import { addFolds, newFolding } from "../../src/fold/folding.ts"
+import { addFolds, newFolding, unfold } from "../../src/fold/folding.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import {
@@ -302,4 +302,34 @@ test("a switch to another model forgets what was learned about the provider's ca
   call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
   expect(conversation.folding.account).toMatchObject({ short: 0, reads: false })
   expect(conversation.folding.account.stopped).toBeUndefined()
+})
+
+test("steps whose record is part of an unfolded step's are sent again, and those of another record are not", () => {
+  const built = new SessionBuilder().user("go")
+  for (let i = 1; i <= 7; i++)
+    if (i === 5) built.assistant([], { error: { name: "UnknownError", data: {} } })
+    else built.assistant([edit(`f${i}.ts`)])
+  const { ledger } = newSessionState(env)
+  take(ledger, built.messages)
+  const folds = Object.entries({ 1: "", 2: "1-2 edited", 3: "", 4: "", 6: "3-6 edited", 7: "7 edited" }).map(
+    ([at, text]) =>
+      ({
+        id: `r${at}`,
+        step: +at,
+        hash: at,
+        partID: built.id(+at),
+        messageID: built.id(+at),
+        side: "step",
+        text,
+      }) as Fold,
+  )
+  // a revert left a fold of a message that is gone; its step has the number of one that is there
+  const stale = { ...folds[0], id: "r9", hash: "9", partID: "gone", messageID: "gone", step: 4, text: "gone" } as Fold
+  const folding = addFolds(newFolding(), [stale, ...folds])
+  const droppedBy = (...at: number[]) =>
+    unfold(folding, ledger.entries, Object.fromEntries(at.map((n) => [built.id(n), 9])), 8).dropped.toSorted()
+  expect(droppedBy(6)).toEqual([3, 4, 6].map((n) => built.id(n)))
+  expect(droppedBy(7)).toEqual([built.id(7)])
+  expect(droppedBy(2, 7)).toEqual([1, 2, 7].map((n) => built.id(n)))
+  expect(droppedBy()).toEqual([])
 })

@@ -6,10 +6,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createEnv } from "../../src/digest/digests.ts"
 import { addEarlier, closeTurn, newSessionAccount, newTurnAccount } from "../../src/host/accounting.ts"
+import { restoreSession } from "../../src/host/context.ts"
+import { createModels } from "../../src/host/models.ts"
+import { createSessions } from "../../src/host/sessions.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { readOptions } from "../../src/options.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { openStore } from "../../src/store/open.ts"
 import { turnOf } from "../store/support.ts"
-import { read, tool, usage } from "../support/session.ts"
+import { read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { load, reported, worked } from "./loaded.ts"
 
 const data = mkdtempSync(join(tmpdir(), "account-"))
@@ -153,10 +160,16 @@ test("a secret in a file name is not written to disk", async () => {
 })
 
 /** One turn of a session: one call of the given usage. */
-async function turn(hooks: Awaited<ReturnType<typeof load>>, id: string, message: string, tokens = usage(900, 4400)) {
+async function turn(
+  hooks: Awaited<ReturnType<typeof load>>,
+  id: string,
+  message: string,
+  tokens = usage(900, 4400),
+  session = worked(id),
+) {
   await hooks.event("session.status", { sessionID: id, ...status("busy") })
   await hooks.model(id)
-  await hooks.transform(worked(id).fresh())
+  await hooks.transform(session.fresh())
   await hooks.event("message.updated", reported(id, message, tokens))
   await hooks.event("session.idle", { sessionID: id })
 }
@@ -165,7 +178,8 @@ test("what subagents cost and saved is in the session that started them, also in
   const store = { path: join(data, "family.db") }
   const hooks = await load({ store })
   const task = { description: "look", prompt: "look", subagent_type: "explore" }
-  const session = worked("ses_parent").assistant([tool("task", task, "Found.", { sessionId: "ses_child" })])
+  const family = (id: string) => worked(id).assistant([tool("task", task, "Found.", { sessionId: "ses_child" })])
+  const session = family("ses_parent")
   await turn(hooks, "ses_parent", "msg_parent")
   await hooks.event("session.created", { sessionID: "ses_child", info: { id: "ses_child", parentID: "ses_parent" } })
   await hooks.event("session.created", { sessionID: "ses_grand", info: { id: "ses_grand", parentID: "ses_child" } })
@@ -181,9 +195,49 @@ test("what subagents cost and saved is in the session that started them, also in
   // the messages say which subagents were started
   const again = await load({ store })
   await again.transform(session.fresh())
+  // they are read while the session goes on
+  while ((await saved("ses_parent"))?.subagentCalls !== 1) await Bun.sleep(10)
   await again.event("message.updated", reported("ses_parent", "msg_again", usage(900, 4400)))
   await again.dispose()
   expect(await saved("ses_parent")).toMatchObject({ calls: 3, subagentCalls: 1 })
+  // a fork's messages name its origin's subagents
+  for (const message of ["msg_forked", "msg_resumed"]) {
+    const fork = await load({ store })
+    await turn(fork, "ses_fork", message, usage(900, 4400), family("ses_fork"))
+    await fork.dispose()
+  }
+  expect(await saved("ses_fork")).toMatchObject({ calls: 2 })
+  expect(await saved("ses_fork")).not.toHaveProperty("subagentCalls")
+})
+
+test("a resumed session does not wait for what its subagents saved", async () => {
+  const store = await openStore({ path: join(data, "slow.db"), onWarning: () => {} })
+  for (const sessionID of ["ses_top", "ses_below"])
+    store.saveTurn(turnOf({ sessionID, calls: 2, inputCostWithout: 10, savedTokens: 5 }))
+  const asked = Promise.withResolvers<void>()
+  const published = Promise.withResolvers<void>()
+  const slow = {
+    ...store,
+    turns: (id: string) => (id === "ses_top" ? store.turns(id) : asked.promise.then(() => store.turns(id))),
+  }
+  const env = createEnv("/home/dev/shop")
+  const context = {
+    env,
+    store: { opening: async () => slow },
+    models: createModels(readOptions({}).options),
+    publisher: { publish: () => published.resolve() },
+  }
+  const session = createSessions(env).get("ses_top")
+  const built = new SessionBuilder("ses_top")
+    .user("go")
+    .assistant([tool("task", {}, "Found.", { sessionId: "ses_below" })])
+  await restoreSession(context as never, session, conversationOf(built.messages))
+  expect(session.restored).toBe(true)
+  expect(session.account.subagents.calls).toBe(0)
+  asked.resolve()
+  await published.promise
+  expect(session.account.subagents).toMatchObject({ calls: 2, tokens: 5 })
+  await store.close()
 })
 
 test("warns once, when the session and its subagents have cost what the option says", async () => {

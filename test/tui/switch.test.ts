@@ -52,6 +52,16 @@ test("steps are unfolded for some calls, pinned for good, released and folded, e
   expect(readSwitches(folder, "ses_1").whole).toEqual({})
 })
 
+test("what is asked to be folded adds to what is not folded yet", async () => {
+  const pending = () => readSwitches(folder, "ses_1").foldNow?.what
+  await askFor("fold", folder, status, ["msg_3"], 10)
+  await askFor("fold", folder, status, ["msg_3", "msg_5"], 10)
+  expect(pending()).toEqual(["msg_3", "msg_5"])
+  await foldAll(folder, "ses_1", undefined)
+  await askFor("fold", folder, status, ["msg_7"], 10)
+  expect(pending()).toBe("all")
+})
+
 test("folding all that is settled says how much that is, or why there is nothing", async () => {
   const shown = statusOf({ sessionID: "ses_1" })
   const folding = (kept: object, activity: "on" | "off" = "on") => ({
