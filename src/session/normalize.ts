@@ -130,13 +130,10 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
  */
 export function withoutSecrets(source: DigestSource): DigestSource {
   const tool = redactLine(source.tool)
-  const input = redactArguments(source.input) as DigestSource["input"]
+  const isSecret = isSecretSource(asString(source.input.command), pathOf(source.input))
+  const input = redactArguments(source.input, isSecret) as DigestSource["input"]
   const output = redactEnds(source.output)
-  if (!isSecretSource(asString(source.input.command), pathOf(source.input))) return { ...source, tool, input, output }
-  const written = Object.entries(input).map(([name, value]) =>
-    CONTENT.test(name) && typeof value === "string" ? [name, withholdValues(value)] : [name, value],
-  )
-  return { ...source, tool, input: Object.fromEntries(written), output: withholdValues(output) }
+  return { ...source, tool, input, output: isSecret ? withholdValues(output) : output }
 }
 
 /** The arguments that hold what a file contains. */
@@ -149,11 +146,17 @@ export function redactNamed(name: string, value: string): string {
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
-function redactArguments(value: unknown, name = "", depth = 0): unknown {
-  if (typeof value === "string") return value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+/** `isSecret`: of arguments that hold what a file contains, only the names are left. */
+function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0): unknown {
+  if (typeof value === "string") {
+    const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+    return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
+  }
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value
-  if (Array.isArray(value)) return value.map((one) => redactArguments(one, name, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactArguments(one, key, depth + 1)]))
+  if (Array.isArray(value)) return value.map((one) => redactArguments(one, isSecret, name, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, redactArguments(one, isSecret, key, depth + 1)]),
+  )
 }
 
 function redactEnds(text: string): string {

@@ -2,9 +2,12 @@
 // no pattern knows. Code, hashes and ids stay.
 
 import { expect, test } from "bun:test"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
 import { redact, redactLine } from "../../src/text/redact/redact.ts"
+import { isSecretSource } from "../../src/text/redact/withheld.ts"
 import { drawer } from "../support/planted.ts"
+import { SessionBuilder, tool } from "../support/session.ts"
 
 const draw = drawer(3)
 const ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -41,9 +44,9 @@ test.each([
   ["a printed environment", "bash", { command: "cd shop && printenv | sort" }],
   ["a state", "bash", { command: "cat infra/terraform.tfstate" }],
   ["a secret of Kubernetes", "bash", { command: "kubectl -n shop get secret db -o yaml" }],
-])("of %s only names are quoted; the part keeps the original", (_, tool, input) => {
+])("of %s only names are quoted; the part keeps the original", (_, name, input) => {
   const part = {
-    ...{ type: "tool", id: "p", callID: "c", tool, status: "completed", input, metadata: {}, removed: false },
+    ...{ type: "tool", id: "p", callID: "c", tool: name, status: "completed", input, metadata: {}, removed: false },
     output: "GREETING=hello world\nFAREWELL: bye",
   } as Parameters<typeof sourceOf>[0]
   expect(withoutSecrets(sourceOf(part)).output).toBe("GREETING= [values withheld]\nFAREWELL: [values withheld]")
@@ -85,10 +88,40 @@ test("raw text is redacted before it becomes one line", () => {
 })
 
 test.each(
-  ["a ", "token a1B2 ", "$ vault kv get x\n", "/x", 'password="', "cat .env; ", "kubectl get ", "a1B2c3D4/"].map(
-    (piece) => [piece],
-  ),
+  [
+    "a ",
+    "# k get ",
+    "# kubectl get pod -n k ",
+    "#\t  ",
+    "password  ",
+    "token a1B2 ",
+    "$ vault kv get x\n",
+    "/x",
+    'password="',
+    "cat .env; ",
+    "kubectl get ",
+    "a1B2c3D4/",
+  ].map((piece) => [piece]),
 )("100 kB of %j take linear time", (piece) => {
   const text = piece.repeat(Math.ceil(100_000 / piece.length))
   expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
+})
+
+test.each(["k get ", "kubectl get pod -n k ", "gpg ", "cat secret", "secret", "/run/secrets/", " "])(
+  "a command or a path of 100 kB of %j is judged in linear time",
+  (piece) => {
+    const text = piece.repeat(Math.ceil(100_000 / piece.length))
+    expect(isSecretSource(`echo ${text}`, undefined)).toBeBoolean()
+    expect(isSecretSource(`vault kv get x; ${text}`, undefined)).toBe(true)
+    expect(isSecretSource(undefined, `${text}.env`)).toBeBoolean()
+  },
+)
+
+test("nested edits of a secret file lose their values too", () => {
+  const edits = [{ oldString: "COLOR=kartoffelsalat", newString: "COLOR=kartoffelsalat_ist_gut" }]
+  const part = tool("multiedit", { filePath: "/p/.env", edits }, "Done.")
+  const [message] = conversationOf(new SessionBuilder().assistant([part]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  if (!call) throw new Error("no call")
+  expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("kartoffel")
 })

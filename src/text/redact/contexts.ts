@@ -67,7 +67,7 @@ const NETRC =
 const STATEMENT =
   /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
 /** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
-const SQL_PASSWORD = /\bpassword[ \t]*\(?[ \t]*\\{0,8}'([^'\\\n]{3,200})'/dgi
+const SQL_PASSWORD = /\bpassword[ \t]{0,20}\(?[ \t]{0,20}\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
   /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=)[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi

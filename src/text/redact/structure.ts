@@ -297,8 +297,9 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
   const add = (from: number, to: number) => {
     const cell = text.slice(from, to)
     const begin = from + (/^[\s"']*/.exec(cell)?.[0].length ?? 0)
-    const end = to - (/[\s"']*$/.exec(cell)?.[0].length ?? 0)
-    spans.push([begin, Math.max(begin, end)])
+    let end = to
+    while (end > begin && /[\s"']/.test(text[end - 1] as string)) end--
+    spans.push([begin, end])
   }
   let from = row.length - row.trimStart().length
   for (const found of text.matchAll(pattern)) {

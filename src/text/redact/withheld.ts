@@ -12,10 +12,10 @@ const SMELL =
   /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
 /** Files whose content is secret, as they stand at the end of a path. */
 const SECRET_FILE =
-  /(?:^|[\s/\\"'=:(])(?:[\w.-]*\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]*secrets?[\w.-]*\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]*passwords?[\w.-]*\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]*secret[\w-]*)\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]+)(?=$|[\s"':;|)>])/
+  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
 /** Commands whose output is secret. */
 const SECRET_COMMAND =
-  /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]*\b(?:get|describe|view)\b[^|;&\n]*\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]*\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]*\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]*\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]*(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]*\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
+  /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
 /** A line that names what the lines after it are from: a prompt's command, or a file's path alone. */
 const PROMPT = /^[ \t]*(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
 const FILE_HEADING =
@@ -24,18 +24,22 @@ const FILE_HEADING =
 /** Lines after a smell that may still belong to it: a table's rows, a block's entries. */
 const MAX_CARRIED_LINES = 40
 
+/** How much of a command is read, and of each of its pipes and lists: what it does stands at its beginning. */
+const MAX_COMMAND_CHARS = 10_000
+const MAX_SIMPLE_CHARS = 300
+
 /** Whether the output of a command, or the content of the file it was called with, is secret. */
 export function isSecretSource(command: string | undefined, path: string | undefined): boolean {
-  if (path !== undefined && SECRET_FILE.test(path)) return true
-  return command !== undefined && (SECRET_COMMAND.test(command) || showsSecretFile(command))
+  if (path !== undefined && SECRET_FILE.test(path.slice(-MAX_SIMPLE_CHARS))) return true
+  // in short pieces, since the patterns try each gap between two words
+  const pieces = command?.slice(0, MAX_COMMAND_CHARS).split(/[|;&\n]/) ?? []
+  const simple = pieces.map((piece) => piece.slice(0, MAX_SIMPLE_CHARS))
+  if (simple.some((one) => SECRET_COMMAND.test(one))) return true
+  return simple.some((one) => SHOWS.test(one)) && simple.some((one) => SECRET_FILE.test(one))
 }
 
 const SHOWS =
-  /(?:^|[;&|(\n][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.)\b/
-
-function showsSecretFile(command: string): boolean {
-  return SHOWS.test(command) && SECRET_FILE.test(command)
-}
+  /(?:^|[(][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.)\b/
 
 /**
  * The text without what may be a secret. In a line that speaks of secrets, and in those below it up to a blank one, the
@@ -61,7 +65,17 @@ export function withhold(text: string): string {
 
   function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    if (isSecretSource(command, FILE_HEADING.test(line) ? line.trim().replace(/[:<=> ]+$/, "") : undefined))
+    if (
+      isSecretSource(
+        command,
+        FILE_HEADING.test(line)
+          ? line
+              .trim()
+              .slice(-MAX_SIMPLE_CHARS)
+              .replace(/[:<=> ]+$/, "")
+          : undefined,
+      )
+    )
       isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
