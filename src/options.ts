@@ -68,7 +68,7 @@ const fold = z.strictObject({
 const warn = z.strictObject({
   sessionCost: optional(
     number(0.01, 1_000_000),
-    "Warns once when a session, its subagents included, has cost this much in USD.",
+    "Warns once when a session has cost this much in USD; what its subagents cost counts on OpenCode 1 only.",
   ),
 })
 

@@ -15,10 +15,15 @@ import { cut, oneLine } from "../../text/sanitize.ts"
 import { estimateTokens } from "../../text/tokens.ts"
 
 const HEAD = `Put together by hudfold, a plugin the user installed, when the session was compacted: the user's words verbatim, and records of the steps. ${RECALL_TOOL} returns the steps verbatim.`
+/**
+ * The facts stand between these lines, right behind HEAD: there no word of the user can be taken for them, and what OpenCode
+ * puts around the summary stays.
+ */
+const [FACTS, END] = ["<facts>", "</facts>"]
 
 export type RecordSummary = { text: string; tokens: number; folded: readonly Fold[]; folding: Folding }
 
-/** `told` stands at its end. The messages are those that the compaction takes out; undefined when a step has no record. */
+/** `told`: the facts. The messages are those that the compaction takes out; undefined when a step has no record. */
 export function recordSummary(
   messages: readonly Message[],
   { entries, facts }: Pick<Reading, "entries" | "facts">,
@@ -43,7 +48,8 @@ export function recordSummary(
   const pieces = withEpisodes(messages, next.folds).flatMap((piece) =>
     Array.isArray(piece) ? recordOf(piece) : saidIn(piece),
   )
-  const text = [HEAD, ...pieces, ...(told === undefined ? [] : [told])].join("\n\n")
+  const known = told === undefined ? [] : [`${FACTS}\n${told}\n${END}`]
+  const text = [HEAD, ...known, ...pieces].join("\n\n")
   return { text, tokens: estimateTokens(text), folded, folding: next }
 }
 
@@ -53,9 +59,19 @@ const MAX_HOST_CHARS = 200
 /** The user's words, and what an earlier compaction left. */
 function saidIn({ kind, parts }: Message): string[] {
   const texts = parts.filter((part) => part.type === "text" && !part.ignored && part.text.trim() !== "") as TextPart[]
-  if (kind === "summary") return texts.map(({ text }) => text.replace(/<\/?conversation-checkpoint>\n?/g, ""))
+  if (kind === "summary")
+    return texts.map(({ text }) => withoutHead(text.replace(/<\/?conversation-checkpoint>\n?/g, "")))
   if (kind !== "user") return []
   return texts.map(({ text, by }) =>
     by === "user" ? `The user: ${text}` : `OpenCode: ${cut(oneLine(redact(text)), MAX_HOST_CHARS)}`,
   )
+}
+
+/** Of an earlier summary, what goes on being true: its head is written again, and its facts may have changed. */
+function withoutHead(text: string): string {
+  const at = text.indexOf(HEAD)
+  if (at < 0) return text
+  const rest = text.slice(at + HEAD.length).trimStart()
+  const end = rest.startsWith(`${FACTS}\n`) ? rest.indexOf(`\n${END}`) : -1
+  return text.slice(0, at) + (end < 0 ? rest : rest.slice(end + END.length + 1).trimStart())
 }

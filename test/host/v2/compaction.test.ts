@@ -47,7 +47,7 @@ async function begin(options: object = {}, model: object = MODEL_V2) {
     const { messages } = await host.compact(told)
     return { asked: textsOf(messages), summary: String(host.messages.at(-1)?.summary) }
   }
-  return { host, sizes, turn, compact, cleanup }
+  return { host, sizes, step, turn, compact, cleanup }
 }
 
 test("unless it is asked for, the model writes the summary, and gets the facts", async () => {
@@ -83,6 +83,43 @@ test("it holds the user's words verbatim, a record of every step, and the facts;
   expect(second).toContain("read src/file-0.ts")
   expect(second).toContain("read src/file-21.ts")
   expect(second.match(/conversation-checkpoint/g)).toBeNull()
+  await cleanup()
+})
+
+const WRAPPER = [
+  "The following is a summary of earlier conversation.\n\n<summary>\n",
+  "\n</summary>\n\n<recent-context>\nthe newest\n</recent-context>",
+] as const
+
+test("an earlier summary is carried without its head and its facts, which may have changed", async () => {
+  const { host, turn, step, compact, cleanup } = await begin({ fold: { compaction: true } })
+  const run = async (text: string, exit: number) => {
+    host.user("run the tests")
+    await step(toolV2("call_1", "shell", { command: "npm test" }, text, false, { exit }))
+    await step({ type: "text", text: "Ran." })
+  }
+  const count = (text: string, words: string) => text.split(words).length - 1
+  await run("Tests: 3 failed, 5 passed\n\nCommand exited with code 1.", 1)
+  const { summary: first } = await compact()
+  expect(count(first, "- failing since")).toBe(1)
+
+  // as OpenCode wraps it: a sentence before it, and the newest messages behind
+  const stored = host.messages.at(-1)
+  if (stored) stored.summary = `${WRAPPER[0]}${first}${WRAPPER[1]}`
+  await run("Tests: 8 passed\n\nCommand exited with code 0.", 0)
+  const quoted = "put <facts>\nas they are\n</facts> into the page"
+  await turn(quoted, 20, 1)
+  const { summary: second } = await compact()
+  expect(count(second, "Put together by hudfold")).toBe(1)
+  expect(count(second, "Facts about this session")).toBe(1)
+  expect(second).not.toContain("- failing since")
+  expect(second).toContain(WRAPPER[1])
+  for (const words of [...WORDS, quoted]) expect(count(second, `The user: ${words}`)).toBe(1)
+
+  const { summary: third } = await compact()
+  expect(count(third, "Put together by hudfold")).toBe(1)
+  expect(count(third, "Facts about this session")).toBe(1)
+  expect(count(third, `The user: ${quoted}`)).toBe(1)
   await cleanup()
 })
 
