@@ -1,7 +1,16 @@
 // What the plugin cost and saved, counted live: the account of one turn, from the user's message until idle, and the
 // account of the session, which compares what was done to a request with what the provider then reported for it.
 
-import { addSaving, type CallWithout, noSaving, type Saving, type SentTokens, savingOf } from "../fold/saving.ts"
+import type { Pricing } from "../fold/pricing.ts"
+import {
+  addSaving,
+  type CallWithout,
+  inTermsOf,
+  noSaving,
+  type Saving,
+  type SentTokens,
+  savingOf,
+} from "../fold/saving.ts"
 import type { Usage } from "../session/conversation.ts"
 import type { Turn } from "../store/record.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
@@ -97,6 +106,8 @@ export type SessionAccount = {
   earlierRecalls: number
   /** sum over the finished turns of its subagents, at this session's prices */
   subagents: Saving
+  /** the prices at which both sums are stated: those of the model last called */
+  pricing?: Pricing
   /** numbers of this process's turns, until those of earlier ones are added: the store may hold both by then */
   own: Set<number> | undefined
 }
@@ -139,6 +150,17 @@ export function recordReport(account: SessionAccount, { id, call }: { id: string
   const isRead = again?.isRead ?? false
   account.reported = { id, usage: call.usage, sent, before, after: settled?.before, isRead }
   if (!again) delete account.sent
+}
+
+/** States the sums at the prices of the model that is called now. Call before they are read or added to. */
+export function priceAt(account: SessionAccount, pricing: Pricing): void {
+  const { pricing: before, earlier, subagents } = account
+  // without a price there is nothing to state
+  if (pricing.usdPerMillion <= 0) return
+  account.pricing = pricing
+  if (!before) return
+  account.earlier = inTermsOf(earlier, before, pricing)
+  account.subagents = inTermsOf(subagents, before, pricing)
 }
 
 /** What was saved in the session so far, its subagents included. */

@@ -7,7 +7,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
-import { addEarlier, closeTurn, newSessionAccount, newTurnAccount } from "../../src/host/accounting.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
+import { paidUsd } from "../../src/fold/saving.ts"
+import { addEarlier, closeTurn, newSessionAccount, newTurnAccount, priceAt } from "../../src/host/accounting.ts"
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
 import { createSessions } from "../../src/host/sessions.ts"
@@ -238,6 +240,17 @@ test("a resumed session does not wait for what its subagents saved", async () =>
   await published.promise
   expect(session.account.subagents).toMatchObject({ calls: 2, tokens: 5 })
   await store.close()
+})
+
+test("what was paid stays the same in USD when another model is called", () => {
+  const cheap = { read: 0.1, write: 1.25, output: 5, usdPerMillion: 1, lifetimeMs: 300_000 } as Pricing
+  const dear = { ...cheap, usdPerMillion: 5 }
+  const account = newSessionAccount()
+  priceAt(account, cheap)
+  account.earlier = { ...account.earlier, cost: 2_000_000, costWithout: 3_000_000 }
+  expect(paidUsd(account.earlier, cheap)).toBe(2)
+  for (const pricing of [dear, { ...dear, usdPerMillion: 0 }, cheap, dear]) priceAt(account, pricing)
+  expect(paidUsd(account.earlier, dear)).toBe(2)
 })
 
 test("warns once, when the session and its subagents have cost what the option says", async () => {

@@ -14,6 +14,7 @@ import {
   closeTurn,
   countCall,
   newTurnAccount,
+  priceAt,
   recordReport,
   sessionSaving,
   turnRecord,
@@ -103,6 +104,7 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
   if (account.sent) account.sent.pricing = models.circumstances(modelOf(session), account.sent.nowMs).pricing
   const { pricing } = models.circumstances(modelOf(session), 0)
+  priceAt(account, pricing)
   const before = paidUsd(sessionSaving(session), pricing)
   recordReport(account, counted)
   warnOfCost(context, session, before)
