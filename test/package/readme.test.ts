@@ -35,6 +35,7 @@ const RUN_BY: Record<string, "the clone" | "the tarball" | ".ci/run" | "once pub
   "HUDFOLD_LARGE=1 npm test": ".ci/run",
   "npm run demo": ".ci/run",
   "npm run prove": ".ci/run",
+  "npm run prove -- secrets": ".ci/run",
   "npm pack --dry-run": "the clone",
   "cd /path/to/your/project": "the clone",
   "opencode plugin /path/to/opencode-hudfold": "the clone",
