@@ -5,6 +5,7 @@ import { expect, test } from "bun:test"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
 import { redact, redactLine } from "../../src/text/redact/redact.ts"
+import { isPlaceholder } from "../../src/text/redact/value.ts"
 import { isSecretSource } from "../../src/text/redact/withheld.ts"
 import { drawer } from "../support/planted.ts"
 import { SessionBuilder, tool } from "../support/session.ts"
@@ -124,4 +125,26 @@ test("nested edits of a secret file lose their values too", () => {
   const call = message?.parts.find((one) => one.type === "tool")
   if (!call) throw new Error("no call")
   expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("kartoffel")
+})
+
+test("a bracket within a string does not end the string", () => {
+  const shown = redact(`{"kind": "Secret", "data": {"note": "plain}words plain"}}`)
+  expect(shown).not.toContain("words")
+})
+
+// each of these once exceeded the test's time limit
+test.each([
+  ["tokens that may be cut off", `${"npm_".repeat(25_000)} x`],
+  ["blocks without a value", "password: {} ".repeat(20_000)],
+  ["manifests", "kind: Secret\ndata: {}\n".repeat(4_500)],
+  ["names before a value of the registry", `${"key".repeat(66_000)} reg_`],
+])("%s take linear time", (_, text) => {
+  expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
+})
+
+test("a long chain of references is judged in linear time", () => {
+  const reference = ["$", "{a}"].join("")
+  expect(isPlaceholder(`${reference}-${reference}`)).toBe(true)
+  const chain = `${`'${reference}`.repeat(70)}a`
+  for (let time = 0; time < 20; time++) expect(isPlaceholder(chain)).toBe(false)
 })

@@ -72,7 +72,7 @@ const SQL_PASSWORD = /\bpassword[ \t]{0,20}\(?[ \t]{0,20}\\{0,8}'([^'\\\n]{3,200
 const ORACLE =
   /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=)[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry. */
-const REGISTRY = /(?:pass|pwd|secret|token|key)\w*[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
+const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** The key of a wireless network, as Windows shows it. */
 const WIFI_KEY = /\bKey Content[ \t]*:[ \t]*(\S[^\n]{2,100}?)[ \t]*$/dgm
 /** The text given to a program that stores it. */

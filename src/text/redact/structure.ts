@@ -45,9 +45,10 @@ type Take = (span: readonly [number, number] | undefined) => void
 
 /** Takes the quoted values of the generic names in a part of the text. */
 function takeValues(text: string, from: number, to: number, take: Take): void {
-  VALUE_NAME.lastIndex = from
-  for (let hit = VALUE_NAME.exec(text); hit && hit.index < to; hit = VALUE_NAME.exec(text)) {
-    const value = valueAt(text, hit.index + hit[0].length)
+  // a match may end beyond `to`
+  for (const { index, 0: name } of text.slice(from, to + 100).matchAll(VALUE_NAME)) {
+    if (from + index >= to) return
+    const value = valueAt(text, from + index + name.length)
     // a type, a label or a number of lines
     if (value && value.to - value.from >= 3) take([value.from, value.to])
   }
@@ -87,8 +88,10 @@ function blockStart(text: string, at: number): number {
 }
 
 const SENSITIVE = /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b/g
-const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/dg
-const VALUE = /"value"[ \t]*:[ \t]*/gi
+/** A string that a bracket in it seems to end is taken whole. */
+const MAX_STRING_CHARS = 8_002
+const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/g
+const VALUE = /"value"[ \t]*:[ \t]*/i
 /** The attributes that a state calls sensitive. */
 const SENSITIVE_NAME = /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"/g
 
@@ -98,9 +101,8 @@ function findMarked(text: string, report: ReportSpan): void {
   for (const { index } of text.matchAll(SENSITIVE)) {
     const from = blockStart(text, index)
     const to = blockEnd(text, from)
-    VALUE.lastIndex = from
-    const value = VALUE.exec(text)
-    if (value && value.index < to) takeStrings(text, value.index + value[0].length, to, take)
+    const value = VALUE.exec(text.slice(from, to + 100))
+    if (value && from + value.index < to) takeStrings(text, from + value.index + value[0].length, to, take)
     else takeValues(text, from, to, take)
   }
   const names = new Set([...text.matchAll(SENSITIVE_NAME)].map(([, name = ""]) => name))
@@ -120,9 +122,11 @@ function takeStrings(text: string, from: number, to: number, take: Take): void {
     return
   }
   const end = /[{[]/.test(text[from] ?? "") ? Math.min(to, blockEnd(text, from + 1)) : from
-  STRING.lastIndex = from
-  for (let hit = STRING.exec(text); hit && hit.index < end; hit = STRING.exec(text))
-    if (text[hit.index + hit[0].length] !== ":") take(hit.indices?.[1])
+  for (const { index, 0: string } of text.slice(from, end + MAX_STRING_CHARS).matchAll(STRING)) {
+    if (from + index >= end) return
+    const to = from + index + string.length
+    if (text[to] !== ":") take([from + index + 1, to - 1])
+  }
 }
 
 const INDENT = /[ \t]*(?:- )?/y
@@ -170,19 +174,22 @@ const TOP_NAME = /["']?\b(?:apiVersion|kind|metadata|type|immutable)["']?:/
 /** The values of Kubernetes Secrets, whose names may be anything. */
 function findManifests(text: string, report: ReportSpan): void {
   const take = valueReporter(text, report)
+  let done = 0
   for (const { index } of text.matchAll(KIND)) {
+    if (index < done) continue
     // a list has several; a stream separates them
     const from = Math.max(text.lastIndexOf("\n---", index), 0)
     const next = text.indexOf("\n---", index)
     const to = next < 0 ? text.length : next
-    DATA.lastIndex = from
-    for (let hit = DATA.exec(text); hit && hit.index < to; hit = DATA.exec(text)) {
-      const at = hit.index + hit[0].length
+    done = to
+    for (const hit of text.slice(from, to).matchAll(DATA)) {
+      const name = from + hit.index
+      const at = name + hit[0].length
       if (text[at] === "{") {
         const end = Math.min(to, blockEnd(text, at + 1))
         takeStrings(text, at, end, take)
       } else if (text[at] === "\n" || text[at] === "\r")
-        takeEntries(text, endOfLine(text, at) + 1, depthAt(text, hit.index), take)
+        takeEntries(text, endOfLine(text, at) + 1, depthAt(text, name), take)
       else {
         const rest = text.slice(at, Math.min(to, endOfLine(text, at)))
         const end = rest.search(TOP_NAME)

@@ -78,7 +78,7 @@ const START = [
   "(?=sk-[\\w-]{20,90}T3BlbkFJ)",
 ].join("|")
 const CUT_OFF =
-  "(?:gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|[srp]k_live_|npm_|AIza|hf_|SG\\.)[\\w.-]{4,}(?:…|$)"
+  "(?:gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|[srp]k_live_|npm_|AIza|hf_|SG\\.)[\\w.-]{4,100}(?:…|$)"
 
 const TOKENS = new RegExp(
   `(?:${START})(?:${[
