@@ -100,14 +100,11 @@ export const report = defineCommand({
 
 /** The ids of the newest sessions. Throws UsageError when there are none. */
 async function newestSessions(days: number): Promise<string[]> {
-  const { openOpencode } = await import("../store/opencode.ts")
-  const database = await openOpencode()
-  try {
+  const { withOpencode } = await import("../store/opencode.ts")
+  return withOpencode((database) => {
     const since = Date.now() - days * DAY_MS
     const found = database.listSessions({ limit: MAX_NEWEST }).filter(({ time }) => (time?.updated ?? 0) >= since)
     if (found.length > 0) return found.map(({ id }) => id)
     throw new UsageError(`no session in the last ${days} days in ${database.path}; name one, or use a larger --days`)
-  } finally {
-    database.close()
-  }
+  })
 }

@@ -45,13 +45,8 @@ export async function readSession(argument: string) {
 
 async function readRecording(argument: string): Promise<Recording> {
   if (isSessionFile(argument)) return readExport(argument)
-  const { openOpencode } = await import("../store/opencode.ts")
-  const database = await openOpencode()
-  try {
-    return database.readSession(argument)
-  } finally {
-    database.close()
-  }
+  const { withOpencode } = await import("../store/opencode.ts")
+  return withOpencode((database) => database.readSession(argument))
 }
 
 /** True for a path, false for a session id. Throws UsageError for what looks like neither. */

@@ -69,13 +69,8 @@ function readKey(given: string): StatsKey {
 /** Empty where OpenCode's database cannot be read: then there are no projects, and no sums in money. */
 async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   try {
-    const { openOpencode } = await import("../store/opencode.ts")
-    const database = await openOpencode()
-    try {
-      return database.sessionCosts(ids)
-    } finally {
-      database.close()
-    }
+    const { withOpencode } = await import("../store/opencode.ts")
+    return await withOpencode((database) => database.sessionCosts(ids))
   } catch (error) {
     if (error instanceof StoreError) return new Map()
     throw error

@@ -7,7 +7,7 @@ import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { stepText } from "./original.ts"
 
-/** Why something was folded: it cost nothing, it pays for itself, the request would have become too large, or the user asked. */
+/** Why something was folded; the field `reason` below says what each means. */
 const reasonSchema = z.enum(["free", "pays", "must", "asked"])
 export type Reason = z.output<typeof reasonSchema>
 
@@ -29,7 +29,10 @@ export const foldSchema = z.object({
   text: z.string(),
   /** the call or the step in a form the reader recognizes, such as `read src/db.ts` */
   what: z.string(),
-  /** `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large; `asked`: by the user */
+  /**
+   * `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large;
+   * `asked`: the user asked for it
+   */
   reason: reasonSchema,
   /** the reason in words for people, one line */
   because: z.string(),

@@ -1,5 +1,5 @@
-// What a cut needs of an output: its call and text without secrets, and the names in them. Finding that takes most of a
-// cut's time, so it is found between requests where there is time, and remembered until the output is folded.
+// The source of a folded output's text: its arguments and its output without secrets, and the names in both. Computing it
+// takes most of a cut's time. So it is computed between requests, and remembered until the output is folded.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
@@ -31,15 +31,15 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   return made
 }
 
-/** To be called once the outputs are folded: what is remembered of them is not needed again. */
+/** Call when the outputs are folded: their sources are not needed again. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) known.delete(event)
 }
 
-/** Newest entries whose sources are found ahead. Where folding pays, there are fewer that are not folded. */
+/** The newest entries whose sources are computed ahead. Where folding pays, fewer than these are not folded yet. */
 const MAX_AHEAD = 200
 
-/** Finds the sources of what may be folded next, one output a step. `messages` are those of the entries. */
+/** Computes the sources of what may be folded next, and yields after each output. `messages` are those of the entries. */
 export function* sourcesAhead(
   entries: readonly Entry[],
   messages: readonly Message[],
@@ -47,7 +47,7 @@ export function* sourcesAhead(
   env: Env,
 ): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
-  // where little is folded, only those of the newest are kept
+  // where little is folded, only the sources of the newest entries are kept
   for (const { events } of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetSources(events)
   for (let at = first; at < entries.length; at++) {
     const { id, events, fingerprint: print } = entries[at] as Entry

@@ -65,6 +65,18 @@ type Row = typeof session.$inferSelect
 
 const BUSY_TIMEOUT_MS = 2000
 
+/** Opens OpenCode's database, reads from it, and closes it. Rejects as `openOpencode` does, or with what `read` throws. */
+export async function withOpencode<T>(read: (database: OpencodeDatabase) => T): Promise<T> {
+  const database = await openOpencode()
+  try {
+    return read(database)
+  } finally {
+    database.close()
+  }
+}
+
+type OpencodeDatabase = Awaited<ReturnType<typeof openOpencode>>
+
 /** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
 export async function openOpencode(options: { path?: string; env?: Environment } = {}) {
   const Database = await loadSqlite()

@@ -179,7 +179,7 @@ describe("whether the plugin was loaded", () => {
   const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
     id,
-    directory: "/work",
+    directory: "/home/dev",
     lastCallMs: 10_000,
     ...over,
   })

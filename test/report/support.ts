@@ -25,7 +25,7 @@ export type Given = {
 }
 
 export function sessionOf(
-  { id = "ses_1", title = "A session", directory = "/work/shop", messages, ran }: Given,
+  { id = "ses_1", title = "A session", directory = "/home/dev/shop", messages, ran }: Given,
   pricings = new Map<string, Pricing>(),
 ) {
   const { options } = readOptions({})

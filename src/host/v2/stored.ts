@@ -41,14 +41,9 @@ export function storedSources(host: SetupContext): Sources {
 /** Undefined when there is no database, or none with this session. */
 async function databaseOf(sessionID: string): Promise<HostMessage[] | undefined> {
   try {
-    const { openOpencode } = await import("../../store/opencode.ts")
-    const database = await openOpencode()
-    try {
-      const { info, messages } = database.readSession(sessionID)
-      return info.id === sessionID ? messages : undefined
-    } finally {
-      database.close()
-    }
+    const { withOpencode } = await import("../../store/opencode.ts")
+    const { info, messages } = await withOpencode((database) => database.readSession(sessionID))
+    return info.id === sessionID ? messages : undefined
   } catch {
     return
   }

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import * as module from "../../../src/plugin.ts"
 import { readStatus, statusFolder } from "../../../src/status/files.ts"
 import { openStore } from "../../../src/store/open.ts"
+import { until } from "../../store/support.ts"
 import {
   type FakeOptions,
   fakeHostV2,
@@ -139,8 +140,7 @@ test("the life of a session: HUD, paragraph, folds, recall, compaction, the end 
 
   host.end()
   // the panel's file follows a moment later
-  await new Promise((resolve) => setTimeout(resolve, 400))
-  expect(JSON.stringify(readdirSync(folder, { recursive: true }))).toContain("ses_v2")
+  await until(() => JSON.stringify(readdirSync(folder, { recursive: true })).includes("ses_v2"))
 
   const summarised = textsOf((await host.compact()).messages)
   expect(summarised.at(-1)).toStartWith("Facts about this session")
@@ -230,7 +230,7 @@ test("limits and prices are those of OpenCode's list, usage is that of the steps
   host.end()
   await heard()
   // the panel's file follows a moment later
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await until(async () => (await readStatus(statusFolder(folder), "ses_priced"))?.saved?.calls === 3)
   const status = await readStatus(statusFolder(folder), "ses_priced")
   expect(status).toMatchObject({
     model: "anthropic/claude-sonnet-4-5",
