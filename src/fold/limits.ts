@@ -19,8 +19,8 @@ export const RESERVED_TOKENS = 20_000
 
 /**
  * The size of the last call (input, output, cache read and write together) at which OpenCode compacts, computed as
- * OpenCode 1.18 does, or with a `buffer` as OpenCode 2 does. Undefined when it never compacts, as with an unknown context. It can be 0: a model whose answer
- * may fill its context always compacts.
+ * OpenCode 1.18 does, or with a `buffer` as OpenCode 2 does. Undefined when it never compacts, as with an unknown context.
+ * It can be 0: a model whose answer may fill its context always compacts.
  *
  * `reserved` counts only where the model has an input limit; otherwise room for the answer is kept free.
  */
