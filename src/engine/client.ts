@@ -10,6 +10,7 @@ import {
   ErrorCodes,
   ResponseError,
 } from "vscode-jsonrpc/node"
+import { orAborted } from "../system/process.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
 import { LineReader, LineWriter } from "./wire/lines.ts"
@@ -126,16 +127,6 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
       wake()
     },
   }
-}
-
-/** Settles as the promise does, or on abort rejects at once with the signal's reason. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener("abort", onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort))
-  })
 }
 
 function refusal(name: RequestName, cause: unknown): SidecarError {

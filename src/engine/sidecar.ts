@@ -2,8 +2,8 @@
 // restarting cannot help. There is at most one process at a time.
 
 import { setTimeout as sleep } from "node:timers/promises"
+import { orAborted } from "../system/process.ts"
 import { seconds } from "../text/format.ts"
-import { orAborted } from "./client.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"

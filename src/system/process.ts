@@ -25,3 +25,13 @@ export async function within<T>(promise: Promise<T>, deadlineMs: number): Promis
     clearTimeout(timer)
   }
 }
+
+/** Settles as the promise does, or on abort rejects at once with the signal's reason. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener("abort", onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort))
+  })
+}
