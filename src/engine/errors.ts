@@ -1,7 +1,7 @@
 // Failures of the sidecar as the plugin sees them, and what they mean for the next start: when it may happen, whether it
 // happens at all, and whether it uses the GPU. Pure: the caller passes the time.
 
-import type { WireErrorCode } from "./wire/messages.ts"
+import { PROTOCOL, type WireErrorCode } from "./wire/messages.ts"
 
 export type SidecarErrorCode =
   | "START_FAILED" // the process could not be started
@@ -27,6 +27,12 @@ export class SidecarError extends Error {
     super(message, options)
     this.wire = options.wire
   }
+}
+
+/** For both checks: that of the installed record and that of the greeting. */
+export function wrongProtocol(theirs: number): SidecarError {
+  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`npx opencode-hudfold setup\` again`
+  return new SidecarError("WRONG_PROTOCOL", message)
 }
 
 /** Rests after the first consecutive failure, the second, and every further one. */

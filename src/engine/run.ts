@@ -2,7 +2,8 @@
 // fault ends it and rejects everything pending with that reason. Restarting is decided in `sidecar.ts`.
 
 import { seconds } from "../text/format.ts"
-import { SidecarError } from "./errors.ts"
+import { connectEngine } from "./client.ts"
+import { SidecarError, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
 import {
@@ -51,8 +52,6 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
 export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
-  // loaded with the first start, since vscode-jsonrpc takes 15 ms and most runs of the plugin start no sidecar
-  const { connectEngine } = await import("./client.ts")
   const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
   const away = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(
@@ -151,12 +150,6 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   } finally {
     signal.removeEventListener("abort", onAbort)
   }
-}
-
-/** For both checks: that of the installed record and that of the greeting. */
-export function wrongProtocol(theirs: number): SidecarError {
-  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`npx opencode-hudfold setup\` again`
-  return new SidecarError("WRONG_PROTOCOL", message)
 }
 
 /** Adds the exit status and the last stderr lines where they explain the reason. */

@@ -3,12 +3,10 @@
 
 import { existsSync } from "node:fs"
 import manifest from "../../../package.json" with { type: "json" }
-import { SidecarError, type SidecarErrorCode } from "../../engine/errors.ts"
+import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine/errors.ts"
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
 import { launchSpecHere } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
-import { wrongProtocol } from "../../engine/run.ts"
-import { shareSidecar } from "../../engine/share.ts"
 import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
 import { type Capabilities, PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions } from "./backend.ts"
@@ -44,9 +42,11 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
   if (shared !== undefined) return { off: shared }
   const model = await chooseModel(options.model, installed.model, places)
   if ("reason" in model) return { off: model.reason }
-  const { sha256 } = model
   const spec = launchSpecHere(options.runtime, places.main)
   if ("reason" in spec) return { off: spec.reason }
+  const { sha256 } = model
+  // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
+  const { shareSidecar } = await import("../../engine/share.ts")
   const sidecar = shareSidecar({
     spec,
     load: {

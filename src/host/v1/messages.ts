@@ -62,8 +62,8 @@ export function onMessages(
   // a session that begins with messages is a fork: there may be something to restore although it is new
   if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
-  // nothing is folded before the store is open, so a session's first request waits for it a moment if it has steps
-  const waits = request === 1 && messages.length > 1 && !context.store.isReady()
+  // nothing is folded before the store is open, so the first request with steps waits for it a moment
+  const waits = session.ledger.facts.calls === 0 && messages.length > 1 && !context.store.isReady()
   const opening = waits ? context.store.opening() : undefined
   const ready = restored ?? (opening && within(opening, MAX_STORE_WAIT_MS))
   if (!ready) return prepare(context, session, messages, output)
