@@ -92,6 +92,7 @@ export function unfold(
   calls: number,
 ): { folding: Folding; dropped: string[] } {
   const isWanted = (messageID: string) => (whole[messageID] ?? 0) > calls
+  if (!Object.keys(whole).some(isWanted)) return { folding: { ...folding, whole }, dropped: [] }
   const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
   if (dropped.length === 0) return { folding: { ...folding, whole }, dropped }
   // steps whose record is part of a dropped one's would be neither sent nor recorded
@@ -148,8 +149,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     const draft = message && draftOf(decision, message, folds, env)
     return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
   })
-  for (const decision of plan.decisions)
-    forgetSources(decision.kind === "output" ? [decision.event] : decision.step.entry.events)
+  for (const { kind, step } of plan.decisions) if (kind === "step") forgetSources(step.entry.events)
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {

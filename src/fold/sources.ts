@@ -1,5 +1,5 @@
 // The source of a folded output's text: its arguments and its output without secrets, and the names in both. Computing it
-// takes most of a cut's time. So it is computed between requests, and remembered until the output is folded.
+// takes most of a cut's time. So it is computed between requests, and remembered until the step is folded.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
@@ -8,7 +8,7 @@ import type { ToolEvent } from "../session/event.ts"
 import { digestKey, type Env, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
-import { type Folds, leadingOf, outputFold, stepFold } from "./fold.ts"
+import { type Folds, leadingOf, stepFold } from "./fold.ts"
 
 type Names = ReadonlyMap<string, number>
 
@@ -31,7 +31,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   return made
 }
 
-/** Call when the outputs are folded: their sources are not needed again. */
+/** Call when the step is folded: its outputs' sources are not needed again. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) known.delete(event)
 }
@@ -55,7 +55,7 @@ export function* sourcesAhead(
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
     for (const event of events) {
-      if (event.outputHash === undefined || known.has(event) || outputFold(folds, id, event)) continue
+      if (event.outputHash === undefined || known.has(event)) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
       env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).source)

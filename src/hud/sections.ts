@@ -14,6 +14,7 @@ import {
   type Signals,
   todosNow,
 } from "../session/facts.ts"
+import { remembered } from "../system/values.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
@@ -155,13 +156,18 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 
 /** The files the agent is most likely to use next, grouped by what happened to them. */
 function filesSection(facts: Facts, signals: Signals): Section {
-  // the root folder has no name to show
-  const named = [...facts.files.values()].filter((file) => basename(file.path) !== "")
+  const ranked: { file: FileRecord; rank: number }[] = []
   const names = new Map<string, number>()
-  for (const { path } of named) names.set(basename(path), (names.get(basename(path)) ?? 0) + 1)
+  for (const file of facts.files.values()) {
+    const name = basename(file.path)
+    // the root folder has no name to show
+    if (name === "") continue
+    ranked.push({ file, rank: heatRank(file) })
+    names.set(name, (names.get(name) ?? 0) + 1)
+  }
   // of equals the one used last comes first
-  const likely = named.reverse().sort((a, b) => heatRank(b) - heatRank(a))
-  const items = likely.slice(0, MAX_FILES).map((file) => {
+  const likely = ranked.reverse().sort((a, b) => b.rank - a.rank)
+  const items = likely.slice(0, MAX_FILES).map(({ file }) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
@@ -171,10 +177,10 @@ function filesSection(facts: Facts, signals: Signals): Section {
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
-function quotedPath(path: string): string {
+const quotedPath = remembered((path) => {
   const text = redactLine(path)
   return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
-}
+})
 
 const isQuoted = (text: string) => text.startsWith('"')
 

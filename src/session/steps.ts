@@ -5,7 +5,7 @@
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
 import type { FileUse } from "../output/tools.ts"
-import { isTooDeep } from "../system/values.ts"
+import { isTooDeep, remembered } from "../system/values.ts"
 import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -235,9 +235,7 @@ function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned |
 }
 
 /** A name in a reason, which is stored and shown to people. */
-function shown(name: string): string {
-  return line(redact(name))
-}
+const shown = remembered((name) => line(redact(name)))
 
 /** What came later than the step that the walk from the newest is at. */
 type Later = {
