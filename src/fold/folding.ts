@@ -143,9 +143,9 @@ type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
   const { messages, focus, folds, call } = around
-  const byID = new Map(messages.map((message) => [message.id, message]))
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
-    const message = byID.get(decision.step.entry.id)
+    // the ledger's entries are those of the messages, in the same order
+    const message = messages[decision.step.index]
     const draft = message && draftOf(decision, message, folds, env)
     return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
   })

@@ -14,7 +14,6 @@ import {
   type Signals,
   todosNow,
 } from "../session/facts.ts"
-import { remembered } from "../system/values.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename, dirname } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
@@ -177,10 +176,10 @@ function filesSection(facts: Facts, signals: Signals): Section {
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
-const quotedPath = remembered((path) => {
+function quotedPath(path: string): string {
   const text = redactLine(path)
   return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
-})
+}
 
 const isQuoted = (text: string) => text.startsWith('"')
 

@@ -5,11 +5,10 @@
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
 import type { FileUse } from "../output/tools.ts"
-import { isTooDeep, remembered } from "../system/values.ts"
+import { isTooDeep } from "../system/values.ts"
 import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
-import { redact } from "../text/redact/redact.ts"
-import { line } from "../text/sanitize.ts"
+import { redactLine } from "../text/redact/redact.ts"
 import type { Message } from "./conversation.ts"
 import type { Entry } from "./entry.ts"
 import type { ToolEvent } from "./event.ts"
@@ -226,16 +225,13 @@ function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned |
   for (const { path } of event.files) {
     const name = basename(path)
     if (fileNames.has(name))
-      return { open: `the newest steps mention ${shown(name)}`, openKind: "the newest steps mention its file" }
+      return { open: `the newest steps mention ${redactLine(name)}`, openKind: "the newest steps mention its file" }
     const editedAt = facts.files.get(path)?.editedAt ?? 0
     if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS)
-      return { open: `${shown(name)} was edited lately`, openKind: "its file was edited lately" }
+      return { open: `${redactLine(name)} was edited lately`, openKind: "its file was edited lately" }
   }
   return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
-
-/** A name in a reason, which is stored and shown to people. */
-const shown = remembered((name) => line(redact(name)))
 
 /** What came later than the step that the walk from the newest is at. */
 type Later = {

@@ -1,6 +1,7 @@
 // Removes secrets from a text before it is shown, stored, logged or given to a model. One finder for each kind of secret
 // reports spans of the text. This file shows the finders the text as a reader sees it, and replaces what they report.
 
+import { remembered } from "../../system/values.ts"
 import { ESCAPE_SEQUENCE, line } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
@@ -53,8 +54,14 @@ const MAX_LINE_SOURCE_CHARS = 4_000
  * value's end, and then the line, in which a name and its value may have come together.
  */
 export function redactLine(text: string): string {
-  return redact(line(redact(text.slice(0, MAX_LINE_SOURCE_CHARS))))
+  return text.length <= MAX_REMEMBERED_CHARS ? redactShort(text) : newLine(text.slice(0, MAX_LINE_SOURCE_CHARS))
 }
+
+const newLine = (text: string) => redact(line(redact(text)))
+
+/** Names of tools, paths and commands, which come again and again. */
+const redactShort = remembered(newLine)
+const MAX_REMEMBERED_CHARS = 300
 
 function redactOnce(text: string): string {
   if (text.length < 6) return text
