@@ -2,11 +2,11 @@
 
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
-import { billChange, paidOf, type Unpaid } from "../replay/paid.ts"
+import { billChange, paidOf } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedCost } from "../replay/sum.ts"
 import { billSentence, billWords, signedPercent } from "../report/sentence.ts"
-import { per100 } from "../report/words.ts"
+import { per100, UNBILLED } from "../report/words.ts"
 import { REASON_WORDS } from "../status/words.ts"
 import { amount, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { BOLD, coloured, columns, escapedLine, strong, wrapped } from "./terminal.ts"
@@ -172,14 +172,6 @@ function table(replayed: readonly Replayed[]): string[] {
   const head = ["session", "calls", "bill without", "with", "change", "largest", "recalls", "was run"]
   const [titles = "", ...lines] = columns([head, ...rows], (at) => at > 0 && at < head.length - 1)
   return [coloured(titles, BOLD), ...lines]
-}
-
-const UNBILLED: Record<Unpaid, string> = {
-  empty: "",
-  requests: "by requests",
-  nothing: "nothing",
-  unreported: "not recorded",
-  unmeasured: "not known",
 }
 
 function change(after: number, before: number): string {
