@@ -29,7 +29,7 @@ export function billSentences(replays: readonly Replay[], whose: Whose = "these"
     const isPriced = group[0]?.without.usd !== undefined
     return groupWords(group, isPriced || at === 0 ? subject : `${subject} without recorded prices`)
   })
-  return [...said, ...unpaidWords(replays, whose)]
+  return [...said, ...unpaidWords(replays, whose, said.length)]
 }
 
 /** The same of all sessions in which the plugin ran, from their bills. */
@@ -104,7 +104,7 @@ const UNPAID: readonly (readonly [why: Unpaid, words: string])[] = [
   ["unmeasured", "run with hudfold, and what it saved is not recorded"],
 ]
 
-function unpaidWords(replays: readonly Replay[], whose: Whose): string[] {
+function unpaidWords(replays: readonly Replay[], whose: Whose, saidBefore: number): string[] {
   const all = replays.length
   const of = (why: Unpaid) => replays.filter((replay) => paidOf(replay) === why)
   const be = all === 1 ? { now: "is", past: "was" } : { now: "are", past: "were" }
@@ -117,7 +117,11 @@ function unpaidWords(replays: readonly Replay[], whose: Whose): string[] {
         : `Not in a sum: ${plural(count, "session")} ${words}.`,
     ]
   })
-  return [...said, ...unreportedWords(of("unreported"), all, whose), ...emptyWords(of("empty").length, all, whose)]
+  return [
+    ...said,
+    ...unreportedWords(of("unreported"), all, whose, saidBefore),
+    ...emptyWords(of("empty").length, all, whose),
+  ]
 }
 
 function emptyWords(count: number, all: number, whose: Whose): string[] {
@@ -127,12 +131,12 @@ function emptyWords(count: number, all: number, whose: Whose): string[] {
 }
 
 /** Without usage the bill is unknown, and only the conversation can be compared. */
-function unreportedWords(replays: readonly Replay[], all: number, whose: Whose): string[] {
+function unreportedWords(replays: readonly Replay[], all: number, whose: Whose, saidBefore: number): string[] {
   if (replays.length === 0) return []
   const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
   const less = lessOrMore(sum(allIn) / sum(({ without }) => without.cost) - 1)
   const count = replays.length
-  const which = count === all ? subjectOf(all, whose) : `${count} more`
+  const which = count === all ? subjectOf(all, whose) : partOf(count, all, saidBefore, whose)
   const whole = count === 1 ? "its bill is" : "their bills are"
   return [
     `${which} ${count === 1 ? "has" : "have"} no recorded usage, so ${whole} unknown: the conversation alone would have cost about ${less} with hudfold.`,
