@@ -136,9 +136,9 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
       ...(hasRun
         ? [
             {
-              head: "run",
-              cell: ([{ replay }]: Numbered) => (replay.ran ? "with hudfold" : "without"),
-              by: ([{ replay }]: Numbered) => (replay.ran ? "a" : "b"),
+              head: "hudfold ran",
+              cell: ([{ replay }]: Numbered) => (replay.ran ? "yes" : "no"),
+              by: ([{ replay }]: Numbered) => (replay.ran ? 1 : 0),
             },
           ]
         : []),
