@@ -51,7 +51,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
       ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
     )
     const foldItems = here.map(({ side, step, what, because, tokens }) => {
-      const words = ` ${amount(tokens)} tokens: `
+      const words = `, ${amount(tokens)} tokens: `
       return el(
         "li",
         {},
