@@ -1,8 +1,10 @@
-// Takes the README's pictures of the panel, docs/images/panel.png and panel-120.png: runs the real OpenCode in tmux, with a
-// scripted session that has folds, a failure and a stale file, and draws the terminal's cells in a browser.
+// Takes the pictures of the panel and of the summary beside the prompt, docs/images/panel.png and panel-120.png: runs the
+// real OpenCode in tmux, with a scripted session that has folds, a failure and a stale file, and draws the terminal's cells
+// in a browser.
 
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { Terminal } from "@xterm/headless"
 import { environmentFor } from "../test/opencode/config.ts"
@@ -11,10 +13,8 @@ import { startProvider } from "../test/opencode/provider.ts"
 import { FILES } from "../test/opencode/script.ts"
 import type { Reply } from "../test/opencode/wire.ts"
 import { launchBrowser } from "../test/support/browser.ts"
-import { plantSidecar } from "../test/support/sidecar.ts"
 import { openTerminal } from "../test/support/tmux.ts"
 import { bash, edit, PLUGIN, read, say, todo, use } from "../test/support/world.ts"
-import { TEST_MODEL } from "./test-model.ts"
 
 const MAX_BYTES = 250_000
 const PANEL = fileURLToPath(new URL("../src/tui/plugin.tsx", import.meta.url))
@@ -61,20 +61,15 @@ const WORK: Reply[] = [
 /** Wide enough for OpenCode to show its sidebar. */
 const COLUMNS = 130
 const ROWS = 38
+const SETTLED_MS = 3_000
 const PROMPT = "Orders are slow since the discounts went in. Find out why."
 
-const hasModel = existsSync(TEST_MODEL)
 const provider = await startProvider()
 const host = createHost({
   ...{ opencode: findOpencode(), url: provider.url, models: [MODEL], files: PROJECT },
-  plugin: [PLUGIN, { digest: { backend: hasModel ? "llama" : "extract" } }] as const,
+  // without a model, whose speed would show on the pictures
+  plugin: [PLUGIN, { digest: { backend: "extract" } }] as const,
 })
-if (hasModel) {
-  // with the name that setup gives it
-  const model = join(host.root, "smollm2-135m.gguf")
-  symlinkSync(TEST_MODEL, model)
-  plantSidecar(host.root, { model })
-}
 writeFileSync(join(host.root, "config/opencode/tui.json"), JSON.stringify({ plugin: [PANEL] }))
 const terminal = openTerminal({
   ...{ command: [findOpencode()], directory: host.project, columns: COLUMNS, rows: ROWS },
@@ -88,6 +83,8 @@ try {
   terminal.press("Enter")
   await terminal.until("for the rounding", "1 open failure")
   await terminal.without("esc interrupt")
+  // the last call's usage is reported after its text
+  await delay(SETTLED_MS)
   mkdirSync(images, { recursive: true })
   await picture("panel.png", COLUMNS, ROWS)
   terminal.resize(120, 12)

@@ -12,7 +12,9 @@ export async function helpOf(path: string, command: CommandDef<ArgsDef>, version
   const positionals = args.flatMap(([name, one]): Named[] => {
     if (one.type !== "positional") return []
     const upper = name.toUpperCase()
-    return [{ name: one.required === false ? `[${upper}]` : `<${upper}>`, description: one.description ?? "" }]
+    return [
+      { name: one.required === false ? `[${upper}]` : `<${upper}>`, description: sentence(one.description ?? "") },
+    ]
   })
   const options = args.flatMap(([name, one]): Named[] => {
     if (one.type === "positional" || one.description === undefined) return []
@@ -36,6 +38,11 @@ export async function helpOf(path: string, command: CommandDef<ArgsDef>, version
     ...list("Options", options),
     ...(commands.length > 0 ? ["", `${path} <command> --help says more about a command.`] : []),
   ].join("\n")
+}
+
+/** With a capital: the description of an argument is also part of what is said when it is missing. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Descriptions of longer names begin on a line of their own. */

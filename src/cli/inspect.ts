@@ -58,18 +58,18 @@ export const inspect = defineCommand({
 type Session = Pick<Recording, "info" | "skipped">
 
 function forPeople({ info, skipped }: Session, inspected: Inspection, wantsRequest: boolean): string {
-  const { call, calls, hud, reason, tokens, slot, folded, request } = inspected
+  const { call, calls, hud, reason, tokens, folded, request } = inspected
   const title = escapedLine(info.title) || info.id
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
-  const size = hud === undefined ? "" : `, ${tokens} tokens`
-  const header = `${title}: ${which}, slot ${slot}${size}${unread}`
+  const size = hud === undefined ? "" : `, with a HUD of ${tokens} tokens`
+  const header = `${title}: ${which}${size}${unread}`
   const counts = stepsAndOutputs(folded)
   const more = wantsRequest ? "" : "; --request prints the request with them"
   const shown = [
     wrapped(header, 2, 0),
     ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
-    ...(counts === "" ? [] : [`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`]),
+    ...(counts === "" ? [] : [wrapped(`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`, 2, 0)]),
   ].join("\n")
   if (wantsRequest) return [shown, ...request.map(pieceText)].join("\n\n")
   return hud === undefined ? shown : `${shown}\n\n${escapeControls(hud)}`

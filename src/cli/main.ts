@@ -17,14 +17,14 @@ const { version } = manifest
 const main = defineCommand({
   meta: { name, version, description: "A head-up display for OpenCode's agents" },
   subCommands: {
-    inspect: async () => (await import("./inspect.ts")).inspect,
     replay: async () => (await import("./replay.ts")).replay,
     report: async () => (await import("./report.ts")).report,
     stats: async () => (await import("./stats.ts")).stats,
+    status: async () => (await import("./status.ts")).status,
+    inspect: async () => (await import("./inspect.ts")).inspect,
+    doctor: async () => (await import("./doctor.ts")).doctor,
     setup: async () => (await import("./setup.ts")).setup,
     model: async () => (await import("./model.ts")).model,
-    doctor: async () => (await import("./doctor.ts")).doctor,
-    status: async () => (await import("./status.ts")).status,
   },
 })
 

@@ -1,15 +1,16 @@
 // What `hudfold replay` prints for people: a table of the sessions, and a summary.
 
+import { ownReason } from "../fold/fold.ts"
 import type { Spent } from "../replay/bill.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
-import { billChange, paidOf, type Unpaid } from "../replay/paid.ts"
+import { billChange, paidOf } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedCost } from "../replay/sum.ts"
 import { billSentence, billWords, signedPercent } from "../report/sentence.ts"
-import { per100 } from "../report/words.ts"
+import { per100, UNBILLED } from "../report/words.ts"
 import { REASON_WORDS } from "../status/words.ts"
 import { amount, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
-import { BOLD, coloured, columns, escapedLine, strong, wrapped } from "./terminal.ts"
+import { BOLD, coloured, columns, escapedLine, strong, terminalColumns, wrapped } from "./terminal.ts"
 
 export type Replayed = {
   session: string
@@ -21,6 +22,7 @@ export type Replayed = {
 
 /** A session with fewer calls says little: hardly anything in it is old enough to be folded. */
 const MIN_CALLS = 10
+const MIN_TITLE_CHARS = 20
 const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 16
 const MAX_TOOLS = 6
@@ -127,7 +129,7 @@ function folds(count: FoldCount): Row[] {
     ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
       const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
       const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
-      return [i === 0 ? "largest folds" : "", `${what}: ${fold.because}`]
+      return [i === 0 ? "largest folds" : "", `${what}: ${ownReason(fold)}`]
     }),
   ]
 }
@@ -151,35 +153,24 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   return rows
 }
 
+/** What is paid for each session; the titles take the room that is left. */
 function table(replayed: readonly Replayed[]): string[] {
-  const rows = replayed.map(({ title, replay }) => {
-    const { calls, without, with: sent, recalls } = replay
-    if (calls === 0) return [cut(title), "0", "no model calls", "", "", "", "", ""]
+  const hasRun = replayed.some(({ replay }) => replay.ran)
+  const figures = replayed.map(({ replay }) => {
     const bill = paidOf(replay)
-    const figures =
+    const paid =
       typeof bill === "string"
         ? [UNBILLED[bill], "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
-    return [
-      cut(title),
-      `${calls}`,
-      ...figures,
-      `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`,
-      `${recalls.calls}`,
-      replay.ran ? "with it" : "without it",
-    ]
+    return [`${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
   })
-  const head = ["session", "calls", "bill without", "with", "change", "largest", "recalls", "was run"]
-  const [titles = "", ...lines] = columns([head, ...rows], (at) => at > 0 && at < head.length - 1)
-  return [coloured(titles, BOLD), ...lines]
-}
-
-const UNBILLED: Record<Unpaid, string> = {
-  empty: "",
-  requests: "by requests",
-  nothing: "nothing",
-  unreported: "not recorded",
-  unmeasured: "not known",
+  const head = ["calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
+  const lines = columns([head, ...figures], (at) => at < 4)
+  const width = Math.max(...lines.map((line) => line.length))
+  const room = Math.max(MIN_TITLE_CHARS, Math.min(MAX_TITLE_CHARS, (terminalColumns() ?? 1000) - width - 2))
+  const titles = replayed.map(({ title }) => cut(title, room))
+  const [first = "", ...rest] = columns(["session", ...titles].map((title, at) => [title, lines[at] ?? ""]))
+  return [coloured(first, BOLD), ...rest]
 }
 
 function change(after: number, before: number): string {
@@ -191,7 +182,7 @@ function cached({ cachedTokens, tokens }: Spent): string {
   return finePercent(cachedTokens / tokens)
 }
 
-function cut(title: string): string {
+function cut(title: string, maxChars = MAX_TITLE_CHARS): string {
   const whole = escapedLine(title)
-  return whole.length > MAX_TITLE_CHARS ? `${whole.slice(0, MAX_TITLE_CHARS - 1)}…` : whole
+  return whole.length > maxChars ? `${whole.slice(0, maxChars - 1)}…` : whole
 }

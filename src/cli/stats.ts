@@ -5,7 +5,7 @@ import { sep } from "node:path"
 import { defineCommand } from "citty"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
-import type { Cost, Paid } from "../replay/paid.ts"
+import type { Paid } from "../replay/paid.ts"
 import { billWords, measuredSentence, signedPercent } from "../report/sentence.ts"
 import {
   billsOfSessions,
@@ -173,17 +173,13 @@ function table(key: StatsKey, rows: readonly StatsRow[]): string[] {
     key === "project" ? escapedLine(shortProject(name)) : escapedLine(name),
     `${sessions}`,
     `${calls}`,
-    costWords(paid),
-    costWords(without),
+    billWords(paid),
+    billWords(without),
     signedPercent(change),
   ])
   const head = [key === "week" ? "week of" : key, "sessions", "calls", "paid", "without it", "change"]
   const [titles = "", ...lines] = columns([head, ...cells], (at) => at > 0)
   return [coloured(titles, BOLD), ...lines]
-}
-
-function costWords(cost: Cost): string {
-  return cost.usd === undefined ? `${billWords(cost)} tokens` : billWords(cost)
 }
 
 /** With `~` for the home folder. */

@@ -72,7 +72,8 @@ export function wrapped(text: string, indent = 0, before = indent, columns = ter
   return [...lines, line].join(`\n${" ".repeat(indent)}`)
 }
 
-function terminalColumns(): number | undefined {
+/** Undefined where stdout is no terminal. */
+export function terminalColumns(): number | undefined {
   const { isTTY, columns } = process.stdout
   return isTTY && columns > 0 ? Math.min(columns, MAX_LINE_COLUMNS) : undefined
 }

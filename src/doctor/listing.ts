@@ -2,19 +2,24 @@
 // OpenCode has actually loaded the plugin.
 
 import { basename, dirname, join, sep } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Options } from "../options.ts"
 import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { ago } from "../text/format.ts"
 import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
-import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, withoutDuplicates } from "./plugin-list.ts"
+import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, specOf, withoutDuplicates } from "./plugin-list.ts"
 import type { SessionFacts } from "./store.ts"
 
 export type Listing = Awaited<ReturnType<typeof readListing>>
 
 export async function readListing(config: Config, env: Environment, home: string) {
-  const [listed, tui] = await Promise.all([listedIn(mergedFiles(config), env, home), listedIn(config.tui, env, home)])
+  const [listed, tui, own] = await Promise.all([
+    listedIn(mergedFiles(config), env, home),
+    listedIn(config.tui, env, home),
+    specOf(fileURLToPath(import.meta.url)),
+  ])
   /** every plugin OpenCode would load in the server, ours and others */
   const server = withoutDuplicates(listed)
   /** ours in the server; the last one's options count */
@@ -23,7 +28,7 @@ export async function readListing(config: Config, env: Environment, home: string
   const panel = withoutDuplicates(tui).filter(isOurs)
   /** our entries in the server before OpenCode removes duplicates */
   const written = listed.filter(isOurs)
-  return { server, ours, panel, written }
+  return { server, ours, panel, written, own }
 }
 
 function isBroken({ problem }: ConfigFile): boolean {
@@ -51,11 +56,9 @@ export function checkConfig(config: Config): CheckResult[] {
   return [ok("config", `readable: ${files.map(({ path }) => path).join(", ")}`)]
 }
 
-const INSTALL = `opencode plugin ${PACKAGE} (with --global for all projects), then restart OpenCode`
-
 /** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
 export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
-  const { server, ours, written } = listing
+  const { server, ours, written, own } = listing
   if (isOn(env.OPENCODE_PURE)) {
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
@@ -65,11 +68,12 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   const missing = (last ? ours : server).find(({ place }) => place === "nothing")
   if (missing) {
     const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
-    return fail("plugin", found, `correct the path in ${missing.file.path}, or list "${PACKAGE}"`)
+    return fail("plugin", found, `correct the path in ${missing.file.path}, or list ${JSON.stringify(own)}`)
   }
   if (!last) {
-    const found = "no plugin list in OpenCode's config includes it for this folder"
-    return fail("plugin", found, `${INSTALL}; or add "${PACKAGE}" to "plugin" in ${globalFile(config)}`)
+    const found = "OpenCode's config does not list it for this folder"
+    const install = `opencode plugin ${inShell(own)} (with --global for all projects), then restart OpenCode`
+    return fail("plugin", found, `${install}; or add ${JSON.stringify(own)} to "plugin" in ${globalFile(config)}`)
   }
   const copy = config.pluginFiles.find((path) => basename(path).includes("hudfold"))
   if (copy) {
@@ -91,7 +95,7 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   return ok("plugin", nameIn(last))
 }
 
-export function checkPanel(config: Config, { ours, panel }: Listing): CheckResult | undefined {
+export function checkPanel(config: Config, { ours, panel, own }: Listing): CheckResult | undefined {
   const [one] = ours
   // installing the plugin installs the panel too
   if (!one) return undefined
@@ -111,7 +115,7 @@ export function checkPanel(config: Config, { ours, panel }: Listing): CheckResul
     return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
   }
   if (last.place === "nothing") {
-    const fix = `correct the path in ${last.file.path}, or list "${PACKAGE}"`
+    const fix = `correct the path in ${last.file.path}, or list ${JSON.stringify(own)}`
     return warn("panel", `${nameIn(last)}, and there is nothing at ${last.path}`, fix)
   }
   if (last.place === "file" && last.path === one.path) {

@@ -1,7 +1,7 @@
 // The plugins that OpenCode's config lists: where each comes from, whether it is this plugin, and its version.
 
 import { readFile, stat } from "node:fs/promises"
-import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import * as z from "zod/mini"
 import { parseAs } from "../store/record.ts"
@@ -106,6 +106,14 @@ async function cachedVersion(name: string, spec: string, env: Environment, home:
     if (found?.version) return found.version
   }
   return undefined
+}
+
+/** What lists this copy of the plugin: its folder, or the package's name if a package manager put it below `node_modules`. */
+export async function specOf(file: string): Promise<string> {
+  const around = await packageAround(dirname(file))
+  return around && isOurs({ name: around.name ?? "" }) && !around.folder.split(sep).includes("node_modules")
+    ? around.folder
+    : PACKAGE
 }
 
 async function packageAround(path: string) {

@@ -182,6 +182,11 @@ export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold
   return withEpisodes(items, folds).filter((item) => Array.isArray(item))
 }
 
+/** Why this step or output was folded, without why the request was. */
+export function ownReason({ because }: Pick<Fold, "because">): string {
+  return because.split("; ", 1)[0] ?? ""
+}
+
 /** Why the request was folded at all: `because` also says why this step or output was. */
 export function cutReason({ because }: Pick<Fold, "because">): string {
   return because.slice(because.indexOf("; ") + 1).trim()

@@ -14,6 +14,8 @@ export type Piece = {
   tokens: number
   /** name of the tool whose call or result it is */
   tool?: string
+  /** written by the plugin */
+  isOwn?: true
 }
 
 /** What OpenCode sends instead of an output it has pruned, and instead of one that never came. */
@@ -29,14 +31,14 @@ const known = new WeakMap<Part | Fold, readonly Piece[]>()
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
   const wire = withEpisodes(messages, change?.folds ?? NO_FOLDS).flatMap((item, at, items): Piece[][] => {
-    if (Array.isArray(item)) return [[piece("user", recordOf(item))]]
+    if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
     const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, change))
     if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
-      return [...split(pieces), [piece("user", inside)]]
+      return [...split(pieces), [ownPiece(inside)]]
     return [...split(pieces), ...anchorsBehind(item, change)]
   })
   const tail = change?.hud.slot === "tail" ? change.hud.text : undefined
-  return tail === undefined ? wire : [...wire, [piece("user", tail)]]
+  return tail === undefined ? wire : [...wire, [ownPiece(tail)]]
 }
 
 export function piecesOf(messages: readonly Message[]): Piece[] {
@@ -49,7 +51,7 @@ function split(pieces: readonly Piece[]): Piece[][] {
 
 /** Appends a HUD to the last message's last result, or to a user message; false when there is neither. */
 function addInside(message: Message, pieces: Piece[], hud: string): boolean {
-  if (message.kind === "user") return pieces.push(piece("user", hud)) > 0
+  if (message.kind === "user") return pieces.push(ownPiece(hud)) > 0
   const last = message.parts.findLast((part) => part.type === "tool" && /^(?:completed|error)$/.test(part.status))
   const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
   const result = pieces[at]
@@ -60,7 +62,7 @@ function addInside(message: Message, pieces: Piece[], hud: string): boolean {
 
 function anchorsBehind({ id }: Message, change: Change | undefined): Piece[][] {
   const anchors = change?.hud.slot === "sticky" ? change.hud.anchors : []
-  return anchors.flatMap(({ after, text }) => (after === id ? [[piece("user", text)]] : []))
+  return anchors.flatMap(({ after, text }) => (after === id ? [[ownPiece(text)]] : []))
 }
 
 export function isResult({ label }: Piece): boolean {
@@ -69,6 +71,11 @@ export function isResult({ label }: Piece): boolean {
 
 export function piece(label: string, body: string): Piece {
   return { label, body, tokens: tokensOfLength(label.length + body.length) }
+}
+
+/** In the user's role, since that is how the plugin's text is sent. */
+function ownPiece(text: string): Piece {
+  return { ...piece("user", text), isOwn: true }
 }
 
 /** Tokens of the first `count` pieces. */

@@ -17,8 +17,9 @@ type PackedFolds = {
   calls: number[]
   reasons: Reason[]
   whats: string[]
-  /** indices into `words`: why this one, and why the request was folded; -1 when there is no second half */
-  because: [own: number, cut: number][]
+  /** indices into `words` */
+  because: number[]
+  cuts: number[]
   words: string[]
   texts: string[]
   tokens: number[]
@@ -35,9 +36,6 @@ export function unpackReport(packed: PackedReport): ReportData {
   return { ...packed, sessions }
 }
 
-/** Between the two halves of `because`. */
-const HALVES = "; "
-
 function packFolds(folds: readonly ReportedFold[]): PackedFolds {
   const words = new Map<string, number>()
   const placeOf = (text: string) => {
@@ -45,11 +43,8 @@ function packFolds(folds: readonly ReportedFold[]): PackedFolds {
     words.set(text, place)
     return place
   }
-  const because = folds.map(({ because }): [number, number] => {
-    const at = because.indexOf(HALVES)
-    if (at < 0) return [placeOf(because), -1]
-    return [placeOf(because.slice(0, at)), placeOf(because.slice(at + HALVES.length))]
-  })
+  const because = folds.map(({ because }) => placeOf(because))
+  const cuts = folds.map(({ cut }) => placeOf(cut))
   return {
     ids: folds.map(({ id }) => id),
     isStep: folds.map(({ side }) => (side === "step" ? 1 : 0)),
@@ -58,6 +53,7 @@ function packFolds(folds: readonly ReportedFold[]): PackedFolds {
     reasons: folds.map(({ reason }) => reason),
     whats: folds.map(({ what }) => what),
     because,
+    cuts,
     words: [...words.keys()],
     texts: folds.map(withoutNumbers),
     tokens: folds.map(({ tokens }) => tokens),
@@ -68,7 +64,7 @@ function packFolds(folds: readonly ReportedFold[]): PackedFolds {
 function unpackFolds(packed: PackedFolds): ReportedFold[] {
   return packed.ids.map((id, at): ReportedFold => {
     const step = packed.steps[at] ?? 0
-    const halves = (packed.because[at] ?? []).flatMap((place) => packed.words[place] ?? [])
+    const wordsAt = (places: readonly number[]) => packed.words[places[at] ?? -1] ?? ""
     return {
       id,
       side: packed.isStep[at] ? "step" : "output",
@@ -76,7 +72,8 @@ function unpackFolds(packed: PackedFolds): ReportedFold[] {
       call: packed.calls[at] ?? 0,
       reason: packed.reasons[at] ?? "pays",
       what: packed.whats[at] ?? "",
-      because: halves.join(HALVES),
+      because: wordsAt(packed.because),
+      cut: wordsAt(packed.cuts),
       text: withNumbers(packed.texts[at] ?? "", step),
       tokens: packed.tokens[at] ?? 0,
       textTokens: packed.textTokens[at] ?? 0,

@@ -3,6 +3,7 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
+import type { ToolKind } from "../output/tools.ts"
 import type { CompactionKind } from "../replay/context.ts"
 import type { Replay } from "../replay/replay.ts"
 import type { Whose } from "./sentence.ts"
@@ -47,7 +48,8 @@ export type SessionReport = {
   asked: number[]
   /** each with the number of the call before it */
   compactions: [call: number, kind: CompactionKind][]
-  tools: ToolCost[]
+  /** one for each tool, and for each kind of what is not of a tool */
+  costs: ContentCost[]
   /** the tool calls of each call as indices into `names`; failed ones as the complement (`~index`) */
   used: number[][]
   names: string[]
@@ -74,25 +76,30 @@ export type CallColumns = {
 /** `text` is what is sent instead: an output's digest line, or a step's lines of the record. */
 export type ReportedFold = Pick<
   Fold,
-  "id" | "side" | "step" | "call" | "what" | "because" | "reason" | "text" | "tokens" | "textTokens"
->
+  "id" | "side" | "step" | "call" | "what" | "reason" | "text" | "tokens" | "textTokens"
+> & {
+  /** why this step or output was folded, and why the request was; "" where that says it all */
+  because: string
+  cut: string
+}
 
 /** The requests from one call on: the first step in them, and the runs of steps that are sent as records. */
 export type Outline = { call: number; first: number; records: [from: number, to: number][] }
 
-/**
- * What the calls of a tool and their outputs cost: in tokens when they were new, and over all requests that carried them, as
- * recorded and with the plugin.
- */
-export type ToolCost = {
+/** The kinds of what a request consists of besides calls of tools and their outputs. `hudfold`: HUDs, records, the notice. */
+export type TextKind = "user" | "text" | "reasoning" | "hudfold"
+
+/** What all content of one kind, or of one tool, cost over all requests, in fresh input tokens, as recorded and with the plugin. */
+export type ContentCost = {
+  kind: ToolKind | TextKind
+  /** "" for what is not of a tool */
   tool: string
   calls: number
   /** tokens of arguments and of outputs, each counted once */
   inputTokens: number
   outputTokens: number
-  /** tokens of both, counted for every request that carried them */
-  withoutTokens: number
-  withTokens: number
+  without: number
+  with: number
 }
 
 /** The HUD of a call, by its place from 0. */
@@ -100,23 +107,18 @@ export function hudOf({ huds, hudPieces }: Pick<SessionReport, "huds" | "hudPiec
   return huds[at]?.map((piece) => hudPieces[piece]).join("")
 }
 
-export function noCost(tool: string): ToolCost {
-  return { tool, calls: 0, inputTokens: 0, outputTokens: 0, withoutTokens: 0, withTokens: 0 }
-}
-
-/** The costs of several sessions in one list. */
-export function sumToolCosts(lists: readonly (readonly ToolCost[])[]): ToolCost[] {
-  const sums = new Map<string, ToolCost>()
-  for (const one of lists.flat()) {
-    const sum = sums.get(one.tool) ?? noCost(one.tool)
-    sums.set(one.tool, sum)
-    for (const name of ["calls", "inputTokens", "outputTokens", "withoutTokens", "withTokens"] as const)
-      sum[name] += one[name]
+/** The costs added up by kind or by tool, most expensive first. What is not of a tool is in no sum by tool. */
+export function sumCosts(costs: readonly ContentCost[], by: "kind" | "tool"): ContentCost[] {
+  const sums = new Map<string, ContentCost>()
+  for (const cost of costs) {
+    const key = cost[by]
+    if (key === "") continue
+    const sum = sums.get(key)
+    if (!sum) {
+      sums.set(key, { ...cost })
+      continue
+    }
+    for (const name of ["calls", "inputTokens", "outputTokens", "without", "with"] as const) sum[name] += cost[name]
   }
-  return byCost(sums.values())
-}
-
-/** Most expensive first. */
-export function byCost(costs: Iterable<ToolCost>): ToolCost[] {
-  return [...costs].sort((a, b) => b.withoutTokens - a.withoutTokens || b.outputTokens - a.outputTokens)
+  return [...sums.values()].sort((a, b) => b.without - a.without || b.with - a.with)
 }

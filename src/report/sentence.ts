@@ -1,6 +1,6 @@
 // The result in one sentence, in what is paid: for the top of the page and of the terminal's output.
 
-import { billChange, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
+import { billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn } from "../replay/sum.ts"
 import { amount, dollars, finePercent, plural } from "../text/format.ts"
@@ -14,15 +14,22 @@ export type Whose = "these" | "your last"
  * not billed by tokens are in no sum.
  */
 export function billSentence(replays: readonly Replay[], whose: Whose = "these"): string {
+  return billSentences(replays, whose).join(" ")
+}
+
+/** The same in parts: one for each sum, then what is in none. */
+export function billSentences(replays: readonly Replay[], whose: Whose = "these"): string[] {
   const bills = replays.map(paidOf)
   const paid = bills.filter((bill): bill is Paid => typeof bill === "object")
   const groups = groupsOf(paid)
   const all = replays.length
   const said = groups.map((group, at) => {
     const subject = group.length === all ? subjectOf(all, whose) : partOf(group.length, all, at, whose)
-    return groupWords(group, subject)
+    // beside a sum in money it must be said why this one is not
+    const isPriced = group[0]?.without.usd !== undefined
+    return groupWords(group, isPriced || at === 0 ? subject : `${subject} without recorded prices`)
   })
-  return [...said, ...unpaidWords(replays, whose)].join(" ")
+  return [...said, ...unpaidWords(replays, whose, said.length)]
 }
 
 /** The same of all sessions in which the plugin ran, from their bills. */
@@ -37,7 +44,7 @@ export function measuredSentence(bills: readonly Paid[]): string {
 }
 
 /** Bills with the plugin and without it, in money and not, each in a sum of its own. */
-function groupsOf(bills: readonly Paid[]): Paid[][] {
+export function groupsOf(bills: readonly Paid[]): Paid[][] {
   return [false, true].flatMap((ran) =>
     [true, false].flatMap((hasMoney) => {
       const group = bills.filter((bill) => bill.ran === ran && (bill.without.usd !== undefined) === hasMoney)
@@ -62,13 +69,13 @@ function groupWords(group: readonly Paid[], subject: string): string {
   const { without, with: sent } = sum
   const dearer = group.filter((bill) => billChange(bill) > 0).length
   if (!group[0]?.ran) {
-    const more = group.length > 1 && dearer > 0 ? ` ${dearer} would have cost more.` : ""
+    const more = group.length > 1 && dearer > 0 ? ` ${dearer} of them would have cost more.` : ""
     if (without.usd === undefined || sent.usd === undefined)
-      return `${subject} would have cost about ${lessOrMore(change)} with hudfold.${more}`
+      return `${subject} would${group.length > 1 ? " together" : ""} have cost about ${lessOrMore(change)} with hudfold.${more}`
     const would = `With hudfold ${they} would have cost about ${dollars(sent.usd)} (${signedPercent(change)})`
     return `${subject} cost ${dollars(without.usd)}. ${would}.${more}`
   }
-  const more = group.length > 1 && dearer > 0 ? ` ${dearer} cost more with it.` : ""
+  const more = group.length > 1 && dearer > 0 ? ` ${dearer} of them cost more with it.` : ""
   const verb = change > 0 ? "added" : "saved"
   if (without.usd === undefined || sent.usd === undefined)
     return `${subject} ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost.${more}`
@@ -81,8 +88,8 @@ function lessOrMore(change: number): string {
 }
 
 /** In money where there are prices, otherwise in fresh input tokens. */
-export function billWords({ cost, usd }: Paid["with"]): string {
-  return usd === undefined ? amount(cost) : dollars(usd)
+export function billWords({ cost, usd }: Cost): string {
+  return usd === undefined ? `${amount(cost)} tokens` : dollars(usd)
 }
 
 /** Such as -23%. */
@@ -97,7 +104,7 @@ const UNPAID: readonly (readonly [why: Unpaid, words: string])[] = [
   ["unmeasured", "run with hudfold, and what it saved is not recorded"],
 ]
 
-function unpaidWords(replays: readonly Replay[], whose: Whose): string[] {
+function unpaidWords(replays: readonly Replay[], whose: Whose, saidBefore: number): string[] {
   const all = replays.length
   const of = (why: Unpaid) => replays.filter((replay) => paidOf(replay) === why)
   const be = all === 1 ? { now: "is", past: "was" } : { now: "are", past: "were" }
@@ -110,7 +117,11 @@ function unpaidWords(replays: readonly Replay[], whose: Whose): string[] {
         : `Not in a sum: ${plural(count, "session")} ${words}.`,
     ]
   })
-  return [...said, ...unreportedWords(of("unreported"), all, whose), ...emptyWords(of("empty").length, all, whose)]
+  return [
+    ...said,
+    ...unreportedWords(of("unreported"), all, whose, saidBefore),
+    ...emptyWords(of("empty").length, all, whose),
+  ]
 }
 
 function emptyWords(count: number, all: number, whose: Whose): string[] {
@@ -120,12 +131,12 @@ function emptyWords(count: number, all: number, whose: Whose): string[] {
 }
 
 /** Without usage the bill is unknown, and only the conversation can be compared. */
-function unreportedWords(replays: readonly Replay[], all: number, whose: Whose): string[] {
+function unreportedWords(replays: readonly Replay[], all: number, whose: Whose, saidBefore: number): string[] {
   if (replays.length === 0) return []
   const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
   const less = lessOrMore(sum(allIn) / sum(({ without }) => without.cost) - 1)
   const count = replays.length
-  const which = count === all ? subjectOf(all, whose) : `${count} more`
+  const which = count === all ? subjectOf(all, whose) : partOf(count, all, saidBefore, whose)
   const whole = count === 1 ? "its bill is" : "their bills are"
   return [
     `${which} ${count === 1 ? "has" : "have"} no recorded usage, so ${whole} unknown: the conversation alone would have cost about ${less} with hudfold.`,

@@ -1,25 +1,19 @@
 // Replays a recorded session and collects what the report shows of it.
 
-import { episodesOf, type Fold } from "../fold/fold.ts"
+import { cutReason, episodesOf, type Fold, ownReason } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
+import { toolKindOf } from "../output/tools.ts"
+import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { callsOf, messageAt } from "../replay/context.ts"
 import { type CallReplayed, type Measured, type Replay, replaySession } from "../replay/replay.ts"
-import { isResult, type Piece, piecesOf } from "../replay/request.ts"
+import { isResult, type Piece, piecesOf, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
-import {
-  byCost,
-  type CallColumns,
-  noCost,
-  type Outline,
-  type ReportedFold,
-  type SessionReport,
-  type ToolCost,
-} from "./report.ts"
+import type { CallColumns, ContentCost, Outline, ReportedFold, SessionReport } from "./report.ts"
 
 export type ReplayedRecording = {
   id: string
@@ -61,7 +55,7 @@ export function reportSession(
   const numbers = new Map(callsOf(messages).map((at, i) => [messages[at]?.id, i + 1]))
   const names = new Map<string, number>()
   const models = new Set<string>()
-  const tools = newToolCount()
+  const costs = newCosts()
   let startMs = 0
   let seconds = 0
 
@@ -91,10 +85,10 @@ export function reportSession(
     if (done.messages.at(-1)?.kind === "user") asked.push(number)
     const outline = outlineOf(done, numbers)
     if (!isSameOutline(outline, outlines.at(-1))) outlines.push(outline)
-    tools.sent("withoutTokens", pieces.without)
-    tools.sent("withTokens", pieces.with)
+    costs.sent("without", pieces.without, without, price.pricing)
+    costs.sent("with", pieces.with, sent, price.pricing)
     const then = messageAt(wrote, nowMs)
-    tools.wrote(then)
+    costs.wrote(then)
     used.push(usedIn(then, number, names, env))
     onCall?.(done)
   }
@@ -110,9 +104,14 @@ export function reportSession(
     calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
     huds,
     hudPieces: [...hudPieces.keys()],
-    tools: tools.list().map((cost) => ({ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) })),
+    costs: costs.list().map(rounded),
     names: [...names.keys()],
   }
+}
+
+function rounded(cost: ContentCost): ContentCost {
+  const { tool, without, with: sent } = cost
+  return { ...cost, tool: clean(tool, MAX_NAME_CHARS), without: Math.round(without), with: Math.round(sent) }
 }
 
 /** Whether it is a valid date; an export may contain anything. */
@@ -126,11 +125,13 @@ export function withoutNames(replay: Replay): Replay {
   return { ...replay, subagents, folds: { ...replay.folds, byTool: {}, largestCuts: {}, largest: [] } }
 }
 
-function reportedFold({ id, side, step, call, what, because, reason, text, tokens, textTokens }: Fold): ReportedFold {
+function reportedFold(fold: Fold): ReportedFold {
+  const { id, side, step, call, what, reason, text, tokens, textTokens } = fold
   return {
     ...{ id, side, step, call, reason },
     what: clean(what, MAX_NAME_CHARS),
-    because: clean(because, 2 * MAX_NAME_CHARS),
+    because: clean(ownReason(fold), MAX_NAME_CHARS),
+    cut: clean(cutReason(fold), MAX_NAME_CHARS),
     text: text
       .split("\n")
       .map((one) => clean(one, MAX_LINE_CHARS))
@@ -193,29 +194,45 @@ function clean(text: string, maxChars: number): string {
   return cut(redactLine(text), maxChars)
 }
 
-/** Adds up what each tool costs while a session is replayed. */
-function newToolCount() {
-  const costs = new Map<string, ToolCost>()
-  const of = (tool: string) => {
-    const cost = costs.get(tool) ?? noCost(tool)
-    costs.set(tool, cost)
+/** Adds up what each tool and each kind of text costs while a session is replayed. */
+function newCosts() {
+  const costs = new Map<string, ContentCost>()
+  const of = (kind: ContentCost["kind"], tool = "") => {
+    const key = `${kind} ${tool}`
+    const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
+    costs.set(key, cost)
     return cost
   }
+  const ofPiece = (piece: Piece) => of(kindOf(piece), piece.tool)
   return {
-    /** Counts a request. */
-    sent(side: "withoutTokens" | "withTokens", pieces: readonly Piece[]): void {
-      for (const { tool, tokens } of pieces) if (tool !== undefined) of(tool)[side] += tokens
+    /** Counts a request. The cache holds its beginning; what comes before the pieces is the plugin's notice. */
+    sent(side: "without" | "with", pieces: readonly Piece[], { tokens, cachedTokens }: Charge, pricing: Pricing): void {
+      let cached = cachedTokens
+      const add = (cost: ContentCost, tokens: number) => {
+        const read = Math.min(cached, tokens)
+        cached -= read
+        cost[side] += read * pricing.read + (tokens - read) * pricing.write
+      }
+      const notice = tokens - sumTokens(pieces)
+      if (notice > 0) add(of("hudfold"), notice)
+      for (const piece of pieces) add(ofPiece(piece), piece.tokens)
     },
     /** Counts what a call wrote, as it was at that time. */
     wrote(message: Message): void {
       for (const piece of piecesOf([message])) {
-        const { tool, tokens } = piece
-        if (tool === undefined) continue
-        if (!isResult(piece)) of(tool).calls++
-        of(tool)[isResult(piece) ? "outputTokens" : "inputTokens"] += tokens
+        if (piece.tool === undefined) continue
+        const cost = ofPiece(piece)
+        if (!isResult(piece)) cost.calls++
+        cost[isResult(piece) ? "outputTokens" : "inputTokens"] += piece.tokens
       }
     },
-    /** Most expensive first. */
-    list: () => byCost(costs.values()),
+    list: () => [...costs.values()],
   }
+}
+
+function kindOf({ label, tool, isOwn }: Piece): ContentCost["kind"] {
+  if (tool !== undefined) return toolKindOf(tool)
+  if (isOwn) return "hudfold"
+  if (label === "reasoning") return "reasoning"
+  return label.startsWith("user") ? "user" : "text"
 }

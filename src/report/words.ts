@@ -1,6 +1,7 @@
 // What a replay says of the conversation, without system prompt, tools and answers, in a few words.
 
 import type { Reason } from "../fold/fold.ts"
+import type { Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { savedCost, savedUsd } from "../replay/sum.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
@@ -46,6 +47,15 @@ export const REASONS: Record<Reason, string> = {
   asked: "on request",
 }
 
+/** In place of a bill. */
+export const UNBILLED: Record<Unpaid, string> = {
+  empty: "no calls",
+  requests: "by requests",
+  nothing: "nothing",
+  unreported: "not recorded",
+  unmeasured: "not measured",
+}
+
 /** Without sign. */
 export function savedPercent(replay: Replay): string {
   return finePercent(Math.abs(savedCost(replay)) / replay.without.cost)
@@ -72,9 +82,9 @@ export function per100({ recalls, calls }: Replay): string {
 
 /** An amount of tokens, with a sign if negative. */
 export function signed(tokens: number): string {
-  return `${tokens < 0 ? "−" : ""}${amount(Math.abs(tokens))}`
+  return `${tokens < 0 ? "-" : ""}${amount(Math.abs(tokens))}`
 }
 
 export function money(usd: number): string {
-  return `${usd < 0 ? "−" : ""}${dollars(Math.abs(usd))}`
+  return `${usd < 0 ? "-" : ""}${dollars(Math.abs(usd))}`
 }

@@ -66,7 +66,7 @@ test("without the plugin: what was charged, less what it would have saved", asyn
   const percent = Math.round(100 * (sent / without - 1))
   expect(sentence).toMatch(
     new RegExp(
-      `^These 2 sessions cost \\$[\\d.]+\\. With hudfold they would .+ \\(${percent}%\\)\\. 1 would have cost more\\.$`,
+      `^These 2 sessions cost \\$[\\d.]+\\. With hudfold they would .+ \\(${percent}%\\)\\. 1 of them would have cost more\\.$`,
     ),
   )
 })

@@ -25,7 +25,7 @@ describe("prints", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [header, empty, ...hud] = stdout.trimEnd().split("\n")
     expect(header).toMatch(
-      new RegExp(`^A scripted session: the next call, after ${recorded.calls}, slot tail, \\d+ tokens$`),
+      new RegExp(`^A scripted session: the next call, after ${recorded.calls}, with a HUD of \\d+ tokens$`),
     )
     expect([empty, hud[0], hud.at(-1)]).toEqual(["", "<hud>", "</hud>"])
     expect(hud.join("\n")).toContain("alpha.txt")
@@ -50,7 +50,7 @@ describe("prints", () => {
     const next = await json([recorded.session, `--call=${recorded.calls + 1}`])
     expect([last.call, next.call]).toEqual([recorded.calls, recorded.calls + 1])
     const text = (await cli(["inspect", recorded.session, "--call", "3"], recorded.env)).stdout
-    expect(text).toStartWith(`A scripted session: call 3 of ${recorded.calls}, slot tail`)
+    expect(text).toStartWith(`A scripted session: call 3 of ${recorded.calls}`)
   })
 
   test("one line that says why there is no HUD", async () => {

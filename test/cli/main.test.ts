@@ -31,8 +31,8 @@ describe("--help", () => {
 
 describe("a mistake is one line on stderr and exit code 2", () => {
   const rows: { args: string[]; says: string }[] = [
-    { args: [], says: "no command; expected inspect, replay, report, stats, setup, model" },
-    { args: ["inspekt"], says: 'unknown command "inspekt"; expected inspect, replay, report, stats, setup, model' },
+    { args: [], says: "no command; expected replay, report, stats, status, inspect, doctor" },
+    { args: ["inspekt"], says: 'unknown command "inspekt"; expected replay, report, stats, status, inspect, doctor' },
     { args: ["toString"], says: 'unknown command "toString"' },
     { args: ["--verbose"], says: "unknown option --verbose" },
     { args: ["\u001b[2J"], says: 'unknown command "\\u001b[2J"' },

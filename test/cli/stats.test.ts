@@ -68,7 +68,7 @@ test("one sentence with the bill, and what the figures cover", async () => {
   const [sentence, , covers, unbilled] = stdout.split("\n")
   // 0.8 + 0.6 + 0.1 + 0.11 paid, 0.2 + 0.4 - 0.01 saved
   expect(sentence).toBe(
-    "Your 2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 cost more with it.",
+    "Your 2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it.",
   )
   expect(covers).toBe(
     "Measured from the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.",

@@ -176,7 +176,7 @@ describe("whether the plugin was loaded", () => {
     place: "package" as const,
     version: "0.1.0",
   }
-  const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed] }
+  const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed], own: "opencode-hudfold" }
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
     id,
     directory: "/home/dev",
@@ -253,14 +253,17 @@ describe("plugins that do the same work", () => {
   for (const { entry, name } of rows) {
     test(`${entry} is ${name ?? "none of them"}`, () => {
       const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
-      const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [] })
+      const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [], own: "" })
       expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: remove ${name} from /home/dev/opencode.json`)
     })
   }
 
   test("that are loaded from a folder are moved away", () => {
     const pluginFiles = ["/home/dev/.opencode/plugin/dcp.ts"]
-    const [check] = checkConflicts({ ...config, pluginFiles }, { server: [], ours: [], panel: [], written: [] })
+    const [check] = checkConflicts(
+      { ...config, pluginFiles },
+      { server: [], ours: [], panel: [], written: [], own: "" },
+    )
     expect(check?.fix).toStartWith("keep one: move /home/dev/.opencode/plugin/dcp.ts away, or ")
   })
 })

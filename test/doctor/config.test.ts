@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path"
 import fc from "fast-check"
 import { type Config, JsoncError, parseJsonc, readConfig } from "../../src/doctor/config-files.ts"
 import { checkConfig, readListing } from "../../src/doctor/listing.ts"
-import { npmNameOf } from "../../src/doctor/plugin-list.ts"
+import { npmNameOf, specOf } from "../../src/doctor/plugin-list.ts"
 import { skipInstall } from "../opencode/host.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 
@@ -83,6 +83,21 @@ test("the package name is extracted from a spec", () => {
     "@owner/name",
     "opencode-hudfold",
   ])
+})
+
+test("a checkout is listed by its folder, an installed package by its name", async () => {
+  using folder = temporaryFolder()
+  const copyIn = (...place: string[]) => {
+    const copy = join(folder.path, ...place)
+    mkdirSync(join(copy, "dist"), { recursive: true })
+    writeFileSync(join(copy, "package.json"), '{ "name": "opencode-hudfold", "version": "1.2.3" }')
+    return copy
+  }
+  const checkout = copyIn("code", "hudfold")
+  const installed = copyIn("cache", "opencode-hudfold@latest", "node_modules", "opencode-hudfold")
+  expect(await specOf(join(checkout, "dist", "cli.js"))).toBe(checkout)
+  expect(await specOf(join(installed, "dist", "cli.js"))).toBe("opencode-hudfold")
+  expect(await specOf(join(folder.path, "elsewhere", "cli.js"))).toBe("opencode-hudfold")
 })
 
 /** A home with config files, read from `home/code/project/deep`; the repository is `project`. */

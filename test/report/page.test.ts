@@ -31,8 +31,9 @@ function hostile(): ReportData {
     Object.assign(session, { id: EVIL, title: EVIL, models: [EVIL], names: session.names.map(() => EVIL) })
     session.huds = session.huds.map(() => [0])
     session.hudPieces = [EVIL]
-    for (const fold of session.folds) Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, text: EVIL })
-    for (const cost of session.tools) cost.tool = EVIL
+    for (const fold of session.folds)
+      Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, cut: EVIL, text: EVIL })
+    for (const cost of session.costs) if (cost.tool !== "") cost.tool = EVIL
   }
   for (const pricing of report.pricings) pricing.row = EVIL
   return { ...report, madeBy: EVIL, price: EVIL }
@@ -90,16 +91,16 @@ describe("a session", () => {
   test("shows every series, with folds and compactions", () =>
     opened("long", {}, async (page, { report }) => {
       expect(await page.locator("h2").allInnerTexts()).toEqual([
-        "Context over calls",
+        "Context of each call, in tokens",
         "What was sent with a call",
-        "Cached and fresh",
+        "Cached and fresh, in tokens",
+        "What each kind costs",
         "What each tool costs",
         "Folds",
-        "Saved by day",
         "Where the figures come from",
       ])
       const shares = await drawn(page)
-      expect(shares).toHaveLength(4)
+      expect(shares).toHaveLength(3)
       for (const share of shares) expect(share).toBeGreaterThan(0.01)
       // most pixels of a thin dashed line are blended with the background
       for (const name of ["without", "with", "reported", "mark"])
@@ -111,7 +112,6 @@ describe("a session", () => {
         expect(await coloured(page, at, side)).toBeGreaterThan(10)
         expect(await coloured(page, at, `${side}-light`)).toBeGreaterThan(1000)
       }
-      expect(await coloured(page, 3, "with")).toBeGreaterThan(1000)
       expect(report.sum.compactions.automatic).toBeGreaterThan(0)
     }))
 
@@ -120,7 +120,7 @@ describe("a session", () => {
       expect(await page.locator(".headline").textContent()).toMatch(
         /^This session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/,
       )
-      expect(await page.locator(".tiles dt").allInnerTexts()).toEqual(expect.arrayContaining(["Bill", "Cached"]))
+      expect(await page.locator(".tiles dt").allInnerTexts()).toEqual(expect.arrayContaining(["Whole bill", "Cached"]))
     }))
 
   test("the slider selects any call by keyboard, and the details follow", () =>
@@ -151,6 +151,7 @@ describe("a session", () => {
     opened("long", {}, async (page, { report }) => {
       const [session] = report.sessions
       const items = page.locator("#sent li")
+      await page.locator("#sent > summary").click()
       await page.locator("#call").focus()
       await page.keyboard.press("Home")
       expect(await items.allInnerTexts()).toEqual(["the user's message"])
@@ -162,8 +163,8 @@ describe("a session", () => {
       expect(asked).toBe("the user's message")
       expect(first).toMatch(new RegExp(`^steps ${from}-${to} as a record, \\S+ → \\S+ tokens$`))
       expect(await items.filter({ hasText: "as a record" }).count()).toBe(outline?.records.length ?? 0)
-      expect(await items.last().textContent()).toMatch(new RegExp(`${(outline?.call ?? 0) - 1}(?: as they are|, .+)$`))
-      await page.locator("#sent summary").first().click()
+      expect(await items.last().textContent()).toMatch(new RegExp(`${(outline?.call ?? 0) - 1}, .+$`))
+      await page.locator("#sent li summary").first().click()
       const texts = session?.folds.filter(({ side, step }) => side === "step" && step <= (to ?? 0)) ?? []
       const shown = texts.filter(({ call }) => call === outline?.call).flatMap(({ text }) => text || [])
       expect(await page.locator("#sent pre").first().textContent()).toBe(shown.join("\n"))
@@ -191,14 +192,12 @@ describe("a session", () => {
     opened("long", {}, async (page, { report }) => {
       const tables = page.getByText("These figures as a table")
       await tables.first().click()
-      await tables.last().click()
       await page.getByText(/, and why each was folded/).click()
       const rowsIn = async (box: string) => {
         await page.locator(`${box} .wide`).waitFor()
         return page.locator(`${box} .wide tbody tr`).count()
       }
       expect(await rowsIn("#context ~ figure")).toBe(500)
-      expect(await rowsIn("#days ~ figure")).toBe(3)
       expect(await rowsIn("#folds ~ details")).toBe(report.sessions[0]?.folds.length ?? 0)
       await page.locator("#folds ~ details tbody button").first().click()
       expect(await place(page)).toBe(`call ${report.sessions[0]?.folds[0]?.call} of 500`)
@@ -214,10 +213,29 @@ describe("several sessions", () => {
         "A small one",
         "Nothing yet",
       ])
-      expect(await page.locator(".headline").textContent()).toEndWith("Not in a sum: 1 session without model calls.")
-      expect(await page.locator("#summary .more").textContent()).toContain(`over ${report.sum.calls} calls`)
-      expect(await page.locator("#sessions ~ .wide tbody tr").count()).toBe(3)
-      expect(await coloured(page, 0, "with")).toBeGreaterThan(1000)
+      expect(await page.locator(".headline").textContent()).toStartWith("2 of these 3 sessions cost $")
+      expect(await page.locator(".more").allInnerTexts()).toEqual(["Not in a sum: 1 session without model calls."])
+      expect(await page.locator(".tiles").textContent()).toContain(`in ${report.sum.calls} calls`)
+      expect(await page.locator("#sessions ~ .table tbody tr").count()).toBe(3)
+    }))
+
+  test("are sorted by a click on a heading, and added up by project, model, day and month", () =>
+    opened("several", {}, async (page) => {
+      const titles = () => page.locator("#sessions ~ .table tbody th").allInnerTexts()
+      const heading = (name: string) =>
+        page.locator("#sessions ~ .table").getByRole("button", { name: new RegExp(`^${name}`) })
+      await heading("saved").click()
+      expect(await titles()).toEqual(["Prices at the checkout", "A small one", "Nothing yet"])
+      await heading("begun").click()
+      await heading("begun").click()
+      expect((await titles()).at(-1)).not.toBe("Nothing yet")
+      const rows = async (by: string) => {
+        await page.selectOption("#group", by)
+        return page.locator(".groups tbody th").allInnerTexts()
+      }
+      expect(await rows("project")).toEqual(["shop"])
+      expect(await rows("month")).toEqual(["2026-11", "unknown"])
+      expect(await page.locator(".groups tbody tr").first().textContent()).toMatch(/\$[\d.]+-\d+%\$[\d.]+\$[\d.]+2$/)
     }))
 
   test("one of them is chosen from the list or by its name", () =>
@@ -245,7 +263,7 @@ describe("foreign text", () => {
       expect(await page.locator("#sent pre").first().textContent()).toContain(EVIL)
       await page.getByText(/, and why each was folded/).click()
       await page.locator("#folds ~ details .wide").waitFor()
-      for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .wide th[scope=row]"])
+      for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .table th[scope=row]"])
         expect(await page.locator(place).first().textContent()).toBe(EVIL)
       expect(await page.title()).toBe("2 sessions · hudfold report")
       expect(await owned(page)).toBeUndefined()
@@ -303,6 +321,35 @@ describe("for every reader", () => {
       for (const share of await drawn(page)) expect(share).toBeGreaterThan(0.01)
     }),
   )
+
+  test("a table that is too wide for a phone scrolls, says so, and keeps its names in view", () =>
+    opened("several", { viewport: { width: 400, height: 800 } }, async (page) => {
+      const table = page.locator("#sessions ~ .table")
+      const hint = () => table.locator("p").evaluate((one) => getComputedStyle(one, "::after").content)
+      expect(await hint()).toContain("scroll sideways")
+      const name = table.locator("tbody th").first()
+      const [before] = [await name.boundingBox()]
+      await table.locator(".wide").evaluate((box) => box.scrollTo(200, 0))
+      expect((await name.boundingBox())?.x).toBe(before?.x ?? -1)
+      await page.setViewportSize({ width: 1300, height: 800 })
+      await page.waitForFunction(() => !document.querySelector("#sessions ~ .scrolls"))
+      expect(await hint()).toBe("none")
+    }))
+
+  test("on paper it leaves out the controls, and is white and as wide as the paper whatever the screen", () =>
+    opened("long", { colorScheme: "dark" }, async (page) => {
+      await page.evaluate(() => dispatchEvent(new Event("beforeprint")))
+      await page.emulateMedia({ media: "print" })
+      await page.setViewportSize({ width: 718, height: 1000 })
+      expect(await page.locator("button:visible, select:visible, input:visible, summary:visible").count()).toBe(0)
+      expect(await page.locator("#place").textContent()).toBe("call 500 of 500")
+      expect(await background(page)).toBe("rgb(255, 255, 255)")
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
+      expect(await coloured(page, 0, "with")).toBeGreaterThan(20)
+      await page.emulateMedia({ media: "screen" })
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")))
+      expect(await background(page)).toBe("rgb(20, 23, 28)")
+    }))
 
   test("the charts follow the window's width", () =>
     opened("long", {}, async (page) => {

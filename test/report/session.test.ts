@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import { savedCost } from "../../src/replay/sum.ts"
 import { packReport, unpackReport } from "../../src/report/packed.ts"
-import { hudOf, sumToolCosts } from "../../src/report/report.ts"
+import { hudOf, type SessionReport, sumCosts } from "../../src/report/report.ts"
 import { conversationWords } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
@@ -117,22 +118,66 @@ test("the HUD of a call is the one that is sent with it", () => {
   expect(new Set(long.hudPieces).size).toBe(long.hudPieces.length)
 })
 
-describe("what a tool costs", () => {
-  test("is its arguments and outputs once, and again for every request that carries them", () => {
-    const session = new SessionBuilder().user("go")
-    session.assistant([read("src/a.ts", "x".repeat(4000))])
-    session.assistant([bash("make")]).assistant([])
-    const { tools } = sessionOf({ messages: session.messages })
-    const [first, second] = tools
-    expect(tools.map(({ tool, calls }) => [tool, calls])).toEqual([
-      ["read", 1],
-      ["bash", 1],
+/** The recorded requests at four characters a token and OpenAI's prices, whose cache finds all that was sent before. */
+function costsByHand(messages: readonly HostMessage[]): Map<string, number> {
+  const kinds: Record<string, string> = { read: "read", bash: "command", grep: "search", edit: "edit" }
+  const sums = new Map<string, number>()
+  const sent: { kind: string; tokens: number; cost: number }[] = []
+  for (const { info, parts } of messages) {
+    if (info.role === "assistant") {
+      for (const one of sent) {
+        sums.set(one.kind, (sums.get(one.kind) ?? 0) + one.tokens * one.cost)
+        one.cost = 0.1
+      }
+    }
+    const add = (kind: string, text: string) => sent.push({ kind, tokens: Math.ceil(text.length / 4), cost: 1 })
+    for (const part of parts as { type: string; text: string; tool: string; callID: string; state: never }[]) {
+      if (part.type === "text") add(info.role === "user" ? "user" : "text", `${info.role}${part.text}`)
+      if (part.type === "reasoning") add("reasoning", `reasoning${part.text}`)
+      if (part.type !== "tool") continue
+      const { input, output } = part.state as { input: unknown; output: string }
+      add(kinds[part.tool] ?? "", `call ${part.callID} ${part.tool}${JSON.stringify(input)}`)
+      add(kinds[part.tool] ?? "", `result ${part.callID}${output}`)
+    }
+  }
+  return sums
+}
+
+describe("what each kind costs", () => {
+  const sums = (session: SessionReport, side: "without" | "with") =>
+    session.costs.reduce((total, cost) => total + cost[side], 0)
+
+  test("is what the recorded requests come to by the test's own arithmetic", () => {
+    const session = new SessionBuilder("ses_1", { providerID: "openai", modelID: "gpt-5.4" }).user("go on with it")
+    session.assistant([{ type: "reasoning", text: "where is it? ".repeat(40) }, read("src/a.ts", "x".repeat(4000))])
+    session.assistant([{ type: "text", text: "I look for it. ".repeat(30) }, bash("make", "made\n".repeat(300))])
+    session.assistant([
+      tool("grep", { pattern: "it" }, "src/a.ts:1: it\n".repeat(100)),
+      read("src/b.ts", "y".repeat(800)),
     ])
-    expect(first?.outputTokens).toBeGreaterThan(1000)
-    // two requests follow, neither with folds
-    expect(first?.withoutTokens).toBe(2 * ((first?.inputTokens ?? 0) + (first?.outputTokens ?? 0)))
-    expect(first?.withTokens).toBe(first?.withoutTokens ?? 0)
-    expect(second?.withoutTokens).toBe((second?.inputTokens ?? 0) + (second?.outputTokens ?? 0))
+    session
+      .user("and now the other")
+      .assistant([edit("src/a.ts")])
+      .assistant([])
+    const byHand = costsByHand(session.messages)
+    const { costs } = sessionOf({ messages: session.messages })
+    const kinds = sumCosts(costs, "kind").filter(({ kind }) => kind !== "hudfold")
+    expect(kinds.map(({ kind }) => kind).sort()).toEqual([...byHand.keys()].sort() as (typeof kinds)[number]["kind"][])
+    // texts are cut into tokens and costs into whole ones
+    for (const { kind, without } of kinds) expect(Math.abs(without - (byHand.get(kind) ?? 0))).toBeLessThan(2)
+    expect(sumCosts(costs, "tool").map(({ tool, calls }) => [tool, calls])).toEqual([
+      ["read", 2],
+      ["bash", 1],
+      ["grep", 1],
+      ["edit", 1],
+    ])
+  })
+
+  test("adds up to what the conversation costs, with the plugin and without", () => {
+    // each of the costs is rounded
+    for (const side of ["without", "with"] as const)
+      expect(Math.abs(sums(long, side) - long.replay[side].cost)).toBeLessThan(long.costs.length)
+    expect(sumCosts(long.costs, "kind").find(({ kind }) => kind === "hudfold")).toMatchObject({ without: 0, tool: "" })
   })
 
   test("counts the output as it was new, even if OpenCode pruned it later", () => {
@@ -140,16 +185,18 @@ describe("what a tool costs", () => {
     const session = new SessionBuilder().user("go").assistant([part]).assistant([]).assistant([])
     const state = { ...part.state, time: { start: 0, end: 0, compacted: session.timeOf(3) - 1 } }
     Object.assign(session.messages[1]?.parts.find(({ type }) => type === "tool") ?? {}, { state })
-    const [cost] = sessionOf({ messages: session.messages }).tools
+    const cost = sessionOf({ messages: session.messages }).costs.find(({ tool }) => tool === "read")
     expect(cost?.outputTokens).toBeGreaterThan(1000)
-    expect(cost?.withoutTokens).toBeLessThan(1.5 * (cost?.outputTokens ?? 0))
+    expect(cost?.without).toBeLessThan(1.5 * (cost?.outputTokens ?? 0))
   })
 
-  test("is lower with the plugin if outputs are folded", () => {
-    const cost = long.tools.find(({ tool }) => tool === "read")
-    expect(cost?.withTokens).toBeLessThan((2 / 3) * (cost?.withoutTokens ?? 0))
-    const [doubled] = sumToolCosts([long.tools, long.tools])
-    expect(doubled?.withTokens).toBe(2 * (long.tools[0]?.withTokens ?? 0))
+  test("is lower with the plugin if steps are folded, and its own text costs instead", () => {
+    const of = (kind: string) => sumCosts(long.costs, "kind").find((cost) => cost.kind === kind)
+    expect(of("read")?.with).toBeLessThan((2 / 3) * (of("read")?.without ?? 0))
+    expect(of("hudfold")?.with).toBeGreaterThan(0)
+    expect(of("user")?.with).toBeGreaterThan(0.9 * (of("user")?.without ?? 0))
+    const doubled = sumCosts([...long.costs, ...long.costs], "tool").find(({ tool }) => tool === "read")
+    expect(doubled?.with).toBe(2 * (of("read")?.with ?? 0))
   })
 })
 

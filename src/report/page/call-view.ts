@@ -3,8 +3,11 @@
 
 import { amount, finePercent, plural, stepsAndOutputs } from "../../text/format.ts"
 import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
-import { REASONS, signed } from "../words.ts"
+import { money, REASONS, signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
+
+/** Listed before the rest has to be opened. */
+const MAX_FOLDS = 6
 
 export type CallView = { element: HTMLElement; show(call: number): void }
 
@@ -24,7 +27,9 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   const hud = el("pre", { id: "hud", role: "region", "aria-label": "HUD of this call" })
   const folded = el("div", { id: "folded" })
   const tools = el("div", { id: "tools" })
-  const sent = el("div", { id: "sent" })
+  const items = el("ol", {})
+  const itemCount = el("summary", {})
+  const sent = el("details", { id: "sent" }, itemCount, items)
 
   function show(call: number): void {
     now = call
@@ -45,8 +50,8 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     hud.replaceChildren(
       ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
     )
-    const foldItems = here.map(({ side, step, what, because, reason, tokens, id }) => {
-      const words = ` ${id}, ${amount(tokens)} tokens, ${REASONS[reason]}: `
+    const foldItems = here.map(({ side, step, what, because, tokens }) => {
+      const words = `, ${amount(tokens)} tokens: `
       return el(
         "li",
         {},
@@ -58,12 +63,14 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     })
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
-      el("ul", {}, ...foldItems),
+      ...(here[0] ? [el("p", { class: "faint" }, `${REASONS[here[0].reason]}: ${here[0].cut}`)] : []),
+      el("ul", {}, ...foldItems.slice(0, MAX_FOLDS)),
+      ...(here.length > MAX_FOLDS
+        ? [details(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]
+        : []),
     )
-    sent.replaceChildren(
-      el("h3", {}, "The request, as it is sent"),
-      el("ol", {}, ...requestItems(session, call).map((item) => el("li", {}, item))),
-    )
+    items.replaceChildren(...requestItems(session, call).map((item) => el("li", {}, item)))
+    itemCount.textContent = `The request as it is sent with hudfold, ${plural(items.childElementCount, "item")}`
     const toolItems = (used[at] ?? []).map((place) => {
       const name = names[place < 0 ? ~place : place] ?? ""
       return el("li", {}, el("code", {}, name), place < 0 ? " failed" : undefined)
@@ -81,13 +88,19 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     const compacted = compactions.find(([call]) => call === at + 1)
     return [
       ["time", startMs > 0 ? new Date(startMs + (calls.seconds[at] ?? 0) * 1000).toLocaleString() : "unknown"],
-      ["without", sized(without, calls.withoutCached[at] ?? 0)],
-      ["with", sized(sent, calls.withCached[at] ?? 0)],
+      ["without hudfold", sized(without, calls.withoutCached[at] ?? 0)],
+      ["with hudfold", sized(sent, calls.withCached[at] ?? 0)],
       ...(reported == null ? [] : [["reported", sized(reported, calls.reportedCached[at] ?? 0)] as [string, string]]),
-      ["saved here", `${signed(calls.saved[at] ?? 0)} fresh tokens' worth`],
+      ["saved here", savedAt(at)],
       ["HUD", `${calls.hudTokens[at] ?? 0} tokens`],
       ...(compacted ? [["afterwards", COMPACTED[compacted[1]]] as [string, string]] : []),
     ]
+  }
+
+  function savedAt(at: number): string {
+    const usd = calls.savedMicroUsd?.[at]
+    if (usd !== undefined) return money(usd / 1e6)
+    return `${signed(calls.saved[at] ?? 0)} tokens at the fresh price`
   }
 
   const element = el(
@@ -104,8 +117,8 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     hud,
     el("p", { class: "faint" }, "The HUD of this call. Highlighted lines are new since the previous call."),
     facts,
-    sent,
     el("div", { class: "columns" }, folded, tools),
+    sent,
   )
   return { element, show }
 }
@@ -154,7 +167,7 @@ function recordItem(range: string, run: readonly ReportedFold[]): HTMLElement {
 }
 
 function keptItem(range: string, outputs: readonly ReportedFold[]): Node | string {
-  if (outputs.length === 0) return `${range} as they are`
+  if (outputs.length === 0) return `${range}, verbatim`
   const lines = outputs.map(({ step, what, text }) => `step ${step} ${what}\n  ${text}`).join("\n")
   return details(`${range}, ${plural(outputs.length, "output")} as digest lines`, () => el("pre", {}, lines))
 }
@@ -162,7 +175,7 @@ function keptItem(range: string, outputs: readonly ReportedFold[]): Node | strin
 const COMPACTED = {
   asked: "compacted by the user",
   automatic: "compacted by OpenCode",
-  avoided: "compacted by OpenCode; with the plugin it would not have been due yet",
+  avoided: "compacted by OpenCode; with hudfold it would not have been due yet",
 }
 
 function sized(tokens: number, cached: number): string {

@@ -3,7 +3,7 @@
 
 import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
-import { amount, stepsAndOutputs } from "../../text/format.ts"
+import { amount, plural, stepsAndOutputs } from "../../text/format.ts"
 import type { SessionReport } from "../report.ts"
 import { REASONS } from "../words.ts"
 import { type Colour, colour, el } from "./dom.ts"
@@ -32,15 +32,17 @@ const CACHE_HEIGHT = 190
 /** Space below the lines for the marks of the folds, as a share of the height. */
 const LANE = 0.18
 
+const REPORTED = "reported by the provider: the whole request, with system prompt and tools"
+
 /** The context with and without the plugin, and as reported, with folds and compactions. */
 export function contextChart(box: HTMLElement, session: SessionReport, choose: (call: number) => void): Chart {
   const { calls } = session
   const lines: ChartLine[] = [
-    { label: "without", values: calls.without, stroke: "without", width: 2 },
-    { label: "with the plugin", values: calls.with, stroke: "with", width: 2 },
+    { label: "without hudfold: the conversation, estimated", values: calls.without, stroke: "without", width: 2 },
+    { label: "with hudfold: the same, with records and folds", values: calls.with, stroke: "with", width: 2 },
   ]
   if (calls.reported.some((tokens) => tokens !== null))
-    lines.push({ label: "reported", values: calls.reported, stroke: "reported", width: 1, dash: [3, 3] })
+    lines.push({ label: REPORTED, values: calls.reported, stroke: "reported", width: 1, dash: [3, 3] })
   return plot(box, session, lines, choose, { height: CONTEXT_HEIGHT, hasMarks: true })
 }
 
@@ -202,22 +204,8 @@ function drawMark(ctx: CanvasRenderingContext2D, reason: Reason, x: number, y: n
   else ctx.fill()
 }
 
-/** What the lines are, and the key to the marks. */
-export function linesAndMarks(session: SessionReport): HTMLElement {
-  const lines: readonly (readonly [name: string, words: string])[] = [
-    ["without", "without hudfold: the conversation, estimated"],
-    ["with", "with hudfold: the same, with records and folds"],
-    ...(session.calls.reported.some((tokens) => tokens !== null)
-      ? [["reported", "reported by the provider: the whole request, with system prompt and tools"] as const]
-      : []),
-  ]
-  const items = lines.map(([name, words]) =>
-    el("li", {}, el("span", { class: `sign line-${name}`, "aria-hidden": "true" }, "━"), ` ${words}`),
-  )
-  return el("div", {}, el("ul", { class: "key" }, ...items), markKey(session))
-}
-
-function markKey({ folds, compactions }: SessionReport): HTMLElement {
+/** The key to the marks. */
+export function markKey({ folds, compactions }: SessionReport): HTMLElement {
   const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
     const made = folds.filter((fold) => fold.reason === reason)
     const steps = made.filter(({ side }) => side === "step").length
@@ -234,5 +222,5 @@ function markKey({ folds, compactions }: SessionReport): HTMLElement {
 
 function compacted(compactions: SessionReport["compactions"]): string {
   const avoided = compactions.filter(([, kind]) => kind === "avoided").length
-  return `${compactions.length} compacted${avoided > 0 ? `, ${avoided} avoided` : ""}`
+  return `${plural(compactions.length, "compaction")}${avoided > 0 ? `, ${avoided} avoided` : ""}`
 }

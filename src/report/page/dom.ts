@@ -32,7 +32,7 @@ export type Column<Row> = {
   cell(row: Row): Child
 }
 
-/** A table in a box that scrolls on its own if it is too wide. */
+/** A table in a box that scrolls on its own if it is too wide. The caption stays outside, where it is never cut. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): HTMLElement {
   const align = ({ isNumber }: Column<Row>) => (isNumber ? { class: "number" } : {})
   const heads = columns.map((column) =>
@@ -70,11 +70,12 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
     const falls = typeof by(rows[0] as Row) === "number" ? sign > 0 : sign < 0
     heads[columns.indexOf(column)]?.setAttribute("aria-sort", falls ? "descending" : "ascending")
   }
-  const made = el("table", {}, el("caption", {}, caption), el("thead", {}, head), body)
+  const made = el("table", {}, el("thead", {}, head), body)
   // a box that scrolls must be reachable by keyboard
   const box = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, made)
-  new ResizeObserver(() => box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth)).observe(box)
-  return box
+  const whole = el("div", { class: "table" }, el("p", { class: "faint" }, caption), box)
+  new ResizeObserver(() => whole.classList.toggle("scrolls", box.scrollWidth > box.clientWidth)).observe(box)
+  return whole
 }
 
 /** Content that is created when the reader opens it. */

@@ -2,21 +2,13 @@
 
 import "./locale.ts"
 import { type PackedReport, unpackReport } from "../packed.ts"
-import { type SessionReport, sumToolCosts } from "../report.ts"
+import type { SessionReport } from "../report.ts"
 import { conversationWords, foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
-import { type Chart, cacheChart, contextChart, linesAndMarks } from "./charts.ts"
-import { daysChart, daysOf } from "./days.ts"
+import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { el, folded, section, themeButton } from "./dom.ts"
 import { sourcesSection, summary } from "./summary.ts"
-import {
-  groupsView,
-  renderCallTable,
-  renderDayTable,
-  renderFoldTable,
-  renderSessionTable,
-  renderToolTable,
-} from "./tables.ts"
+import { groupsView, renderCallTable, renderCosts, renderFoldTable, renderSessionTable } from "./tables.ts"
 
 const report = unpackReport(JSON.parse(document.getElementById("data")?.textContent ?? "") as PackedReport)
 const { sessions } = report
@@ -25,6 +17,7 @@ const { sessions } = report
 let shown: "all" | number = sessions.length === 1 ? 0 : "all"
 let call = 1
 let charts: Chart[] = []
+let chartsOf: () => Chart[] = () => []
 
 const main = el("main", { tabindex: -1 })
 const chooser = el(
@@ -41,13 +34,21 @@ document.body.append(
     {},
     el("h1", {}, "hudfold report"),
     sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined,
-    themeButton(draw),
+    themeButton(drawCharts),
   ),
   main,
 )
 new ResizeObserver(() => {
   for (const chart of charts) chart.resize()
 }).observe(main)
+for (const [event, isPaper] of [
+  ["beforeprint", true],
+  ["afterprint", false],
+] as const)
+  addEventListener(event, () => {
+    document.documentElement.classList.toggle("paper", isPaper)
+    drawCharts()
+  })
 show(shown)
 
 function show(which: "all" | number): void {
@@ -58,15 +59,21 @@ function show(which: "all" | number): void {
   draw()
 }
 
-/** Draws everything again, since charts take their colours when they are created. */
 function draw(): void {
-  for (const chart of charts) chart.destroy()
-  charts = []
+  chartsOf = () => []
   const session = shown === "all" ? undefined : sessions[shown]
   main.replaceChildren()
   if (session) drawSession(session)
   else drawAll()
   main.append(sourcesSection(report))
+  drawCharts()
+}
+
+/** Charts take their colours when they are made. */
+function drawCharts(): void {
+  for (const chart of charts) chart.destroy()
+  charts = chartsOf()
+  for (const chart of charts) chart.look(call)
 }
 
 function drawAll(): void {
@@ -79,8 +86,7 @@ function drawAll(): void {
   main.append(summary(replays, report.sum, report.whose))
   main.append(section("groups", "By project, model, day and month", groupsView(sessions)))
   main.append(section("sessions", "Sessions", table))
-  drawDays(sessions)
-  drawTools(sessions)
+  drawCosts(sessions)
 }
 
 function drawSession(session: SessionReport): void {
@@ -99,51 +105,44 @@ function drawSession(session: SessionReport): void {
   }
   const context = chartBox(`Context over ${replay.calls} calls. ${conversationWords(replay).join("; ")}`)
   const without = chartBox("Cached and fresh tokens of each request, as recorded")
-  const sent = chartBox("Cached and fresh tokens of each request, with the plugin")
-  const contextFigure = figure(context, () => renderCallTable(session), linesAndMarks(session))
+  const sent = chartBox("Cached and fresh tokens of each request, with hudfold")
+  context.classList.add("lines")
+  const contextFigure = figure(context, () => renderCallTable(session), markKey(session))
   main.append(
-    section("context", "Context over calls", contextFigure),
+    section("context", "Context of each call, in tokens", contextFigure),
     section("looked", "What was sent with a call", view.element),
     section(
       "cache",
-      "Cached and fresh",
+      "Cached and fresh, in tokens",
       el(
         "div",
         { class: "columns" },
-        el("figure", {}, el("figcaption", {}, "Without the plugin"), without),
-        el("figure", {}, el("figcaption", {}, "With the plugin"), sent),
+        el("figure", {}, el("figcaption", {}, "Without hudfold"), without),
+        el("figure", {}, el("figcaption", {}, "With hudfold"), sent),
       ),
     ),
   )
-  drawTools([session])
+  drawCosts([session])
   const goTo = (number: number) => {
     choose(number)
     document.getElementById("call")?.focus()
   }
   const folds = folded(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
   if (session.folds.length > 0) main.append(section("folds", "Folds", folds))
-  drawDays([session])
-  charts.push(
+  chartsOf = () => [
     contextChart(context, session, choose),
     cacheChart(without, session, "without", choose),
     cacheChart(sent, session, "with", choose),
-  )
-  choose(call)
+  ]
+  view.show(call)
 }
 
-function drawTools(of: readonly SessionReport[]): void {
-  const costs = sumToolCosts(of.map(({ tools }) => tools))
-  if (costs.length > 0) main.append(section("tools-cost", "What each tool costs", renderToolTable(costs)))
-}
-
-function drawDays(of: readonly SessionReport[]): void {
-  const days = daysOf(of)
-  // for a single day the headline says it all
-  if (days.length < 2) return
-  const box = chartBox(`Saved by day, on ${days.length} days`)
-  const chart = figure(box, () => renderDayTable(days))
-  main.append(section("days", "Saved by day", chart))
-  charts.push(daysChart(box, days))
+function drawCosts(of: readonly SessionReport[]): void {
+  const costs = of.flatMap(({ costs }) => costs)
+  if (costs.length === 0) return
+  main.append(section("kinds", "What each kind costs", renderCosts(costs, "kind")))
+  if (costs.some(({ tool }) => tool !== ""))
+    main.append(section("tools-cost", "What each tool costs", renderCosts(costs, "tool")))
 }
 
 /** A chart, and its figures as a table for readers who cannot see it. */

@@ -1,49 +1,74 @@
-// The report's figures as tables: tools, folds, sessions, days, and the data of each chart for readers who cannot see it.
+// The report's figures as tables: sessions and their sums, kinds and tools, folds, and the data of each chart for readers who cannot see it.
 
-import { billChange, paidOf, sumPaid } from "../../replay/paid.ts"
+import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { amount } from "../../text/format.ts"
-import type { SessionReport, ToolCost } from "../report.ts"
-import { billWords, signedPercent } from "../sentence.ts"
-import { money, per100, REASONS, signed } from "../words.ts"
-import { type Day, dayName } from "./days.ts"
+import { amount, finePercent } from "../../text/format.ts"
+import { type ContentCost, type SessionReport, sumCosts } from "../report.ts"
+import { signedPercent } from "../sentence.ts"
+import { money, REASONS, signed, UNBILLED } from "../words.ts"
 import { button, type Column, el, table } from "./dom.ts"
 
-/** With a bar each for the tokens sent without and with the plugin. */
-export function renderToolTable(tools: readonly ToolCost[]): HTMLElement {
-  const most = Math.max(1, ...tools.map(({ withoutTokens }) => withoutTokens))
-  return table<ToolCost>(
-    "Tokens of each tool's calls and outputs: when they were new, and over all requests that carried them",
+/** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
+export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"): HTMLElement {
+  const whole = costs.reduce((sum, cost) => sum + cost.without, 0)
+  const rows = sumCosts(costs, by).filter((row) => row.calls > 0 || (row.without + row.with) / whole >= MIN_SHARE)
+  const most = Math.max(1, ...rows.flatMap((row) => [row.without, row.with]))
+  const share = (cost: number) => finePercent(cost / whole)
+  const count = (tokens: number) => (tokens === 0 ? "–" : amount(tokens))
+  return table<ContentCost>(
+    "Shares of what the conversation cost without hudfold, over all requests; arguments and outputs in tokens, counted once",
     [
-      { head: "tool", cell: ({ tool }) => tool },
-      { head: "calls", isNumber: true, cell: ({ calls }) => `${calls}` },
-      { head: "arguments", isNumber: true, cell: ({ inputTokens }) => amount(inputTokens) },
-      { head: "outputs", isNumber: true, cell: ({ outputTokens }) => amount(outputTokens) },
-      { head: "sent without", isNumber: true, cell: ({ withoutTokens }) => amount(withoutTokens) },
-      { head: "sent with", isNumber: true, cell: ({ withTokens }) => amount(withTokens) },
-      {
-        head: "",
-        cell: ({ withoutTokens, withTokens }) =>
-          el(
-            "span",
-            { class: "bars", "aria-hidden": "true" },
-            bar("without", withoutTokens, most),
-            bar("with", withTokens, most),
-          ),
-      },
+      { head: by, cell: (row) => (by === "tool" ? row.tool : KINDS[row.kind]) },
+      { head: "without hudfold", isNumber: true, cell: (row) => share(row.without) },
+      { head: "with hudfold", isNumber: true, cell: (row) => share(row.with) },
+      { head: "", cell: (row) => bars(row.without, row.with, most) },
+      { head: "calls", isNumber: true, cell: ({ calls }) => count(calls) },
+      { head: "arguments", isNumber: true, cell: ({ inputTokens }) => count(inputTokens) },
+      { head: "outputs", isNumber: true, cell: ({ outputTokens }) => count(outputTokens) },
     ],
-    tools,
+    rows,
   )
 }
 
+/** What is less, and no tool, is in no row. */
+const MIN_SHARE = 0.001
+
+const KINDS: Record<ContentCost["kind"], string> = {
+  read: "reading files",
+  edit: "edits",
+  write: "writing files",
+  patch: "patches",
+  command: "commands",
+  search: "searches",
+  list: "listings",
+  web: "web pages",
+  task: "subagents",
+  todo: "todo lists",
+  skill: "skills",
+  question: "questions",
+  other: "other tools",
+  user: "the user's messages",
+  text: "the agent's texts",
+  reasoning: "the agent's reasoning",
+  hudfold: "hudfold's records and HUDs",
+}
+
+/** A bar each for what something costs without the plugin and with it. */
+function bars(without: number, sent: number, most: number): HTMLElement | undefined {
+  if (without + sent === 0) return undefined
+  return el("span", { class: "bars", "aria-hidden": "true" }, bar("without", without, most), bar("with", sent, most))
+}
+
 /** The content security policy blocks `style` attributes, but not properties set by a script. */
-function bar(side: "with" | "without", tokens: number, most: number): HTMLElement {
+function bar(side: "with" | "without", cost: number, most: number): HTMLElement {
   const made = el("span", { class: side })
-  made.style.width = `${(100 * tokens) / most}%`
+  made.style.width = `${(100 * cost) / most}%`
   return made
 }
 
 export function renderFoldTable({ folds }: SessionReport, choose: (call: number) => void): HTMLElement {
+  // why a request was folded is said once, not at each of what was folded in it
+  const firsts = new Set(folds.filter(({ call }, at) => call !== folds[at - 1]?.call))
   return table(
     "What was folded, in the order of folding",
     [
@@ -57,7 +82,10 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
       { head: "what", cell: ({ what }) => el("code", {}, what) },
       { head: "tokens", isNumber: true, cell: ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}` },
       { head: "purpose", cell: ({ reason }) => REASONS[reason] },
-      { head: "why", cell: ({ because }) => because },
+      {
+        head: "why",
+        cell: (fold) => (firsts.has(fold) && fold.cut !== "" ? `${fold.because}; ${fold.cut}` : fold.because),
+      },
     ],
     folds,
   )
@@ -72,9 +100,9 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
     "Tokens of each call's request",
     [
       { head: "call", isNumber: true, cell: (call) => `${call}` },
-      { head: "without", isNumber: true, cell: at(calls.without) },
+      { head: "without hudfold", isNumber: true, cell: at(calls.without) },
       { head: "of which cached", isNumber: true, cell: at(calls.withoutCached) },
-      { head: "with", isNumber: true, cell: at(calls.with) },
+      { head: "with hudfold", isNumber: true, cell: at(calls.with) },
       { head: "of which cached", isNumber: true, cell: at(calls.withCached) },
       { head: "HUD", isNumber: true, cell: at(calls.hudTokens) },
       { head: "reported", isNumber: true, cell: at(calls.reported) },
@@ -84,42 +112,19 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
   )
 }
 
-export function renderDayTable(days: readonly Day[]): HTMLElement {
-  const hasMoney = days.some(({ usd }) => usd !== undefined)
-  return table(
-    "Saved by day, in fresh input tokens",
-    [
-      { head: "day", cell: dayName },
-      { head: "calls", isNumber: true, cell: ({ calls }) => `${calls}` },
-      { head: "saved", isNumber: true, cell: ({ saved }) => signed(saved) },
-      ...(hasMoney
-        ? [{ head: "money", isNumber: true, cell: ({ usd }: Day) => (usd === undefined ? "–" : money(usd)) }]
-        : []),
-    ],
-    days,
-  )
-}
-
 type Numbered = readonly [session: SessionReport, place: number]
 
 export function renderSessionTable(sessions: readonly SessionReport[], open: (place: number) => void): HTMLElement {
-  const change = ([{ replay }]: Numbered) => {
-    const bill = paidOf(replay)
-    return typeof bill === "string" ? Number.NEGATIVE_INFINITY : -billChange(bill)
-  }
-  const saved = ([{ replay }]: Numbered) => {
-    const bill = paidOf(replay)
-    if (typeof bill === "string") return Number.NEGATIVE_INFINITY
-    return (bill.without.usd ?? bill.without.cost) - (bill.with.usd ?? bill.with.cost)
-  }
+  const hasRun = sessions.some(({ replay }) => replay.ran)
   return table<Numbered>(
-    "The sessions; a click on a heading sorts them",
+    `A click on a heading sorts${unitNote(sessions.map(({ replay }) => replay))}`,
     [
       {
         head: "session",
         cell: ([{ title }, place]) => button(title, () => open(place), { class: "link" }),
         by: ([{ title }]) => title,
       },
+      ...billColumns<Numbered>(([{ replay }]) => [replay]),
       {
         head: "begun",
         cell: ([{ startMs }]) => (startMs > 0 ? new Date(startMs).toLocaleDateString() : "–"),
@@ -128,52 +133,85 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
       { head: "project", cell: ([{ project }]) => project || "–", by: ([{ project }]) => project },
       { head: "model", cell: ([{ models }]) => models.join(", ") || "–", by: ([{ models }]) => models.join(", ") },
       { head: "calls", isNumber: true, cell: ([{ replay }]) => `${replay.calls}`, by: ([{ replay }]) => replay.calls },
-      {
-        head: "was run",
-        cell: ([{ replay }]) => (replay.ran ? "with hudfold" : "without"),
-        by: ([{ replay }]) => (replay.ran ? "a" : "b"),
-      },
-      ...billColumns<Numbered>(([{ replay }]) => [replay]),
-      { head: "saved", isNumber: true, cell: (row) => savedWords(row[0].replay), by: saved },
-      { head: "change", isNumber: true, cell: ([{ replay }]) => changeWords([replay]), by: change },
-      {
-        head: "largest request",
-        isNumber: true,
-        cell: ([{ replay }]) => `${amount(replay.without.peakTokens)} → ${amount(replay.with.peakTokens)}`,
-        by: ([{ replay }]) => replay.without.peakTokens,
-      },
-      { head: "recalls per 100", isNumber: true, cell: ([{ replay }]) => per100(replay) },
+      ...(hasRun
+        ? [
+            {
+              head: "hudfold ran",
+              cell: ([{ replay }]: Numbered) => (replay.ran ? "yes" : "no"),
+              by: ([{ replay }]: Numbered) => (replay.ran ? 1 : 0),
+            },
+          ]
+        : []),
     ],
     sessions.map((session, place) => [session, place] as const),
   )
 }
 
-const billsOf = (replays: readonly Replay[]) => replays.map(paidOf).filter((bill) => typeof bill === "object")
+type Bill = Pick<Paid, "without" | "with">
 
-/** The whole bill of each row's sessions, without and with the plugin. */
-function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Row>[] {
-  return (["without", "with"] as const).map((side) => ({
-    head: `bill ${side}`,
-    isNumber: true,
-    cell(row) {
-      const bills = billsOf(replaysOf(row))
-      return bills.length > 0 ? billWords(sumPaid(bills)[side]) : "–"
-    },
-  }))
+/** Undefined if no session has one. */
+function billOf(replays: readonly Replay[]): Bill | undefined {
+  const bills = replays.map(paidOf).filter((bill) => typeof bill === "object")
+  return bills.length > 0 ? sumPaid(bills) : undefined
 }
 
-function savedWords(replay: Replay): string {
-  const bill = paidOf(replay)
-  if (typeof bill === "string") return bill === "requests" ? "by requests" : "–"
-  const { without, with: sent } = bill
+const savedCostOf = ({ without, with: sent }: Bill) => without.cost - sent.cost
+
+/** What is saved of the whole bill of each row's sessions, and the bill. Sorted in fresh tokens: not every row has a price. */
+function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Row>[] {
+  const column = (head: string, words: (bill: Bill) => string, figure: (bill: Bill) => number): Column<Row> => ({
+    ...{ head, isNumber: true },
+    cell(row) {
+      const bill = billOf(replaysOf(row))
+      return bill ? words(bill) : head === "bill without" ? unbilledWords(replaysOf(row)) : "–"
+    },
+    by(row) {
+      const bill = billOf(replaysOf(row))
+      return bill ? figure(bill) : Number.NEGATIVE_INFINITY
+    },
+  })
+  return [
+    column("saved", savedWords, savedCostOf),
+    column(
+      "change",
+      (bill) => signedPercent(billChange(bill)),
+      (bill) => -billChange(bill),
+    ),
+    column(
+      "bill without",
+      (bill) => costWords(bill.without),
+      (bill) => bill.without.cost,
+    ),
+    column(
+      "bill with",
+      (bill) => costWords(bill.with),
+      (bill) => bill.with.cost,
+    ),
+  ]
+}
+
+/** Why there is no bill; "–" if that differs between the sessions. */
+function unbilledWords(replays: readonly Replay[]): string {
+  const words = new Set(replays.map(paidOf).flatMap((why) => (typeof why === "string" ? [UNBILLED[why]] : [])))
+  return words.size === 1 ? [...words].join() : "–"
+}
+
+/** In money, or in fresh input tokens, which the caption says. */
+function costWords({ cost, usd }: Cost): string {
+  return usd === undefined ? amount(cost) : money(usd)
+}
+
+function savedWords({ without, with: sent }: Bill): string {
   if (without.usd === undefined || sent.usd === undefined) return signed(without.cost - sent.cost)
   return money(without.usd - sent.usd)
 }
 
-function changeWords(replays: readonly Replay[]): string {
-  const bills = billsOf(replays)
-  return bills.length > 0 ? signedPercent(billChange(sumPaid(bills))) : "–"
+function unitNote(replays: readonly Replay[]): string {
+  const isPriced = replays.map(paidOf).every((bill) => typeof bill === "string" || bill.without.usd !== undefined)
+  return isPriced ? "" : "; amounts without $ are in fresh input tokens"
 }
+
+const UNKNOWN = "unknown"
 
 const GROUPS: Record<string, (session: SessionReport) => string> = {
   project: ({ project }) => project,
@@ -197,11 +235,14 @@ export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
     { id: "group" },
     ...Object.keys(GROUPS).map((name) => el("option", { value: name }, name)),
   )
+  // what was measured and what is estimated are in no common sum
+  const isMixed = new Set(sessions.map(({ replay }) => replay.ran !== undefined)).size > 1
   const box = el("div", {})
   const draw = () => {
     const groups = new Map<string, Replay[]>()
     for (const session of sessions) {
-      const name = GROUPS[chooser.value]?.(session) || "unknown"
+      const key = GROUPS[chooser.value]?.(session) ?? ""
+      const name = isMixed && session.replay.ran ? `${key || UNKNOWN}, run with hudfold` : key
       groups.set(name, [...(groups.get(name) ?? []), session.replay])
     }
     box.replaceChildren(renderGroupTable(chooser.value, [...groups]))
@@ -211,20 +252,31 @@ export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
   return el("div", { class: "groups" }, el("label", {}, "Added up by ", chooser), box)
 }
 
-function renderGroupTable(by: string, groups: readonly (readonly [name: string, replays: readonly Replay[]])[]) {
-  return table<(typeof groups)[number]>(
-    `The whole bills by ${by}; sessions that are not billed by tokens are in no sum`,
+const savedIn = ({ bill }: { bill: Bill | undefined }) => (bill ? savedCostOf(bill) : Number.NEGATIVE_INFINITY)
+
+/** Days and months newest first, others by what was saved. */
+function renderGroupTable(
+  by: string,
+  groups: readonly (readonly [name: string, replays: readonly Replay[]])[],
+): HTMLElement {
+  const isTime = by === "day" || by === "month"
+  const rows = groups
+    .map(([name, replays]) => ({ name, replays, bill: billOf(replays) }))
+    .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedIn(b) - savedIn(a)))
+  const most = Math.max(1, ...rows.flatMap(({ bill }) => (bill ? [bill.without.cost, bill.with.cost] : [])))
+  return table<(typeof rows)[number]>(
+    `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum${unitNote(groups.flatMap(([, replays]) => replays))}`,
     [
-      { head: by, cell: ([name]) => name, by: ([name]) => name },
+      { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
+      ...billColumns<(typeof rows)[number]>(({ replays }) => replays),
+      { head: "", cell: ({ bill }) => bill && bars(bill.without.cost, bill.with.cost, most) },
       {
         head: "sessions",
         isNumber: true,
-        cell: ([, replays]) => `${replays.length}`,
-        by: ([, replays]) => replays.length,
+        cell: ({ replays }) => `${replays.length}`,
+        by: ({ replays }) => replays.length,
       },
-      ...billColumns<(typeof groups)[number]>(([, replays]) => replays),
-      { head: "change", isNumber: true, cell: ([, replays]) => changeWords(replays) },
     ],
-    groups,
+    rows,
   )
 }
