@@ -153,7 +153,8 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   const folded = stepsAndOutputs(folding)
   const changed = stale.filter(({ why }) => why === "changed on disk since read").length
   const candidates: (Span | false)[] = [
-    isReported(status) && share >= 0.01 && { text: percent(share), ink: isNearlyFull(status) ? "warn" : "muted" },
+    // OpenCode itself shows the share below
+    isNearlyFull(status) && { text: `context ${percent(share)}`, ink: "warn" },
     savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
     folded !== "" && { text: `${folded} folded`, ink: "muted" },
     changed > 0 && { text: `${plural(changed, "file")} changed`, ink: "warn" },

@@ -77,8 +77,10 @@ describe("the panel", () => {
     const { context } = statusOf()
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
     expect(inksOf(panelLines(near, 37))).toContain("warn")
+    expect(textOf(summaryOf(near, 120))).toStartWith("hudfold context 70% · ")
     const far = seen({ ...QUIET, context: { ...context, tokens: 140_000, compactsAt: 195_000 } })
     expect(inksOf(panelLines(far, 37))).not.toContain("warn")
+    expect(textOf(summaryOf(far, 120))).not.toContain("context")
   })
 
   test("has no meter before the provider has reported a size", () => {
@@ -180,7 +182,7 @@ describe("the panel's title", () => {
 describe("the prompt's line", () => {
   test("summarizes the panel", () => {
     expect(textOf(summaryOf(seen(), 120))).toBe(
-      "hudfold 44% · saved 31% · 39 steps, 12 outputs folded · 1 file changed · 1 failing",
+      "hudfold saved 31% · 39 steps, 12 outputs folded · 1 file changed · 1 failing",
     )
   })
 
