@@ -47,17 +47,3 @@ export function renew<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number
   map.set(key, value)
   if (map.size > maxEntries) map.delete(map.keys().next().value as K)
 }
-
-const MAX_REMEMBERED = 1_000
-
-/** The same function, which remembers its newest results: for slow ones that are often asked the same. */
-export function remembered(make: (text: string) => string): (text: string) => string {
-  const results = new Map<string, string>()
-  return (text) => {
-    const known = results.get(text)
-    if (known !== undefined) return known
-    const made = make(text)
-    renew(results, text, made, MAX_REMEMBERED)
-    return made
-  }
-}

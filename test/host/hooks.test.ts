@@ -74,7 +74,7 @@ describe("switches", () => {
     expect(wrongIn(session.messages, messages)).toEqual([])
     expect(recordsIn(messages).join("\n")).toContain("bash ls")
     const said = (await system("You are OpenCode.", "ses_test")).at(-1)
-    expect(said).toStartWith('second\n\nA line "folded r4k2x9d1')
+    expect(said).toStartWith('second\n\n"folded r4k2x9d1')
     expect(said).not.toContain("<hud>")
   })
 

@@ -1,8 +1,8 @@
 // Removes secrets from a text before it is shown, stored, logged or given to a model. One finder for each kind of secret
 // reports spans of the text. This file shows the finders the text as a reader sees it, and replaces what they report.
 
-import { remembered } from "../../system/values.ts"
-import { ESCAPE_SEQUENCE, line } from "../sanitize.ts"
+import { renew } from "../../system/values.ts"
+import { ESCAPE_SEQUENCE, line, own } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
@@ -54,14 +54,21 @@ const MAX_LINE_SOURCE_CHARS = 4_000
  * value's end, and then the line, in which a name and its value may have come together.
  */
 export function redactLine(text: string): string {
-  return text.length <= MAX_REMEMBERED_CHARS ? redactShort(text) : newLine(text.slice(0, MAX_LINE_SOURCE_CHARS))
+  if (text.length > MAX_REMEMBERED_CHARS) return newLine(text.slice(0, MAX_LINE_SOURCE_CHARS))
+  const known = shortLines.get(text)
+  if (known !== undefined) return known
+  const redacted = own(newLine(text))
+  // a piece of an output would keep the whole output in memory
+  renew(shortLines, own(text), redacted, MAX_REMEMBERED)
+  return redacted
 }
 
-const newLine = (text: string) => redact(line(redact(text)))
-
-/** Names of tools, paths and commands, which come again and again. */
-const redactShort = remembered(newLine)
+/** Names of tools, paths and commands, which come again and again, and their lines. */
+const shortLines = new Map<string, string>()
 const MAX_REMEMBERED_CHARS = 300
+const MAX_REMEMBERED = 1_000
+
+const newLine = (text: string) => redact(line(redact(text)))
 
 function redactOnce(text: string): string {
   if (text.length < 6) return text
