@@ -20,8 +20,6 @@ export async function bundle(outdir: string): Promise<string[]> {
     ...common,
     entrypoints: [join(root, "src/plugin.ts"), join(root, "src/cli/main.ts")],
     splitting: true,
-    // OpenCode's Bun takes what begins with this as it is, and loads it a tenth faster; for Node it is a comment
-    banner: "// @bun",
     external: ["bun:sqlite", "node:sqlite"],
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
   })

@@ -31,7 +31,7 @@ export class SidecarError extends Error {
 
 /** For both checks: that of the installed record and that of the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {
-  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`npx opencode-hudfold setup\` again`
+  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`hudfold setup\` again`
   return new SidecarError("WRONG_PROTOCOL", message)
 }
 

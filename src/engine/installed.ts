@@ -80,7 +80,7 @@ export async function chooseModel(
   places: Places,
 ): Promise<ChosenModel | { reason: string }> {
   if (named === undefined || named === inUse?.path)
-    return inUse ?? { reason: "no model is chosen; run `npx opencode-hudfold setup`" }
+    return inUse ?? { reason: "no model is chosen; run `hudfold setup`" }
   const refuse = (what: string) => ({ reason: `option digest.model: ${what}, got ${JSON.stringify(named)}` })
   if (!isAbsolute(named) || isRemote(named)) return refuse("expected the absolute path of a GGUF file")
   const [file = "", folder = ""] = await Promise.all(
@@ -88,7 +88,7 @@ export async function chooseModel(
   )
   // unfinished downloads have another extension
   if (!folder || !file.startsWith(folder + sep) || !/\.gguf$/i.test(file))
-    return refuse("expected a fetched model, or the one chosen with `npx opencode-hudfold model use` on this machine")
+    return refuse("expected a fetched model, or the one chosen with `hudfold model use` on this machine")
   // there is no checksum to verify
   const shared = firstShared(folder, dirname(file), file)
   return shared === undefined
@@ -153,6 +153,6 @@ export async function changedModelReason(
     return undefined
   }
   const again =
-    "fetch it again with `npx opencode-hudfold setup`, or accept it as it is with `npx opencode-hudfold model use`"
+    "fetch it again with `hudfold setup`, or accept it as it is with `hudfold model use`"
   return `${path} is not the file that was chosen: its checksum differs; ${again}`
 }

@@ -174,7 +174,7 @@ const UNKNOWN = [
   "- the plugin is not in opencode.json, or its options say `enabled: false`",
   "- its state is not kept on disk (`store.enabled: false`, or the disk cannot be written)",
   "- OpenCode's server runs on another machine or with another data folder",
-  "`npx opencode-hudfold doctor` checks all but the last.",
+  "`hudfold doctor` checks all but the last.",
 ].join("\n")
 
 /** The HUD that the next request would carry. */

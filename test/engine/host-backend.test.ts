@@ -42,7 +42,7 @@ async function open(
 
 test("there is none if nothing is set up, which is not an error", async () => {
   await using opened = await open("plain", { spoil: ({ engineRecord }) => rmSync(engineRecord) })
-  const off = "the local model is not set up; run `npx opencode-hudfold setup`"
+  const off = "the local model is not set up; run `hudfold setup`"
   expect(opened.backend).toEqual({ off, absent: true })
 })
 
@@ -53,17 +53,17 @@ test.each([
       spoil: ({ engineRecord }: Planted) =>
         writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
     },
-    "the installed sidecar speaks protocol 999, this plugin 1; run `npx opencode-hudfold setup` again",
+    "the installed sidecar speaks protocol 999, this plugin 1; run `hudfold setup` again",
   ],
   [
     "the engine's record is invalid",
     { spoil: ({ engineRecord }: Planted) => writeFileSync(engineRecord, '{"engine":') },
-    expect.stringMatching(/installed\.json cannot be read; run `npx opencode-hudfold setup` again$/),
+    expect.stringMatching(/installed\.json cannot be read; run `hudfold setup` again$/),
   ],
   [
     "no model is chosen",
     { spoil: ({ modelRecord }: Planted) => rmSync(modelRecord) },
-    "no model is chosen; run `npx opencode-hudfold setup`",
+    "no model is chosen; run `hudfold setup`",
   ],
   [
     "the model's path is relative",

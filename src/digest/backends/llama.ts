@@ -105,8 +105,8 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
 /** An engine that was never installed is not a fault; an unreadable record is. */
 function missingEngine(record: string): { off: string; absent?: boolean } {
   if (!existsSync(record))
-    return { off: "the local model is not set up; run `npx opencode-hudfold setup`", absent: true }
-  return { off: `${record} cannot be read; run \`npx opencode-hudfold setup\` again` }
+    return { off: "the local model is not set up; run `hudfold setup`", absent: true }
+  return { off: `${record} cannot be read; run \`hudfold setup\` again` }
 }
 
 function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {
