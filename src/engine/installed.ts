@@ -152,7 +152,6 @@ export async function changedModelReason(
     verified.set(path, stamp)
     return undefined
   }
-  const again =
-    "fetch it again with `hudfold setup`, or accept it as it is with `hudfold model use`"
+  const again = "fetch it again with `hudfold setup`, or accept it as it is with `hudfold model use`"
   return `${path} is not the file that was chosen: its checksum differs; ${again}`
 }

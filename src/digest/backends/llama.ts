@@ -104,8 +104,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
 
 /** An engine that was never installed is not a fault; an unreadable record is. */
 function missingEngine(record: string): { off: string; absent?: boolean } {
-  if (!existsSync(record))
-    return { off: "the local model is not set up; run `hudfold setup`", absent: true }
+  if (!existsSync(record)) return { off: "the local model is not set up; run `hudfold setup`", absent: true }
   return { off: `${record} cannot be read; run \`hudfold setup\` again` }
 }
 
