@@ -231,20 +231,21 @@ export function fakeHostV2({
     },
     /**
      * What the summariser gets, and the summary of a plugin in place of its answer. `told`: what it is to do; OpenCode adds
-     * it before or after the hook.
+     * it before or after the hook. `kept`: how many of the newest messages are not summarised but kept in its own words.
      */
-    async compact(told?: string): Promise<SentV2> {
+    async compact(told?: string, kept = 0): Promise<SentV2> {
+      const summarised = array().slice(0, array().length - kept)
       const event: Json = {
         sessionID,
         agent: "build",
         model,
         system: [],
-        messages: array(),
+        messages: summarised,
         options: {},
         tools: offered(),
       }
       if (told !== undefined)
-        event.messages = [...array(), new WireMessage({ role: "user", content: [{ type: "text", text: told }] })]
+        event.messages = [...summarised, new WireMessage({ role: "user", content: [{ type: "text", text: told }] })]
       await run("compaction", event)
       const sent = checked(event)
       const given = (event.result as Json | undefined)?.summary

@@ -7,12 +7,13 @@ import type { Message, ModelName } from "../../session/conversation.ts"
 import { findingsOf } from "../../session/findings.ts"
 import { within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
-import { type HookContext, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, readBeforeCompaction } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
+import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
 import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
 import type { Known } from "./known.ts"
@@ -21,8 +22,10 @@ import { type RecordSummary, recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
   known: Known
-  /** Learns the session's stored messages. Resolves when they are known or cannot be had. */
-  learn(sessionID: string): Promise<void>
+  /** The session's stored messages since the last compaction; undefined when there is no list, may reject. */
+  stored(sessionID: string): Promise<readonly HostMessage[] | undefined>
+  /** Learns these messages of the session from the stored ones. Resolves when they are known, or were asked for before. */
+  learn(sessionID: string, ids: readonly string[]): Promise<void>
   /** Learns the models' limits and prices, once in a while. */
   learnModels(): Promise<void>
 }
@@ -47,10 +50,7 @@ export function hooksV2(context: HookContextV2, report: Report, bodies: typeof B
 /** context: the request in the shape of OpenCode 1, prepared by the same code, and written back; and the system prompt. */
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  const isNew = newestUser(event.messages)
-  const isKnown = isNew === undefined || context.known.has(event.sessionID, isNew)
-  const learning = Promise.allSettled([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)])
-  await within(learning, MAX_LEARNING_MS)
+  await within(Promise.allSettled([context.learnModels(), learnNewest(context, event)]), MAX_LEARNING_MS)
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
@@ -98,11 +98,27 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
   return providerID && modelID ? { providerID, modelID } : undefined
 }
 
-/** The id of the newest user's message, which begins a turn. */
-function newestUser(messages: unknown): string | undefined {
+/**
+ * Learns what is not known yet of the newest messages: of the user's, when it was written; of the agent's, its usage. OpenCode
+ * announces a step's usage before the next request, but it may be heard after it.
+ */
+async function learnNewest({ known, learn }: HookContextV2, { sessionID, messages }: ContextEvent): Promise<void> {
+  const user = newestID(messages, "user")
+  const step = newestID(messages, "assistant")
+  const missing = () => [
+    ...(user === undefined || known.has(sessionID, user) ? [] : [user]),
+    ...(step === undefined || known.hasUsage(sessionID, step) ? [] : [step]),
+  ]
+  if (missing().length === 0) return
+  // what was announced is heard once the event loop has turned
+  await new Promise((resolve) => setTimeout(resolve))
+  const ids = missing()
+  if (ids.length > 0) await learn(sessionID, ids)
+}
+
+function newestID(messages: unknown, role: string): string | undefined {
   if (!Array.isArray(messages)) return
-  const newest = messages.findLast((one) => isWireMessage(one) && one.role === "user" && typeof one.id === "string")
-  return asString(asRecord(newest)?.id)
+  return messages.findLast((one) => isWireMessage(one) && one.role === role && typeof one.id === "string")?.id
 }
 
 /** The system prompt with the constant paragraph at the end of its last part; undefined when nothing is to be added. */
@@ -117,19 +133,19 @@ function describedSystem({ options }: HookContextV2, system: unknown): unknown[]
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  await within(context.learnModels(), MAX_LEARNING_MS).catch(() => undefined)
+  let stored: readonly HostMessage[] = []
+  const learning = async () => {
+    stored = (await context.stored(event.sessionID)) ?? []
+  }
+  await within(Promise.allSettled([context.learnModels(), learning()]), MAX_LEARNING_MS)
+  context.known.learn(event.sessionID, stored)
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
-  const conversation = conversationOf(hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages)
-  // a session that was resumed only to be compacted: no call has shown its messages yet
-  if (session.ledger.entries.length === 0) {
-    await restoreSession(context, session)
-    const ledger = session.ledger.read(conversation)
-    session.ledger.accept(ledger)
-    recordReading(context, session, conversation, ledger, [])
-  }
+  const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
+  const conversation = conversationOf(summarised)
+  await readBeforeCompaction(context, session, [...conversation, ...conversationOf(newerThan(summarised, stored))])
   // the agent's tools, where OpenCode says them
   const tools = asRecord(event.tools)
   const canRecall = tools === undefined || tools[RECALL_TOOL] !== undefined
@@ -152,6 +168,13 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
     event.messages = [...reading.written(), ...told]
   }
+}
+
+/** The stored messages behind those that are summarised, which OpenCode keeps in its own words. */
+function newerThan(summarised: readonly HostMessage[], stored: readonly HostMessage[]): readonly HostMessage[] {
+  const ids = new Set(summarised.map(({ info }) => info.id))
+  const last = stored.findLastIndex(({ info }) => ids.has(info.id))
+  return last < 0 ? [] : stored.slice(last + 1)
 }
 
 /** Whether the last message tells the summariser what to do; it has no id, since it is no message of the session. */

@@ -9,14 +9,14 @@ import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
-import { asRecord, asString } from "../../system/values.ts"
+import { asRecord, asString, renew } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
 import type { Report } from "../guard.ts"
 import type { LogClient } from "../log.ts"
 import { onEvent } from "../v1/event.ts"
 import { recallSources } from "../v1/hooks.ts"
 import { recallTool } from "../v1/recall.ts"
-import { eventV1 } from "./event.ts"
+import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
 import { listOf, type SetupContext } from "./message.ts"
@@ -38,6 +38,7 @@ export type MakeContext = (host: {
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
 const MODELS_AGE_MS = 5 * 60_000
+const MAX_ASKED = 100
 
 /** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
@@ -48,12 +49,26 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   // OpenCode 2 does not say what its configuration has; another `compaction.buffer` than the default is not known
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
+  // by session, the messages that were asked for last, and the sessions of which an answer is awaited
+  const asked = new Map<string, string>()
+  const asking = new Set<string>()
   let listedMs = 0
   const context: HookContextV2 = {
     ...made.context,
     known,
-    async learn(sessionID) {
-      known.learn(sessionID, (await recent(sessionID)) ?? [])
+    stored: recent,
+    async learn(sessionID, ids) {
+      // once for the same messages, and not again while OpenCode does not answer
+      if (asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
+      renew(asked, sessionID, `${ids}`, MAX_ASKED)
+      asking.add(sessionID)
+      try {
+        const stored = (await recent(sessionID)) ?? []
+        known.learn(sessionID, stored)
+        for (const { info } of stored) if (info.tokens && ids.includes(info.id ?? "")) tell(context, sessionID, usageReport(sessionID, info))
+      } finally {
+        asking.delete(sessionID)
+      }
     },
     async learnModels() {
       if (Date.now() - listedMs < MODELS_AGE_MS) return
@@ -110,7 +125,10 @@ function hear(context: HookContextV2, given: unknown): void {
   const sessionID = asString(asRecord(event?.data)?.sessionID)
   if (!event || sessionID === undefined || !context.sessions.peek(sessionID)) return
   const told = eventV1(event, context.known)
-  if (!told) return
+  if (told) tell(context, sessionID, told)
+}
+
+function tell(context: HookContextV2, sessionID: string, told: EventV1): void {
   const info = asRecord(told.properties.info)
   if (info) Object.assign(info, calledModel(context, sessionID))
   onEvent(context, { event: told })

@@ -134,6 +134,21 @@ test.each([
   await cleanup()
 })
 
+test.each([
+  ["is summarised", 0],
+  ["is kept in OpenCode's words", 2],
+])("the step before a compaction, which no request has shown yet, is in the facts where it %s", async (_, kept) => {
+  const { host, compact, cleanup } = await begin()
+  host.answer([toolV2("call_1", "write", { path: "src/newest.ts", content: "" }, "Wrote file")])
+  await heard()
+  const texts = textsOf((await host.compact(undefined, kept)).messages)
+  expect(texts.at(-1)).toContain("files edited: src/newest.ts")
+  expect((await compact()).asked.at(-1)).toContain("files edited: src/newest.ts")
+  host.user("go on")
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("files edited: src/newest.ts")
+  await cleanup()
+})
+
 test("a session that was resumed only to be compacted is summarised the same way", async () => {
   const { host, cleanup } = await begin()
   await cleanup()
