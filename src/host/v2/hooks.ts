@@ -15,7 +15,7 @@ import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
 import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
+import { type ArrayReading, endsWithHud, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
 import type { Known } from "./known.ts"
 import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
 import { type RecordSummary, recordSummary } from "./summary.ts"
@@ -26,6 +26,8 @@ export type HookContextV2 = HookContext & {
   stored(sessionID: string): Promise<readonly HostMessage[] | undefined>
   /** Learns these messages of the session from the stored ones. Resolves when they are known, or were asked for before. */
   learn(sessionID: string, ids: readonly string[]): Promise<void>
+  /** OpenCode has taken the tool. */
+  offersRecall(): boolean
   /** Learns the models' limits and prices, once in a while. */
   learnModels(): Promise<void>
 }
@@ -58,17 +60,19 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
-  let messages: WireMessageV2[] | undefined
+  let messages: readonly WireMessageV2[] | undefined
   const system = describedSystem(context, event.system)
   const commit = await onMessages(context, {
     messages: reading.messages,
     model,
     agent: asString(event.agent),
-    canRecall: asRecord(event.tools)?.[RECALL_TOOL] !== undefined,
+    canRecall: canRecall(context, event),
     slot,
     onChanged() {
       messages = reading.written()
-      if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages)
+      if (isCopilot) messages = withoutOwnLast(messages, event.messages)
+      if (marks && slot !== "sticky" && endsWithHud(messages))
+        messages = markBeforeHud(messages, system ?? event.system)
     },
   })
   return () => {
@@ -90,6 +94,12 @@ function read(
 ): ArrayReading | undefined {
   if (typeof sessionID !== "string") return
   return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
+}
+
+/** Whether the agent may call the tool: OpenCode says the agent's tools, or at least takes the tool. */
+function canRecall({ offersRecall }: HookContextV2, { tools }: ContextEvent): boolean {
+  const named = asRecord(tools)
+  return named ? named[RECALL_TOOL] !== undefined : offersRecall()
 }
 
 function modelIn({ model }: ContextEvent): ModelName | undefined {
@@ -146,15 +156,12 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
   const conversation = conversationOf(summarised)
   await readBeforeCompaction(context, session, [...conversation, ...conversationOf(newerThan(summarised, stored))])
-  // the agent's tools, where OpenCode says them
-  const tools = asRecord(event.tools)
-  const canRecall = tools === undefined || tools[RECALL_TOOL] !== undefined
   const shorten = shortenTranscript(context, session, reading.messages)
   const { facts: known } = session.ledger
   const facts = context.options.hud.enabled
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
-  const summary = canRecall ? summaryFor(context, session, conversation, facts) : undefined
+  const summary = canRecall(context, event) ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)
     return () => {
       session.folding = summary.folding

@@ -38,6 +38,8 @@ export type MakeContext = (host: {
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
 const MODELS_AGE_MS = 5 * 60_000
+/** After a list that failed or was empty: providers may not have answered yet. */
+const MODELS_RETRY_MS = 5000
 const MAX_ASKED = 100
 
 /** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
@@ -52,7 +54,8 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   // by session, the messages that were asked for last, and the sessions of which an answer is awaited
   const asked = new Map<string, string>()
   const asking = new Set<string>()
-  let listedMs = 0
+  let listAgainMs = 0
+  let offersRecall = false
   const context: HookContextV2 = {
     ...made.context,
     known,
@@ -65,16 +68,25 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
       try {
         const stored = (await recent(sessionID)) ?? []
         known.learn(sessionID, stored)
-        for (const { info } of stored) if (info.tokens && ids.includes(info.id ?? "")) tell(context, sessionID, usageReport(sessionID, info))
+        for (const { info } of stored)
+          if (info.tokens && ids.includes(info.id ?? "")) tell(context, sessionID, usageReport(sessionID, info))
       } finally {
         asking.delete(sessionID)
       }
     },
     async learnModels() {
-      if (Date.now() - listedMs < MODELS_AGE_MS) return
-      listedMs = Date.now()
-      context.models.list(listOf(await host.model?.list?.()) ?? [])
+      if (Date.now() < listAgainMs) return
+      // one that hangs is waited for once
+      listAgainMs = Number.POSITIVE_INFINITY
+      let listed: readonly unknown[] = []
+      try {
+        listed = listOf(await host.model?.list?.()) ?? []
+        context.models.list(listed)
+      } finally {
+        listAgainMs = Date.now() + (listed.length > 0 ? MODELS_AGE_MS : MODELS_RETRY_MS)
+      }
     },
+    offersRecall: () => offersRecall,
   }
   const report: Report = (hook, problem, cause) => {
     const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
@@ -82,15 +94,17 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   }
   const hooks = hooksV2(context, report)
   const events = new AbortController()
-  const register = async () => {
-    await host.session?.hook?.("context", hooks.context)
-    await host.session?.hook?.("compaction", hooks.compaction)
-    if (context.options.fold.enabled)
-      await host.tool?.transform?.((editor) => editor.add(recallToolV2(context, report)))
+  const takesTool = async () => {
+    if (!context.options.fold.enabled || !host.tool?.transform) return
+    await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
+    offersRecall = true
   }
+  const takesHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
   // every prompt waits for setup, and one that fails is tried again
-  const registered = await within(register(), MAX_REGISTERING_MS).catch((cause) => cause ?? LATE)
-  if (registered !== undefined) report("setup", "could not register everything", registered)
+  const registering = Promise.allSettled([takesHook("context"), takesHook("compaction"), takesTool()])
+  const registered = await within(registering, MAX_REGISTERING_MS)
+  if (registered === LATE) report("setup", `has not registered everything after ${MAX_REGISTERING_MS} ms`)
+  else for (const one of registered) if (one.status === "rejected") report("setup", "could not register", one.reason)
   void listen(host, context, events.signal, report)
   return async () => {
     events.abort()
