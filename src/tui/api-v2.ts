@@ -118,9 +118,11 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
       toast: (toast: object) => ui.toast.show(toast),
     },
     showList: <T>({ onSelect, ...list }: ListDialog<T>) => {
-      void ui.dialog.select<T>(list).then((value) => {
+      const choose = (value: T | undefined) => {
         if (value !== undefined) onSelect({ value })
-      })
+      }
+      // a rejection is a dialog that closed
+      void ui.dialog.select<T>(list).then(choose, () => {})
     },
     keymap: { registerLayer: (layer: LayerV1) => registerLayer(layer) },
     client: {
