@@ -5,7 +5,7 @@ import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
 import { findingsOf } from "../../session/findings.ts"
-import { within } from "../../system/process.ts"
+import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HookContext, readBeforeCompaction } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
@@ -17,19 +17,15 @@ import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
 import { type ArrayReading, endsWithHud, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
 import type { Known } from "./known.ts"
-import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
+import type { Learning } from "./learning.ts"
+import type { ContextEvent, WireMessageV2 } from "./message.ts"
 import { type RecordSummary, recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
   known: Known
-  /** The session's stored messages since the last compaction; undefined when there is no list, may reject. */
-  stored(sessionID: string): Promise<readonly HostMessage[] | undefined>
-  /** Learns these messages of the session from the stored ones. Resolves when they are known, or were asked for before. */
-  learn(sessionID: string, ids: readonly string[]): Promise<void>
+  learning: Learning
   /** OpenCode has taken the tool. */
   offersRecall(): boolean
-  /** Learns the models' limits and prices, once in a while. */
-  learnModels(): Promise<void>
 }
 
 /** How long a request waits for OpenCode's list of models and the stored messages. */
@@ -52,7 +48,9 @@ export function hooksV2(context: HookContextV2, report: Report, bodies: typeof B
 /** context: the request in the shape of OpenCode 1, prepared by the same code, and written back; and the system prompt. */
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  await within(Promise.allSettled([context.learnModels(), learnNewest(context, event)]), MAX_LEARNING_MS)
+  const { learning } = context
+  const newest = learning.newest(event.sessionID, event.messages)
+  await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
@@ -108,29 +106,6 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
   return providerID && modelID ? { providerID, modelID } : undefined
 }
 
-/**
- * Learns what is not known yet of the newest messages: of the user's, when it was written; of the agent's, its usage. OpenCode
- * announces a step's usage before the next request, but it may be heard after it.
- */
-async function learnNewest({ known, learn }: HookContextV2, { sessionID, messages }: ContextEvent): Promise<void> {
-  const user = newestID(messages, "user")
-  const step = newestID(messages, "assistant")
-  const missing = () => [
-    ...(user === undefined || known.has(sessionID, user) ? [] : [user]),
-    ...(step === undefined || known.hasUsage(sessionID, step) ? [] : [step]),
-  ]
-  if (missing().length === 0) return
-  // what was announced is heard once the event loop has turned
-  await new Promise((resolve) => setTimeout(resolve))
-  const ids = missing()
-  if (ids.length > 0) await learn(sessionID, ids)
-}
-
-function newestID(messages: unknown, role: string): string | undefined {
-  if (!Array.isArray(messages)) return
-  return messages.findLast((one) => isWireMessage(one) && one.role === role && typeof one.id === "string")?.id
-}
-
 /** The system prompt with the constant paragraph at the end of its last part; undefined when nothing is to be added. */
 function describedSystem({ options }: HookContextV2, system: unknown): unknown[] | undefined {
   const added = paragraph({ hud: options.hud.enabled, folds: options.fold.enabled })
@@ -143,19 +118,19 @@ function describedSystem({ options }: HookContextV2, system: unknown): unknown[]
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  let stored: readonly HostMessage[] = []
-  const learning = async () => {
-    stored = (await context.stored(event.sessionID)) ?? []
-  }
-  await within(Promise.allSettled([context.learnModels(), learning()]), MAX_LEARNING_MS)
-  context.known.learn(event.sessionID, stored)
+  const { learning } = context
+  const soon = <T>(answer: Promise<T>) => within(answer, MAX_LEARNING_MS).catch((): typeof LATE => LATE)
+  const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
   const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
   const conversation = conversationOf(summarised)
-  await readBeforeCompaction(context, session, [...conversation, ...conversationOf(newerThan(summarised, stored))])
+  await readBeforeCompaction(context, session, [
+    ...conversation,
+    ...conversationOf(newerThan(summarised, stored === LATE ? [] : stored)),
+  ])
   const shorten = shortenTranscript(context, session, reading.messages)
   const { facts: known } = session.ledger
   const facts = context.options.hud.enabled

@@ -9,9 +9,9 @@ import { RECALL_ARGS } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
-import { asRecord, asString, renew } from "../../system/values.ts"
+import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
-import type { Report } from "../guard.ts"
+import { type Report, reportTo } from "../guard.ts"
 import type { LogClient } from "../log.ts"
 import { onEvent } from "../v1/event.ts"
 import { recallSources } from "../v1/hooks.ts"
@@ -19,7 +19,8 @@ import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
-import { listOf, type SetupContext } from "./message.ts"
+import { createLearning } from "./learning.ts"
+import type { SetupContext } from "./message.ts"
 import { storedSources } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
@@ -37,10 +38,6 @@ export type MakeContext = (host: {
 
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
-const MODELS_AGE_MS = 5 * 60_000
-/** After a list that failed or was empty: providers may not have answered yet. */
-const MODELS_RETRY_MS = 5000
-const MAX_ASKED = 100
 
 /** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
@@ -51,47 +48,16 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   // OpenCode 2 does not say what its configuration has; another `compaction.buffer` than the default is not known
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
-  // by session, the messages that were asked for last, and the sessions of which an answer is awaited
-  const asked = new Map<string, string>()
-  const asking = new Set<string>()
-  let listAgainMs = 0
   let offersRecall = false
   const context: HookContextV2 = {
     ...made.context,
     known,
-    stored: recent,
-    async learn(sessionID, ids) {
-      // once for the same messages, and not again while OpenCode does not answer
-      if (asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
-      renew(asked, sessionID, `${ids}`, MAX_ASKED)
-      asking.add(sessionID)
-      try {
-        const stored = (await recent(sessionID)) ?? []
-        known.learn(sessionID, stored)
-        for (const { info } of stored)
-          if (info.tokens && ids.includes(info.id ?? "")) tell(context, sessionID, usageReport(sessionID, info))
-      } finally {
-        asking.delete(sessionID)
-      }
-    },
-    async learnModels() {
-      if (Date.now() < listAgainMs) return
-      // one that hangs is waited for once
-      listAgainMs = Number.POSITIVE_INFINITY
-      let listed: readonly unknown[] = []
-      try {
-        listed = listOf(await host.model?.list?.()) ?? []
-        context.models.list(listed)
-      } finally {
-        listAgainMs = Date.now() + (listed.length > 0 ? MODELS_AGE_MS : MODELS_RETRY_MS)
-      }
-    },
+    learning: createLearning(host, made.context.models, known, recent, (sessionID, step) =>
+      tell(context, sessionID, usageReport(sessionID, step)),
+    ),
     offersRecall: () => offersRecall,
   }
-  const report: Report = (hook, problem, cause) => {
-    const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
-    context.log.say("warn", `${hook} ${problem}${why}`)
-  }
+  const report = reportTo(context.log)
   const hooks = hooksV2(context, report)
   const events = new AbortController()
   const takesTool = async () => {
