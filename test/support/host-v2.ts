@@ -335,6 +335,11 @@ function announce(
 /** A stored message as requests have it: the results of an agent's calls are messages of their own. */
 function wireOf({ id, type, text, summary, content }: Stored): WireMessage[] {
   if (type === "compaction") {
+    // the provider's own, which only it can read
+    if (summary === undefined)
+      return [
+        new WireMessage({ id, role: "user", content: [{ type: "compaction", provider: "openai", encrypted: "x" }] }),
+      ]
     const checkpoint = `<conversation-checkpoint>\n${String(summary)}\n</conversation-checkpoint>`
     return [new WireMessage({ id, role: "user", content: [{ type: "text", text: checkpoint }] })]
   }

@@ -124,9 +124,10 @@ function readGroup(
   ]
 }
 
-/** The summary in a message that a compaction left in place of what it removed. */
-function checkpointIn({ content }: WireMessageV2): string | undefined {
-  const text = asString(content[0]?.text)
+/** The summary in a message that a compaction left in place of what it removed; empty if only the provider can read it. */
+function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
+  const text = asString(first?.text)
+  if (first?.type === "compaction") return text ?? ""
   return text?.startsWith("<conversation-checkpoint>") ? text : undefined
 }
 

@@ -136,7 +136,9 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const facts = context.options.hud.enabled
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
-  const summary = canRecall(context, event) ? summaryFor(context, session, conversation, facts) : undefined
+  // another plugin's summary stands
+  const isOpen = event.result === undefined && canRecall(context, event)
+  const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)
     return () => {
       session.folding = summary.folding

@@ -149,6 +149,32 @@ test.each([
   await cleanup()
 })
 
+test("what was known before a compaction by the provider, whose summary only it can read, is known after it", async () => {
+  const { host, cleanup } = await begin()
+  await host.request()
+  host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto" })
+  host.user("go on")
+  const hud = textsOf((await host.request()).messages).at(-1)
+  expect(hud).toContain("call 15")
+  expect(hud).toContain("compacted once")
+  await cleanup()
+})
+
+test("another plugin's summary stands", async () => {
+  const { host, compact, cleanup } = await begin({ fold: { compaction: true } })
+  expect((await compact()).summary).toContain("The user:")
+  host.user("go on")
+  const context = host.context({ store: { enabled: false }, fold: { compaction: true } })
+  await cleanup()
+  host.unload()
+  host.hook("compaction", (event) => {
+    event.result = { summary: "another's" }
+  })
+  const again = (await loadedModule(module).setup(context)) as () => Promise<void>
+  expect((await compact()).summary).toBe("another's")
+  await again()
+})
+
 test("a session that was resumed only to be compacted is summarised the same way", async () => {
   const { host, cleanup } = await begin()
   await cleanup()
