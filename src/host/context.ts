@@ -147,6 +147,23 @@ export function recordRecall({ store }: HookContext, session: Session, folds: re
 }
 
 /**
+ * Reads the conversation that is about to be compacted: its last step came after the last request, and a session that was
+ * resumed only to be compacted had none.
+ */
+export async function readBeforeCompaction(
+  context: HookContext,
+  session: Session,
+  messages: readonly Message[],
+): Promise<void> {
+  if (session.ledger.entries.length === 0) await restoreSession(context, session)
+  const reading = session.ledger.read(messages)
+  // what is known and not among them follows from more than they say
+  if (reading.gone.length > 0) return
+  session.ledger.accept(reading)
+  recordReading(context, session, messages, reading, [])
+}
+
+/**
  * Passes an accepted reading on: the store keeps what a compaction removed and deletes the folds that were given up
  * (`dropped`, by part id), and the digest queue learns of outputs that came and went. Part of a commit.
  */

@@ -149,7 +149,7 @@ export function textIn(value: unknown): string {
 }
 
 /** A command's exit code, which OpenCode 2 writes below its output. */
-export function exitIn(text: string): number | undefined {
+function exitIn(text: string): number | undefined {
   const found = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))
   return found ? Number(found[1]) : undefined
 }

@@ -41,7 +41,7 @@ export type TerminalV2 = {
     }
   }
   keymap: { layer(input: () => { mode?: string; commands: readonly Command[] }): void }
-  storage: {
+  storage?: {
     store<T extends object>(
       key: string,
       options: { initial: T },
@@ -65,6 +65,8 @@ export function isTerminalV2(context: unknown): context is TerminalV2 {
   return typeof asRecord(asRecord(context)?.ui)?.slot === "function"
 }
 
+type Kept = { values: Record<string, unknown> }
+
 /** The names of events that say the same. */
 const EVENTS: Readonly<Record<string, readonly string[]>> = {
   "session.idle": ["session.execution.succeeded", "session.execution.failed", "session.execution.interrupted"],
@@ -75,7 +77,12 @@ const EVENTS: Readonly<Record<string, readonly string[]>> = {
 export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs; dispose: () => void } {
   const { ui, data, keymap } = context
   const disposals: (() => unknown)[] = []
-  const [kept, keep] = context.storage.store<{ values: Record<string, unknown> }>("panel", { initial: { values: {} } })
+  const initial: Kept = { values: {} }
+  // without a storage the panel forgets at exit that it was collapsed
+  const [kept, keep] = context.storage?.store("panel", { initial }) ?? [
+    initial,
+    async (change: (draft: Kept) => void) => change(initial),
+  ]
   const api = {
     theme: {
       get current() {
@@ -118,9 +125,11 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
       toast: (toast: object) => ui.toast.show(toast),
     },
     showList: <T>({ onSelect, ...list }: ListDialog<T>) => {
-      void ui.dialog.select<T>(list).then((value) => {
+      const choose = (value: T | undefined) => {
         if (value !== undefined) onSelect({ value })
-      })
+      }
+      // a rejection is a dialog that closed
+      void ui.dialog.select<T>(list).then(choose, () => {})
     },
     keymap: { registerLayer: (layer: LayerV1) => registerLayer(layer) },
     client: {

@@ -86,6 +86,23 @@ test("a call that is announced again after its turn is not counted in the next t
   expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
 })
 
+test("a call that is announced again after the next one changes nothing", async () => {
+  const id = "ses_again"
+  const hooks = await load()
+  const session = worked(id)
+  for (const message of ["msg_next", "msg_newest"]) {
+    await hooks.transform(session.fresh())
+    await hooks.model(id)
+    await hooks.event("message.updated", reported(id, message, usage(900, 4400)))
+    session.assistant([read(`src/${message}.ts`)], usage(900, 4400))
+    await hooks.transform(session.fresh())
+    await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  }
+  await hooks.event("message.updated", reported(id, "msg_last", usage(900, 4400)))
+  await hooks.dispose()
+  expect((await readStatus(sessions, id))?.saved.calls).toBe(3)
+})
+
 test("a store that opens late also has turns of this process, which are not counted twice", () => {
   const account = newSessionAccount()
   // compared by number, not by time, since the clock may have been set back

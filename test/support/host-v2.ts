@@ -211,8 +211,8 @@ export function fakeHostV2({
       if (message.type === "assistant") announce(message, emit)
     },
     end: (how: "succeeded" | "failed" | "interrupted" = "succeeded") => emit(`session.execution.${how}`),
-    /** One call of the agent's model; rejects as the turn would fail. */
-    async request(agent = "build"): Promise<SentV2> {
+    /** One call of the agent's model; rejects as the turn would fail. `change`: what is else with the event. */
+    async request(change: (event: Json) => void = () => {}, agent = "build"): Promise<SentV2> {
       const { providerID, id } = model as typeof MODEL_V2
       const event: Json = {
         sessionID,
@@ -226,25 +226,27 @@ export function fakeHostV2({
         options: {},
         tools: offered(),
       }
+      change(event)
       await run("context", event)
       return checked(event)
     },
     /**
      * What the summariser gets, and the summary of a plugin in place of its answer. `told`: what it is to do; OpenCode adds
-     * it before or after the hook.
+     * it before or after the hook. `kept`: how many of the newest messages are not summarised but kept in its own words.
      */
-    async compact(told?: string): Promise<SentV2> {
+    async compact(told?: string, kept = 0): Promise<SentV2> {
+      const summarised = array().slice(0, array().length - kept)
       const event: Json = {
         sessionID,
         agent: "build",
         model,
         system: [],
-        messages: array(),
+        messages: summarised,
         options: {},
         tools: offered(),
       }
       if (told !== undefined)
-        event.messages = [...array(), new WireMessage({ role: "user", content: [{ type: "text", text: told }] })]
+        event.messages = [...summarised, new WireMessage({ role: "user", content: [{ type: "text", text: told }] })]
       await run("compaction", event)
       const sent = checked(event)
       const given = (event.result as Json | undefined)?.summary
@@ -333,17 +335,25 @@ function announce(
 /** A stored message as requests have it: the results of an agent's calls are messages of their own. */
 function wireOf({ id, type, text, summary, content }: Stored): WireMessage[] {
   if (type === "compaction") {
+    // the provider's own, which only it can read
+    if (summary === undefined)
+      return [
+        new WireMessage({ id, role: "user", content: [{ type: "compaction", provider: "openai", encrypted: "x" }] }),
+      ]
     const checkpoint = `<conversation-checkpoint>\n${String(summary)}\n</conversation-checkpoint>`
     return [new WireMessage({ id, role: "user", content: [{ type: "text", text: checkpoint }] })]
   }
   if (type === "system") return [new WireMessage({ role: "system", content: [{ type: "text", text }] })]
+  if (type === "model-switched") return [new WireMessage({ role: "system", content: [{ type: "effort" }] })]
   if (type !== "assistant") return [new WireMessage({ id, role: "user", content: [{ type: "text", text }] })]
   const parts = content as (Json & { state: Json })[]
-  const said = parts.map((part) =>
-    part.type === "tool" ? { type: "tool-call", id: part.id, name: part.name, input: part.state.input } : part,
-  )
+  const said = parts.flatMap((part): Json[] => {
+    if (part.type !== "tool") return [part]
+    const call = { type: "tool-call", id: part.id, name: part.name, input: part.state.input }
+    return part.executed ? [call, { type: "tool-result", id: part.id, name: part.name, result: part.result }] : [call]
+  })
   const results = parts.flatMap((part) => {
-    if (part.type !== "tool") return []
+    if (part.type !== "tool" || part.executed) return []
     const { status, error, content } = part.state as { status: string; error?: Json; content: Part[] }
     const only = content.length === 1 && content[0]?.type === "text" ? content[0] : undefined
     const value = only ? only.text : content
@@ -368,7 +378,7 @@ function checked({ messages, system, tools = {} }: Json): SentV2 {
   if (left < 0) throw new Error("more cache breakpoints than the provider takes")
   if (Object.keys(tools as object).length > 0 && left > 0) left--
   left -= Math.min(left, Math.min(2, system.length))
-  const sent = messages.map((message) => new WireMessage(message))
+  const sent = messages.map(({ id, role, content, metadata }) => new WireMessage({ id, role, content, metadata }))
   return { messages: left > 0 ? marked(sent) : sent, system, breakpoints: own }
 }
 
@@ -391,6 +401,8 @@ function checkMessage(message: unknown): void {
     const isCall = part?.type === "tool-call" && typeof part.id === "string" && typeof part.name === "string"
     const isResult = part?.type === "tool-result" && typeof part.id === "string" && isToolResult(part.result)
     const isOther = ["media", "compaction", "effort"].includes(part?.type)
+    if (part?.cache !== undefined && ["compaction", "effort", "reasoning"].includes(part.type))
+      throw new Error(`a mark on ${part.type}`)
     if (!(isText && typeof part.text === "string") && !isCall && !isResult && !isOther)
       throw new Error(`malformed part ${JSON.stringify(part)}`)
   }
@@ -410,7 +422,9 @@ function checkOrder(messages: readonly WireMessage[]): void {
       continue
     }
     if (open.size > 0) throw new Error(`calls without results: ${[...open].join(", ")}`)
-    open = new Set(content.flatMap(({ type, id }) => (type === "tool-call" && id ? [id] : [])))
+    // a provider's own calls have their results beside them
+    const answered = new Set(content.flatMap(({ type, id }) => (type === "tool-result" ? [id] : [])))
+    open = new Set(content.flatMap(({ type, id }) => (type === "tool-call" && id && !answered.has(id) ? [id] : [])))
   }
   if (open.size > 0) throw new Error(`calls without results: ${[...open].join(", ")}`)
 }

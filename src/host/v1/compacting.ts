@@ -4,7 +4,7 @@
 import { compactionFacts } from "../../hud/prompts.ts"
 import { contextAt } from "../../replay/context.ts"
 import { findingsOf } from "../../session/findings.ts"
-import { type HookContext, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, readBeforeCompaction } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -24,13 +24,7 @@ export async function onCompacting(
   const stored = await context.messages(session.id)
   const recorded = Array.isArray(stored) && stored.every(isMessage) ? conversationOf(stored) : []
   const messages = contextAt(recorded, recorded.length)
-  // a session that was resumed only to be compacted: no call has shown its messages yet
-  if (session.ledger.entries.length === 0) {
-    await restoreSession(context, session)
-    const reading = session.ledger.read(messages)
-    session.ledger.accept(reading)
-    recordReading(context, session, messages, reading, [])
-  }
+  await readBeforeCompaction(context, session, messages)
   const facts = compactionFacts(session.ledger.facts, session.signals, findingsOf(messages, context.env))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return

@@ -97,8 +97,8 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   const { publisher, models } = context
   const { account, turn } = session
   const id = asString(asRecord(message)?.id)
-  // a call of the previous turn, announced again
-  if (id !== undefined && account.reported?.id === id && !turn.calls.has(id)) return
+  // a call of the previous turn, announced again, or one that others have followed
+  if (id !== undefined && (account.reported?.id === id) !== turn.calls.has(id)) return
   const counted = countCall(turn, message)
   if (!counted) return
   // the prices of a process's first request are known only now: OpenCode passes them after it was prepared

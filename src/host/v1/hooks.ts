@@ -8,7 +8,7 @@ import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
 import { type HookContext, recordRecall } from "../context.ts"
-import { type Commit, guard, type Report } from "../guard.ts"
+import { type Commit, guard, type Report, reportTo } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
 import { onMessages } from "./messages.ts"
@@ -20,10 +20,7 @@ export const BODIES = { onMessages, onSystem, onConfig, onEvent, onCompacting, o
 
 /** The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. */
 export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
-  const report: Report = (hook, problem, cause) => {
-    const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
-    context.log.say("warn", `${hook} ${problem}${why}`)
-  }
+  const report = reportTo(context.log)
   const { deadlineMs } = context.options
   const hooks = {
     "experimental.chat.messages.transform": (_, output) => bodies.onMessages(context, output),

@@ -49,7 +49,9 @@ export function readArray(given: unknown, around: Around, known: KnownMessages):
     // a message without an id is named by its place, which stays what it is as long as the messages before it do
     const id = typeof first.id === "string" ? first.id : `${last}+${nameless}`
     if (nameless === 0) last = id
-    for (const [message, group] of readGroup(own, id, around, known.get(id), contents)) {
+    const isNudge = at === given.length && first.role === "assistant" && isByNobody(own)
+    const read = isNudge ? [nudge(first, id, around)] : readGroup(own, id, around, known.get(id), contents)
+    for (const [message, group] of read) {
       groups.set(message.info, group)
       messages.push(message)
     }
@@ -62,6 +64,20 @@ export function readArray(given: unknown, around: Around, known: KnownMessages):
 
 function isOwn({ metadata }: WireMessageV2): boolean {
   return asRecord(metadata)?.[OWN_MARK] === true
+}
+
+/** Whether an agent's message is none of its steps: at its last step OpenCode puts one at the end that says so. */
+function isByNobody([first, ...results]: readonly WireMessageV2[]): boolean {
+  const isStep = first?.id !== undefined || first?.content.some((part) => part?.type === "tool-call")
+  return !isStep && results.length === 0
+}
+
+function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [HostMessage, Group] {
+  const parts = message.content.map((part) => hostText(asString(part?.text) ?? ""))
+  return [
+    { info: { id, sessionID, role: "system" }, parts },
+    { messages: [message], results: new Map() },
+  ]
 }
 
 function readGroup(
@@ -108,9 +124,10 @@ function readGroup(
   ]
 }
 
-/** The summary in a message that a compaction left in place of what it removed. */
-function checkpointIn({ content }: WireMessageV2): string | undefined {
-  const text = asString(content[0]?.text)
+/** The summary in a message that a compaction left in place of what it removed; empty if only the provider can read it. */
+function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
+  const text = asString(first?.text)
+  if (first?.type === "compaction") return text ?? ""
   return text?.startsWith("<conversation-checkpoint>") ? text : undefined
 }
 
@@ -155,8 +172,9 @@ function stepPart(
   const text = asString(content?.text)
   if ((content?.type === "text" || content?.type === "reasoning") && text !== undefined)
     return { type: content.type, text }
-  // a call that the provider ran, and its result: the provider may check that they are its own
-  if (content?.providerExecuted === true) return { type: "subtask" }
+  const isAnswer = (part: ContentV2) => part?.type === "tool-result" && part.id === content?.id
+  // a call that the provider ran has its result beside it; the provider may check that they are its own
+  if (content?.providerExecuted === true || messages[0]?.content.some(isAnswer)) return { type: "subtask" }
   const callID = asString(content?.id)
   if (content?.type !== "tool-call" || callID === undefined) return { type: "unknown" }
   const key = partID(id, callID)
@@ -192,15 +210,20 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
     const content = before.content.map((part, at) =>
       at === place.content ? { ...part, result: resultSaying(part.result, text) } : part,
     )
-    changed.set(place.message, { ...before, content })
+    changed.set(place.message, withContent(before, content))
   }
   const head = message.parts.some(isOwnPart)
-    ? {
-        ...first,
-        content: message.parts.flatMap((part) => (isOwnPart(part) ? ownContent(part) : (contents.get(part) ?? []))),
-      }
+    ? withContent(
+        first,
+        message.parts.flatMap((part) => (isOwnPart(part) ? ownContent(part) : (contents.get(part) ?? []))),
+      )
     : first
   return [head, ...others.map((other, at) => changed.get(at + 1) ?? other)]
+}
+
+/** A copy with another content. What is read of a message may not be its own property. */
+function withContent(message: WireMessageV2, content: readonly ContentV2[]): WireMessageV2 {
+  return { ...message, ...(message.id === undefined ? {} : { id: message.id }), role: message.role, content }
 }
 
 function ownMessageV2(parts: readonly HostPart[]): WireMessageV2 {
@@ -211,24 +234,42 @@ function ownContent({ text }: HostPart): ContentV2 {
   return { type: "text", text: text ?? "" }
 }
 
+/** Without a message of ours at the end, if OpenCode's last message was not the user's. */
+export function withoutOwnLast(messages: readonly WireMessageV2[], given: unknown): readonly WireMessageV2[] {
+  const last = messages.at(-1)
+  const isUsers = Array.isArray(given) && given.at(-1)?.role === "user"
+  return last && isOwn(last) && !isUsers ? messages.slice(0, -1) : messages
+}
+
 /** Whether the last text that the model gets is a HUD, or ends with one. */
 export function endsWithHud(messages: readonly WireMessageV2[]): boolean {
   const last = messages.at(-1)?.content.at(-1)
   return (last?.text ?? readResult(last?.result).text).endsWith("</hud>")
 }
 
+const MAX_MARKS = 4
+/** Parts that a provider takes a mark on. */
+const MARKABLE: ReadonlySet<string> = new Set(["text", "media", "tool-call", "tool-result"])
+
 /**
- * Marks for the provider's cache the message before the last one, which ends with a HUD that the next request does not
- * have. OpenCode 2 marks the last message only, if the four marks are not used up; it keeps a mark of a plugin's.
+ * Marks for the provider's cache what is before the last message, which ends with a HUD that the next request does not have.
+ * OpenCode 2 marks the last message only, if the four marks are not used up; it keeps a mark of a plugin's.
  */
-export function markBeforeHud(messages: readonly WireMessageV2[]): WireMessageV2[] {
+export function markBeforeHud(messages: readonly WireMessageV2[], system: unknown): WireMessageV2[] {
   const marked = [...messages]
-  const at = marked.length - 2
-  const before = marked[at]
-  if (!before || before.content.length === 0 || before.content.some((part) => part?.cache !== undefined)) return marked
-  const text = before.content.findLastIndex((part) => part?.type === "text")
-  const place = text >= 0 ? text : before.content.length - 1
+  const parts = [...messages.flatMap(({ content }) => content), ...(Array.isArray(system) ? system : [])]
+  if (parts.filter((part) => part?.cache !== undefined).length >= MAX_MARKS) return marked
+  const at = messages.findLastIndex(({ content }, i) => i < messages.length - 1 && markPlace(content) >= 0)
+  const before = messages[at]
+  if (!before || before.content.some((part) => part?.cache !== undefined)) return marked
+  const place = markPlace(before.content)
   const content = before.content.map((part, i) => (i === place ? { ...part, cache: { type: "ephemeral" } } : part))
-  marked[at] = { ...before, content }
+  marked[at] = withContent(before, content)
   return marked
+}
+
+/** The last text, as OpenCode would mark it, or the last part that can be marked. */
+function markPlace(content: readonly ContentV2[]): number {
+  const text = content.findLastIndex((part) => part?.type === "text" && part.text !== "")
+  return text >= 0 ? text : content.findLastIndex((part) => part?.type !== "text" && MARKABLE.has(part?.type))
 }

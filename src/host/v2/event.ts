@@ -2,7 +2,7 @@
 // hook has seen are another location's.
 
 import { asRecord, asString } from "../../system/values.ts"
-import type { HostUsage } from "../v1/message.ts"
+import type { HostMessageHead, HostUsage } from "../v1/message.ts"
 import type { Known } from "./known.ts"
 import type { EventV2 } from "./message.ts"
 
@@ -40,7 +40,7 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
       if (messageID === undefined || !tokens) return
       const cost = typeof given.cost === "number" ? given.cost : 0
       known.add(sessionID, messageID, { tokens, cost, time: { completed: atMs } })
-      return told("message.updated", { info: { id: messageID, role: "assistant", tokens, cost } })
+      return usageReport(sessionID, { id: messageID, tokens, cost })
     }
     case "session.tool.called":
       if (messageID !== undefined && callID !== undefined)
@@ -57,6 +57,11 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
       return told(type, { requestID: given.requestID })
   }
   return
+}
+
+/** What the provider reported for a step. */
+export function usageReport(sessionID: string, { id, tokens, cost = 0 }: HostMessageHead): EventV1 {
+  return { type: "message.updated", properties: { sessionID, info: { id, role: "assistant", tokens, cost } } }
 }
 
 /** A call's events do not name its tool. What ended counts as a command, which matters only if one began. */

@@ -5,26 +5,27 @@ import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
 import { findingsOf } from "../../session/findings.ts"
-import { within } from "../../system/process.ts"
+import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
-import { type HookContext, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, readBeforeCompaction } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
+import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { type ArrayReading, endsWithHud, markBeforeHud, readArray } from "./array.ts"
+import { type ArrayReading, endsWithHud, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
 import type { Known } from "./known.ts"
-import { type ContextEvent, isWireMessage, type WireMessageV2 } from "./message.ts"
+import type { Learning } from "./learning.ts"
+import type { ContextEvent, WireMessageV2 } from "./message.ts"
 import { type RecordSummary, recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
   known: Known
-  /** Learns the session's stored messages. Resolves when they are known or cannot be had. */
-  learn(sessionID: string): Promise<void>
-  /** Learns the models' limits and prices, once in a while. */
-  learnModels(): Promise<void>
+  learning: Learning
+  /** OpenCode has taken the tool. */
+  offersRecall(): boolean
 }
 
 /** How long a request waits for OpenCode's list of models and the stored messages. */
@@ -47,10 +48,9 @@ export function hooksV2(context: HookContextV2, report: Report, bodies: typeof B
 /** context: the request in the shape of OpenCode 1, prepared by the same code, and written back; and the system prompt. */
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  const isNew = newestUser(event.messages)
-  const isKnown = isNew === undefined || context.known.has(event.sessionID, isNew)
-  const learning = Promise.allSettled([context.learnModels(), isKnown ? undefined : context.learn(event.sessionID)])
-  await within(learning, MAX_LEARNING_MS)
+  const { learning } = context
+  const newest = learning.newest(event.sessionID, event.messages)
+  await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
@@ -58,17 +58,19 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
-  let messages: WireMessageV2[] | undefined
+  let messages: readonly WireMessageV2[] | undefined
   const system = describedSystem(context, event.system)
   const commit = await onMessages(context, {
     messages: reading.messages,
     model,
     agent: asString(event.agent),
-    canRecall: asRecord(event.tools)?.[RECALL_TOOL] !== undefined,
+    canRecall: canRecall(context, event),
     slot,
     onChanged() {
       messages = reading.written()
-      if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages)
+      if (isCopilot) messages = withoutOwnLast(messages, event.messages)
+      if (marks && slot !== "sticky" && endsWithHud(messages))
+        messages = markBeforeHud(messages, system ?? event.system)
     },
   })
   return () => {
@@ -92,17 +94,16 @@ function read(
   return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
 }
 
+/** Whether the agent may call the tool: OpenCode says the agent's tools, or at least takes the tool. */
+function canRecall({ offersRecall }: HookContextV2, { tools }: ContextEvent): boolean {
+  const named = asRecord(tools)
+  return named ? named[RECALL_TOOL] !== undefined : offersRecall()
+}
+
 function modelIn({ model }: ContextEvent): ModelName | undefined {
   const providerID = asString(model?.providerID)
   const modelID = asString(model?.id)
   return providerID && modelID ? { providerID, modelID } : undefined
-}
-
-/** The id of the newest user's message, which begins a turn. */
-function newestUser(messages: unknown): string | undefined {
-  if (!Array.isArray(messages)) return
-  const newest = messages.findLast((one) => isWireMessage(one) && one.role === "user" && typeof one.id === "string")
-  return asString(asRecord(newest)?.id)
 }
 
 /** The system prompt with the constant paragraph at the end of its last part; undefined when nothing is to be added. */
@@ -117,28 +118,27 @@ function describedSystem({ options }: HookContextV2, system: unknown): unknown[]
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
-  await within(context.learnModels(), MAX_LEARNING_MS).catch(() => undefined)
+  const { learning } = context
+  const soon = <T>(answer: Promise<T>) => within(answer, MAX_LEARNING_MS).catch((): typeof LATE => LATE)
+  const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
-  const conversation = conversationOf(hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages)
-  // a session that was resumed only to be compacted: no call has shown its messages yet
-  if (session.ledger.entries.length === 0) {
-    await restoreSession(context, session)
-    const ledger = session.ledger.read(conversation)
-    session.ledger.accept(ledger)
-    recordReading(context, session, conversation, ledger, [])
-  }
-  // the agent's tools, where OpenCode says them
-  const tools = asRecord(event.tools)
-  const canRecall = tools === undefined || tools[RECALL_TOOL] !== undefined
+  const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
+  const conversation = conversationOf(summarised)
+  await readBeforeCompaction(context, session, [
+    ...conversation,
+    ...conversationOf(newerThan(summarised, stored === LATE ? [] : stored)),
+  ])
   const shorten = shortenTranscript(context, session, reading.messages)
   const { facts: known } = session.ledger
   const facts = context.options.hud.enabled
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
-  const summary = canRecall ? summaryFor(context, session, conversation, facts) : undefined
+  // another plugin's summary stands
+  const isOpen = event.result === undefined && canRecall(context, event)
+  const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)
     return () => {
       session.folding = summary.folding
@@ -152,6 +152,13 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
     event.messages = [...reading.written(), ...told]
   }
+}
+
+/** The stored messages behind those that are summarised, which OpenCode keeps in its own words. */
+function newerThan(summarised: readonly HostMessage[], stored: readonly HostMessage[]): readonly HostMessage[] {
+  const ids = new Set(summarised.map(({ info }) => info.id))
+  const last = stored.findLastIndex(({ info }) => ids.has(info.id))
+  return last < 0 ? [] : stored.slice(last + 1)
 }
 
 /** Whether the last message tells the summariser what to do; it has no id, since it is no message of the session. */

@@ -19,38 +19,45 @@ export function createKnown() {
     renew(sessions, sessionID, messages, MAX_SESSIONS)
     return messages
   }
-  const change = (sessionID: string, id: string, how: (message: HostMessage) => HostMessage) => {
+  const add = (sessionID: string, id: string, info: HostMessageHead, parts: readonly HostPart[]) => {
     const messages = of(sessionID)
-    renew(messages, id, how(messages.get(id) ?? { info: { id }, parts: [] }), MAX_MESSAGES)
+    const known = messages.get(id) ?? { info: { id }, parts: [] }
+    const time = { ...known.info.time, ...info.time }
+    renew(
+      messages,
+      id,
+      { info: { ...known.info, ...info, time }, parts: parts.reduce(withPart, known.parts) },
+      MAX_MESSAGES,
+    )
   }
   return {
     of: (sessionID: string): KnownMessages => of(sessionID),
     has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
-    /** Learns stored messages. They know more than what was announced. */
+    hasUsage: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.get(id)?.info.tokens !== undefined,
+    /** Learns stored messages. What was announced since they were read stays. */
     learn(sessionID: string, stored: readonly HostMessage[]): void {
       for (const { info, parts } of stored)
-        if (info.id !== undefined) change(sessionID, info.id, () => ({ info, parts: parts.flatMap(outline) }))
+        if (info.id !== undefined) add(sessionID, info.id, info, parts.flatMap(outline))
     },
     /** Adds to what is known of a message. */
-    add(sessionID: string, id: string, info: HostMessageHead): void {
-      change(sessionID, id, (known) => ({
-        info: { ...known.info, ...info, time: { ...known.info.time, ...info.time } },
-        parts: known.parts,
-      }))
-    },
+    add: (sessionID: string, id: string, info: HostMessageHead): void => add(sessionID, id, info, []),
     /** Adds what a call returned for the host; times in epoch ms. */
     addCall(sessionID: string, id: string, callID: string, metadata: unknown, time: { start?: number; end?: number }) {
-      change(sessionID, id, ({ info, parts }) => {
-        const before = parts.find((part) => part.callID === callID)
-        const state = {
-          metadata: { ...before?.state?.metadata, ...readMetadata(metadata) },
-          time: { ...before?.state?.time, ...time },
-        }
-        return { info, parts: [...parts.filter((part) => part !== before), { type: "tool", callID, state }] }
-      })
+      add(sessionID, id, {}, [{ type: "tool", callID, state: { metadata: readMetadata(metadata), time } }])
     },
     forget: (sessionID: string): void => void sessions.delete(sessionID),
   }
+}
+
+/** The parts with one more, which adds to what is known of the same call. */
+function withPart(parts: HostPart[], part: HostPart): HostPart[] {
+  const before = parts.find(({ type, callID }) => type === part.type && callID === part.callID)
+  if (!before) return [...parts, part]
+  const state = {
+    metadata: { ...before.state?.metadata, ...part.state?.metadata },
+    time: { ...before.state?.time, ...part.state?.time },
+  }
+  return parts.map((one) => (one === before ? { ...part, state } : one))
 }
 
 function readMetadata(metadata: unknown): Record<string, unknown> {

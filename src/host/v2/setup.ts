@@ -11,15 +11,16 @@ import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
-import type { Report } from "../guard.ts"
+import { type Report, reportTo } from "../guard.ts"
 import type { LogClient } from "../log.ts"
 import { onEvent } from "../v1/event.ts"
 import { recallSources } from "../v1/hooks.ts"
 import { recallTool } from "../v1/recall.ts"
-import { eventV1 } from "./event.ts"
+import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
-import { listOf, type SetupContext } from "./message.ts"
+import { createLearning } from "./learning.ts"
+import type { SetupContext } from "./message.ts"
 import { storedSources } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
@@ -37,7 +38,6 @@ export type MakeContext = (host: {
 
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
-const MODELS_AGE_MS = 5 * 60_000
 
 /** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
@@ -48,34 +48,29 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   // OpenCode 2 does not say what its configuration has; another `compaction.buffer` than the default is not known
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
-  let listedMs = 0
+  let offersRecall = false
   const context: HookContextV2 = {
     ...made.context,
     known,
-    async learn(sessionID) {
-      known.learn(sessionID, (await recent(sessionID)) ?? [])
-    },
-    async learnModels() {
-      if (Date.now() - listedMs < MODELS_AGE_MS) return
-      listedMs = Date.now()
-      context.models.list(listOf(await host.model?.list?.()) ?? [])
-    },
+    learning: createLearning(host, made.context.models, known, recent, (sessionID, step) =>
+      tell(context, sessionID, usageReport(sessionID, step)),
+    ),
+    offersRecall: () => offersRecall,
   }
-  const report: Report = (hook, problem, cause) => {
-    const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
-    context.log.say("warn", `${hook} ${problem}${why}`)
-  }
+  const report = reportTo(context.log)
   const hooks = hooksV2(context, report)
   const events = new AbortController()
-  const register = async () => {
-    await host.session?.hook?.("context", hooks.context)
-    await host.session?.hook?.("compaction", hooks.compaction)
-    if (context.options.fold.enabled)
-      await host.tool?.transform?.((editor) => editor.add(recallToolV2(context, report)))
+  const takesTool = async () => {
+    if (!context.options.fold.enabled || !host.tool?.transform) return
+    await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
+    offersRecall = true
   }
+  const takesHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
   // every prompt waits for setup, and one that fails is tried again
-  const registered = await within(register(), MAX_REGISTERING_MS).catch((cause) => cause ?? LATE)
-  if (registered !== undefined) report("setup", "could not register everything", registered)
+  const registering = Promise.allSettled([takesHook("context"), takesHook("compaction"), takesTool()])
+  const registered = await within(registering, MAX_REGISTERING_MS)
+  if (registered === LATE) report("setup", `has not registered everything after ${MAX_REGISTERING_MS} ms`)
+  else for (const one of registered) if (one.status === "rejected") report("setup", "could not register", one.reason)
   void listen(host, context, events.signal, report)
   return async () => {
     events.abort()
@@ -110,7 +105,10 @@ function hear(context: HookContextV2, given: unknown): void {
   const sessionID = asString(asRecord(event?.data)?.sessionID)
   if (!event || sessionID === undefined || !context.sessions.peek(sessionID)) return
   const told = eventV1(event, context.known)
-  if (!told) return
+  if (told) tell(context, sessionID, told)
+}
+
+function tell(context: HookContextV2, sessionID: string, told: EventV1): void {
   const info = asRecord(told.properties.info)
   if (info) Object.assign(info, calledModel(context, sessionID))
   onEvent(context, { event: told })

@@ -134,6 +134,47 @@ test.each([
   await cleanup()
 })
 
+test.each([
+  ["is summarised", 0],
+  ["is kept in OpenCode's words", 2],
+])("the step before a compaction, which no request has shown yet, is in the facts where it %s", async (_, kept) => {
+  const { host, compact, cleanup } = await begin()
+  host.answer([toolV2("call_1", "write", { path: "src/newest.ts", content: "" }, "Wrote file")])
+  await heard()
+  const texts = textsOf((await host.compact(undefined, kept)).messages)
+  expect(texts.at(-1)).toContain("files edited: src/newest.ts")
+  expect((await compact()).asked.at(-1)).toContain("files edited: src/newest.ts")
+  host.user("go on")
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("files edited: src/newest.ts")
+  await cleanup()
+})
+
+test("what was known before a compaction by the provider, whose summary only it can read, is known after it", async () => {
+  const { host, cleanup } = await begin()
+  await host.request()
+  host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto" })
+  host.user("go on")
+  const hud = textsOf((await host.request()).messages).at(-1)
+  expect(hud).toContain("call 15")
+  expect(hud).toContain("compacted once")
+  await cleanup()
+})
+
+test("another plugin's summary stands", async () => {
+  const { host, compact, cleanup } = await begin({ fold: { compaction: true } })
+  expect((await compact()).summary).toContain("The user:")
+  host.user("go on")
+  const context = host.context({ store: { enabled: false }, fold: { compaction: true } })
+  await cleanup()
+  host.unload()
+  host.hook("compaction", (event) => {
+    event.result = { summary: "another's" }
+  })
+  const again = (await loadedModule(module).setup(context)) as () => Promise<void>
+  expect((await compact()).summary).toBe("another's")
+  await again()
+})
+
 test("a session that was resumed only to be compacted is summarised the same way", async () => {
   const { host, cleanup } = await begin()
   await cleanup()

@@ -1,6 +1,6 @@
 // The same recorded session through both hosts: the same folds, records and HUD, call by call.
 
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,11 +36,23 @@ const textsOfV1 = (messages: readonly HostMessage[]): string[] =>
 
 const listing = (n: number) => Array.from({ length: 300 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
 
-/** Every request of a session through both hosts. */
-async function both(session: SessionBuilder) {
+type Arrival = "before the next request" | "after the next request" | "never"
+
+/** Every request of a session through both hosts. `arrival`: when OpenCode 2's events are heard. */
+async function both(session: SessionBuilder, arrival: Arrival) {
   const one = await host({ options: OPTIONS, client: {}, sessionID: session.sessionID })
   const other = fakeHostV2({ sessionID: session.sessionID })
-  const cleanup = await loadedModule(module).setup(other.context(OPTIONS))
+  const context = other.context(OPTIONS) as { event: { subscribe(): AsyncIterable<object> } }
+  const { subscribe } = context.event
+  let gate = Promise.withResolvers<void>()
+  context.event.subscribe = async function* () {
+    for await (const event of subscribe()) {
+      await gate.promise
+      yield event
+    }
+  }
+  if (arrival === "before the next request") gate.resolve()
+  const cleanup = await loadedModule(module).setup(context)
   // OpenCode 1 passes the model after the first request; here both know it from the start
   await one.request([])
   const requests: { v1: string[]; v2: string[] }[] = []
@@ -49,9 +61,14 @@ async function both(session: SessionBuilder) {
       const { messages: v1 } = await one.request(session.messages.slice(0, at))
       const { messages: v2 } = await other.request()
       requests.push({ v1: textsOfV1(v1), v2: textsOf(v2) })
+      if (arrival === "after the next request") {
+        gate.resolve()
+        await heard()
+        gate = Promise.withResolvers()
+      }
     }
     other.store(storedOf(message))
-    await heard()
+    if (arrival === "before the next request") await heard()
   }
   expect(one.wrong).toEqual([])
   await one.dispose()
@@ -59,7 +76,7 @@ async function both(session: SessionBuilder) {
   return requests
 }
 
-test.each([
+const SESSIONS: [string, () => SessionBuilder][] = [
   ["a long session", () => madeUpSession({ calls: 150, compactsAt: Number.POSITIVE_INFINITY })],
   [
     "one with errors and exit codes",
@@ -71,15 +88,20 @@ test.each([
       return session.user("and now the logout").assistant([bash("npm test", "2 passed")], usage(100, 30_000))
     },
   ],
-])(
-  "%s goes out the same",
-  async (_, make) => {
-    const requests = await both(make())
-    expect(requests.length).toBeGreaterThan(40)
-    for (const { v1, v2 } of requests) expect(v2).toEqual(v1)
-    const folded = requests.filter(({ v2 }) => v2.some((text) => /^(?:Steps? \d|folded r)/.test(text)))
-    expect(folded.length).toBeGreaterThan(10)
-    expect(requests.filter(({ v2 }) => v2.at(-1)?.startsWith("<hud>")).length).toBeGreaterThan(10)
-  },
-  60_000,
-)
+]
+const ARRIVALS: Arrival[] = ["before the next request", "after the next request", "never"]
+
+describe.each(ARRIVALS)("with events that are heard %s", (arrival) => {
+  test.each(SESSIONS)(
+    "%s goes out the same",
+    async (_, make) => {
+      const requests = await both(make(), arrival)
+      expect(requests.length).toBeGreaterThan(40)
+      for (const { v1, v2 } of requests) expect(v2).toEqual(v1)
+      const folded = requests.filter(({ v2 }) => v2.some((text) => /^(?:Steps? \d|folded r)/.test(text)))
+      expect(folded.length).toBeGreaterThan(10)
+      expect(requests.filter(({ v2 }) => v2.at(-1)?.startsWith("<hud>")).length).toBeGreaterThan(10)
+    },
+    60_000,
+  )
+})

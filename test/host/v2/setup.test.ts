@@ -147,7 +147,7 @@ test("the life of a session: HUD, paragraph, folds, recall, compaction, the end 
   host.user("go on")
   const after = textsOf((await host.request()).messages)
   expect(after[0]).toStartWith("<conversation-checkpoint>")
-  expect(after.filter((text) => text.startsWith("<hud>"))[0]).toContain("call 30")
+  expect(after.filter((text) => text.startsWith("<hud>"))[0]).toContain("call 31")
   // OpenCode answers with what followed the compaction; what was before it is in its database
   expect(await host.call("hud_recall", { steps: "1-3" })).not.toContain("part-299.ts")
   const database = opencodeDatabase(join(folder, "opencode.db"), V2_TABLES)

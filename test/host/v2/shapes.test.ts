@@ -1,0 +1,208 @@
+// What OpenCode 2 passes beside the ordinary: messages that nobody said, parts that take no mark, results beside their calls,
+// messages whose fields are accessors, and contexts and events with pieces missing.
+
+import { describe, expect, test } from "bun:test"
+import * as module from "../../../src/plugin.ts"
+import { fakeHostV2, heard, loadedModule, MODEL_V2, textsOf, toolV2, type WireMessage } from "../../support/host-v2.ts"
+
+type Json = Record<string, unknown>
+const OPTIONS = { store: { enabled: false }, deadlineMs: 5000, fold: { maxContextTokens: 8000 } }
+const listing = (n: number) => Array.from({ length: 300 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
+const RECORD = /^Steps? [\d-]+ of this session/
+
+async function load(
+  host: ReturnType<typeof fakeHostV2>,
+  options: object = {},
+  change: (context: Json) => void = () => {},
+) {
+  const context = host.context({ ...OPTIONS, ...options }) as Json
+  change(context)
+  host.user("make the login test pass on node 22, please")
+  return (await loadedModule(module).setup(context)) as () => Promise<void>
+}
+
+/** Steps that are soon too many; answers the texts of the last request. */
+async function work(host: ReturnType<typeof fakeHostV2>, change?: (event: Json) => void) {
+  let texts: string[] = []
+  for (let n = 0; n < 15; n++) {
+    texts = textsOf((await host.request(change)).messages)
+    host.answer([toolV2(`call_${n}`, "read", { path: `src/file-${n}.ts` }, listing(n))])
+    await heard()
+  }
+  return texts
+}
+
+/** At an agent's last step OpenCode puts a message of the agent's at the end. */
+const nudge = (event: Json) => {
+  const said = { role: "assistant", content: [{ type: "text", text: "No steps are left: answer in text." }] }
+  event.messages = [...(event.messages as object[]), said]
+}
+
+test("the message that OpenCode puts last at the last step is no call", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host)
+  host.answer([toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")])
+  await heard()
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("call 2")
+  expect(textsOf((await host.request(nudge)).messages).at(-1)).toContain("call 2")
+  await cleanup()
+})
+
+test.each([
+  ["the last step", nudge],
+  [
+    "a change of instructions",
+    (event: Json) => {
+      const told = { role: "system", content: [{ type: "text", text: "Other instructions." }] }
+      event.messages = [...(event.messages as object[]), told]
+    },
+  ],
+])("Copilot's request does not end with a message of ours at %s", async (_, change) => {
+  const host = fakeHostV2({ model: { ...MODEL_V2, providerID: "github-copilot" } })
+  const cleanup = await load(host)
+  host.answer([toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")])
+  await heard()
+  expect((await host.request()).messages.at(-1)?.role).toBe("tool")
+  expect((await host.request(change)).messages.at(-1)?.role).not.toBe("user")
+  await cleanup()
+})
+
+describe("the mark before the HUD", () => {
+  const failing = toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")
+  const marked = (messages: readonly WireMessage[]) => messages.map(({ content }) => content.some(({ cache }) => cache))
+
+  test("is on the last part that takes one", async () => {
+    const host = fakeHostV2()
+    const cleanup = await load(host)
+    host.answer([failing])
+    host.store({ id: "msg_effort", type: "model-switched" })
+    await heard()
+    const { messages, breakpoints } = await host.request()
+    expect(breakpoints).toBe(1)
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "system", "user"])
+    expect(marked(messages).slice(0, -1)).toEqual([false, false, true, false])
+    await cleanup()
+  })
+
+  test("is not made where others have used up the provider's marks", async () => {
+    const host = fakeHostV2()
+    const cleanup = await load(host)
+    for (let n = 0; n < 3; n++) host.user(`and the test ${n}`)
+    host.answer([failing])
+    await heard()
+    const { breakpoints } = await host.request((event) => {
+      event.messages = (event.messages as WireMessage[]).map((message) =>
+        message.role === "user"
+          ? { ...message, content: message.content.map((part) => ({ ...part, cache: { type: "ephemeral" } })) }
+          : message,
+      )
+    })
+    expect(breakpoints).toBe(4)
+    await cleanup()
+  })
+})
+
+test("messages whose fields are accessors are copied with all of them", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host)
+  const texts = await work(host, (event) => {
+    event.messages = (event.messages as WireMessage[]).map((message) =>
+      Object.create({
+        get id() {
+          return message.id
+        },
+        get role() {
+          return message.role
+        },
+        get content() {
+          return message.content
+        },
+      }),
+    )
+  })
+  expect(texts.some((text) => RECORD.test(text))).toBe(true)
+  await cleanup()
+})
+
+test("a step whose call the provider ran, with the result beside it, is folded like others", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host)
+  const result = { type: "json", value: [{ title: "a page" }] }
+  const search = {
+    type: "tool",
+    id: "srv_1",
+    name: "web_search",
+    executed: true,
+    state: { input: {} },
+    result,
+    time: {},
+  }
+  host.answer([search, toolV2("call_a", "read", { path: "src/first.ts" }, listing(99))])
+  const texts = await work(host)
+  expect(texts.find((text) => RECORD.test(text))).toContain("1 read src/first.ts")
+  await cleanup()
+})
+
+describe("with pieces missing", () => {
+  const isFolded = (texts: readonly string[]) => texts.some((text) => RECORD.test(text))
+
+  test("nothing is folded where the tool cannot be registered", async () => {
+    for (const tool of [undefined, {}, { transform: async () => Promise.reject(new Error("no")) }]) {
+      const host = fakeHostV2()
+      const cleanup = await load(host, {}, (context) => {
+        context.tool = tool
+      })
+      const texts = await work(host, (event) => {
+        delete event.tools
+      })
+      expect(isFolded(texts)).toBe(false)
+      expect(texts.at(-1)).toStartWith("<hud>")
+      await cleanup()
+    }
+  })
+
+  test("a request that does not name its tools has those that were registered", async () => {
+    const host = fakeHostV2()
+    const cleanup = await load(host)
+    const texts = await work(host, (event) => {
+      delete event.tools
+    })
+    expect(isFolded(texts)).toBe(true)
+    await cleanup()
+  })
+
+  test("a hook that cannot be registered does not keep the others from it", async () => {
+    const host = fakeHostV2()
+    const cleanup = await load(host, {}, (context) => {
+      const { hook } = context.session as { hook(name: string, callback: never): Promise<unknown> }
+      context.session = {
+        hook(name: string, callback: never) {
+          if (name === "compaction") throw new Error("no such hook")
+          return hook(name, callback)
+        },
+      }
+    })
+    expect(host.tools.size).toBe(1)
+    expect(isFolded(await work(host))).toBe(true)
+    await cleanup()
+  })
+
+  test("OpenCode is asked for a step's usage once, and not again while it does not answer", async () => {
+    const host = fakeHostV2()
+    let asked = 0
+    const cleanup = await load(host, {}, (context) => {
+      context.event = undefined
+      Object.assign(context.session as object, {
+        context: () => {
+          asked++
+          return new Promise(() => {})
+        },
+      })
+    })
+    const started = performance.now()
+    await work(host)
+    expect(asked).toBe(1)
+    expect(performance.now() - started).toBeLessThan(5000)
+    await cleanup()
+  })
+})
