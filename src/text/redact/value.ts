@@ -124,8 +124,11 @@ export function valueReporter(text: string, report: ReportSpan) {
 const CODE =
   /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
+/** Words and a number, which no member is called. */
+const MEMBER_AND_NUMBER = /^[a-z]+\.[a-z]+[-_]?\d{3,}$/
+
 export function isCode(value: string): boolean {
-  return CODE.test(value)
+  return CODE.test(value) && !MEMBER_AND_NUMBER.test(value)
 }
 
 /** A file name, a version, a word with dots or dashes: what follows a word that does not introduce a header. */
