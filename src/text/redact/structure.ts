@@ -10,9 +10,9 @@ import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueA
 const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/kind["']?:\s*["']?Secret\b/, findManifests],
   [/[{<]/, findBlocks],
-  [/sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|[sS]ecret"/, findMarked],
+  [/sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/, findMarked],
   [/priv|prime1/, findNumbers],
-  [/\bvalues\b|\bstdin\b/i, findTuples],
+  [/VALUES|values|stdin/, findTuples],
   [/[>|][-+]?\d?(?=\s)/, findScalars],
   [/pass|pwd|secret|token|key|pin|psk/i, findColumns],
 ]
