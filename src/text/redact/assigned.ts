@@ -11,6 +11,7 @@ import {
   isRandom,
   isWordlike,
   REDACTED,
+  UUID,
   type Value,
   valueAt,
 } from "./value.ts"
@@ -58,6 +59,7 @@ const WORD = /^\p{L}+$/u
 /** A word with dashes, underscores or a trailing number, as in identifiers and examples. */
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z_$-]*\d{0,2}$/
 
+const SECRET_ID = /secret[_-]?id$/i
 /** Capitals, small letters and a digit. */
 const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
@@ -183,6 +185,8 @@ type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: bool
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
+  // of Consul and Vault; elsewhere the name of a secret
+  if (SECRET_ID.test(name)) return UUID.test(value)
   const isExpression =
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||

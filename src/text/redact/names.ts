@@ -14,7 +14,7 @@ export const NAMES =
 const PASSWORD =
   /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode))\d?$/i
+  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */

@@ -10,7 +10,10 @@ import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueA
 const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/kind["']?:\s*["']?Secret\b/, findManifests],
   [/[{<]/, findBlocks],
-  [/sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/, findMarked],
+  [
+    /sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/,
+    findMarked,
+  ],
   [/priv|prime1/, findNumbers],
   [/VALUES|values|stdin/, findTuples],
   [/[>|][-+]?\d?(?=\s)/, findScalars],

@@ -142,7 +142,7 @@ export function isName(value: string): boolean {
  */
 const MIN_ENTROPY = 3.5
 const MIN_HEX_ENTROPY = 3
-const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
+export const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
 const HEX = /^[0-9a-f]+$/i
 const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
 /** Words as in code and prose; random letters seldom form them. */

@@ -121,7 +121,7 @@ function namesOnly(line: string): string {
 }
 
 /** A number in hexadecimal beside the name of a secret, where nothing says that it is a hash. */
-const HEX_RUN = /(?<![\w-]|^[ \t]*(?=\S+[ \t]))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
