@@ -59,6 +59,8 @@ const WORD = /^\p{L}+$/u
 /** A word with dashes, underscores or a trailing number, as in identifiers and examples. */
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z_$-]*\d{0,2}$/
 
+/** An id of OpenCode. */
+const SESSION = /^(?:ses|msg|prt)_[\dA-Za-z]{20,30}$/
 const SECRET_ID = /secret[_-]?id$/i
 /** Capitals, small letters and a digit. */
 const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
@@ -204,6 +206,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (secrecy === "weak")
     return (
       !(syntax === "loose" && !quoted && isCode(value)) &&
+      !SESSION.test(value) &&
       (isRandom(value) ||
         isRandomWord(value) ||
         (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))

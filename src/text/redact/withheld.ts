@@ -123,7 +123,7 @@ function namesOnly(line: string): string {
 /** A number in hexadecimal beside the name of a secret, where nothing says that it is a hash. */
 const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
-  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
+  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|\bpick\b|\bhead\b|\bbranch\b|\.git\/|fingerprint|thumbprint/i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
 /** A passphrase: four words or more; below the line that has the name only where a value stands. */
 const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
@@ -206,10 +206,10 @@ function opaqueWithin(text: string, smells: boolean): number {
 }
 
 const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
-/** Hashes that say what they are, ids of sessions, messages, calls and recalls, and entities of HTML. */
+/** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, and entities of HTML. */
 const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
 const PUBLIC_IDS =
-  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)/gi
+  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])/gi
 /** A path of the file system; its folders may be named at random. */
 const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
 /** A character of an address, escaped. */
