@@ -331,6 +331,12 @@ describe("a value is removed whole, and nothing else", () => {
       "INSERT INTO t (a, password) VALUES ('b', '[redacted]'), (NULL, '[redacted]')",
     ],
     ["COPY t (a, password) FROM stdin;\nb\tc d9\n\\.", "COPY t (a, password) FROM stdin;\nb\t[redacted]\n\\."],
+    [
+      "id\tuser\tpassword\n1\tops\tcaqd%iqOc\n2\tdev\ta9bcd",
+      "id\tuser\tpassword\n1\tops\t[redacted]\n2\tdev\t[redacted]",
+    ],
+    ["COPY t (id, password) FROM stdin;\n1\ta9bcd\n\\.", "COPY t (id, password) FROM stdin;\n1\t[redacted]\n\\."],
+    ['Use "KzsmfBAJnGLS" as the API key', 'Use "[redacted]" as the API key'],
     ["smtp.login('ops', 'a b')", "smtp.login('ops', '[redacted]')"],
     ['expect "password:"\nsend "a9bcd\\r"', 'expect "password:"\nsend "[redacted]"'],
     ["enable secret 0 correct-horse2718", "enable secret 0 [redacted]"],

@@ -174,7 +174,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
         if (
           ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
-          (pattern === AUTHORIZATION && isChosen(value))
+          ((pattern === AUTHORIZATION || pattern === REVERSED) && isChosen(value, pattern === REVERSED))
         )
           take(indices?.[1])
 }

@@ -310,12 +310,14 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
     if (row === "" || !RULE.test(row)) {
       const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
       // a row of CSV may have cells that are empty, or a comma in one
-      if (spans.length !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
+      // a number in its first cell is taken for the line's
+      const lost = table.separator.source === "\\t" && spans.length === table.cells - 1 ? 1 : 0
+      if (spans.length + lost !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
       rows++
       const name = spans[0]
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
       for (const column of table.secret) {
-        const cell = isSecret ? spans[column] : undefined
+        const cell = isSecret ? spans[column - lost] : undefined
         if (cell && isCellSecret(row.slice(...cell), table)) take([at + cell[0], at + cell[1]])
       }
     }
