@@ -9,7 +9,7 @@ import { sized } from "../support/size.ts"
 import { DOCUMENTED_KINDS, documentedPlants } from "./kinds.ts"
 
 /** Sessions that are played; each has every form once. */
-const SESSIONS = sized(1, 44)
+const SESSIONS = sized(1, 38)
 /** Consecutive characters of a value that count as the value. */
 const TELLING = 8
 /** The most that may come out, of a thousand. */

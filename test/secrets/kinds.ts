@@ -1,10 +1,10 @@
 // Secrets as tools print them, in the syntax of each tool's own documentation. `{}` is the value. The rules that remove
 // secrets were not consulted for this list, so it measures them.
 
-import { drawer, type Plant } from "../support/planted.ts"
+import { type Draw, drawer, type Plant } from "../support/planted.ts"
 
-/** chosen: by a person; issued: by a machine, of letters and digits. */
-type Kind = { kind: string; values: "chosen" | "issued"; forms: readonly string[] }
+/** chosen: by a person; worded: by a person, of words; issued: by a machine, of letters and digits. */
+type Kind = { kind: string; values: "chosen" | "worded" | "issued"; forms: readonly string[] }
 
 const KINDS: readonly Kind[] = [
   {
@@ -513,12 +513,124 @@ const KINDS: readonly Kind[] = [
       "WEBHOOK_SIGNING_SECRET=whsec_{}",
     ],
   },
+  {
+    kind: "words in documents",
+    values: "worded",
+    forms: [
+      "database:\n  user: shop\n  password: {}\n  pool: 5",
+      '{"user":"ops","password":"{}","retries":3}',
+      "<password>{}</password>",
+      '[database]\npassword = "{}"\nport = 5432',
+      'db = connect(host="db", user="ops", password="{}")',
+    ],
+  },
+  {
+    kind: "words in settings",
+    values: "worded",
+    forms: [
+      "DB_PASSWORD='{}'",
+      "bind 127.0.0.1\nrequirepass {}\nappendonly yes",
+      "spring.datasource.password={}\nserver.port=8080",
+      'GF_SECURITY_ADMIN_PASSWORD: "{}"',
+      "define( 'DB_PASSWORD', '{}' );",
+    ],
+  },
+  {
+    kind: "words in commands",
+    values: "worded",
+    forms: [
+      "mysql --user=ops --password='{}' shop",
+      'docker run -e "POSTGRES_PASSWORD={}" postgres:16',
+      "mc alias set shop https://s3.example.com --secret-key {}",
+      "aws configure set aws_secret_access_key {}",
+      "pulumi config set --secret dbPassword {}",
+    ],
+  },
+  {
+    kind: "statements with columns",
+    values: "chosen",
+    forms: [
+      "INSERT INTO users (email, password, role) VALUES ('a@example.com', '{}', 'admin');",
+      "INSERT INTO `users` (`id`, `api_key`)\nVALUES (1, '{}');",
+      "COPY public.users (id, login, password) FROM stdin;\n1\tops\t{}\n\\.",
+      "COPY public.settings (id, name, value) FROM stdin;\n1\tsmtp_password\t{}\n2\tlocale\tde\n\\.",
+      'INSERT INTO accounts (name, secret) VALUES ("a", "b"), ("ops", "{}")',
+    ],
+  },
+  {
+    kind: "signing in",
+    values: "worded",
+    forms: [
+      'smtp.login("ops@example.com", "{}")',
+      'requests.get(url, auth=("ops", "{}"))',
+      'DriverManager.getConnection("jdbc:postgresql://db/shop", "ops", "{}")',
+      "session.auth = HTTPBasicAuth('ops', '{}')",
+      "await db.authenticate('ops', '{}')",
+    ],
+  },
+  {
+    kind: "redis's clients",
+    values: "chosen",
+    forms: [
+      "127.0.0.1:6379> AUTH {}\nOK\n127.0.0.1:6379> PING",
+      "user default on >{} ~* &* +@all",
+      '1) "requirepass"\n2) "{}"',
+      'command: ["redis-server", "--requirepass", "{}"]',
+      'test: ["CMD", "redis-cli", "-a", "{}", "ping"]',
+    ],
+  },
+  {
+    kind: "networks and mail",
+    values: "worded",
+    forms: [
+      "hostname sw1\nenable secret 0 {}\nend",
+      "username ops privilege 15 password 0 {}",
+      "rocommunity {} 10.0.0.0/8\nsyslocation rack",
+      "snmpwalk -v2c -c {} 10.0.0.1 sysDescr",
+      "[smtp.example.com]:587 ops@example.com:{}",
+    ],
+  },
+  {
+    kind: "marks in documents",
+    values: "worded",
+    forms: [
+      '{"cookies":[{"name":"a","value":"{}","domain":"example.com","httpOnly":true}]}',
+      '{\n  "key": "base",\n  "value": "{}",\n  "type": "secret"\n}',
+      '{"values":{"name":"x","value":"{}"},"sensitive_values":{"value":true}}',
+      '[{"key": "KUBE", "value": "{}", "protected": true, "masked": false}]',
+      "Parameter:\n  Name: /shop/db\n  Type: SecureString\n  Value: {}",
+    ],
+  },
+  {
+    kind: "scripts that answer",
+    values: "chosen",
+    forms: [
+      'spawn ssh ops@host\nexpect "password:"\nsend "{}\\r"',
+      "child.expect('Password:')\nchild.sendline('{}')",
+      "sudo -S <<< {} systemctl restart shop",
+      "fly secrets set PAYMENTS={} --app shop",
+      "/shop/db_password\n{}",
+    ],
+  },
+  {
+    kind: "what people write",
+    values: "chosen",
+    forms: [
+      'Use "{}" as the API key for staging.',
+      "The admin password is {}",
+      "staging: user ops, pw {}",
+      "Mot de passe : {}",
+      "用户名: ops\n密码：{}",
+    ],
+  },
 ]
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz"
 const ALNUM = `${LOWER}${LOWER.toUpperCase()}0123456789`
 
 type Drawn = { alphabet: string; length: number; with?: readonly string[]; places?: "address" | "quoted" }
+/** `words`, joined, capitalised where nothing joins them. */
+type Worded = { words: number; joint: string; number?: true; places?: "quoted" }
 
 /** What people choose, and what generators of passwords make for them. */
 const CHOSEN: readonly Drawn[] = [
@@ -544,9 +656,33 @@ const ISSUED: readonly Drawn[] = [
   { alphabet: ALNUM, length: 32, with: ["_"] },
 ]
 
-/** Where a value with a blank can stand: between quotes, in an element, or alone after its name. */
-const takesBlanks = (form: string) => /(["'`])\{\}\1|>\{\}</.test(form)
+/** What people make of words, and generators of passphrases. */
+const WORDED: readonly Worded[] = [
+  { words: 2, joint: "" },
+  { words: 3, joint: "-" },
+  { words: 4, joint: " ", places: "quoted" },
+  { words: 2, joint: "-", number: true },
+  { words: 2, joint: "_", number: true },
+]
+const WORDS =
+  "amber badger canyon dapple ember fathom gravel hollow indigo juniper kettle lagoon marble nectar orchid pebble quarry ripple saffron tundra urchin velvet willow yonder zinnia".split(
+    " ",
+  )
+
+/** Where a value with a blank can stand: between quotes, alone or after its name, or in an element. */
+const takesBlanks = (form: string) => /(["'`])(?:[A-Z_]+=)?\{\}\1|>\{\}</.test(form)
 const isAddress = (form: string) => /:\/\/|thin:|[?&;]/.test(form)
+
+function drawnValue(drawn: Drawn | Worded, draw: Draw): string {
+  if ("words" in drawn) {
+    const words = Array.from({ length: drawn.words }, () => WORDS[draw.below(WORDS.length)] ?? "")
+    const joined = drawn.joint === "" ? words.map((word) => word[0]?.toUpperCase() + word.slice(1)) : words
+    return joined.join(drawn.joint) + (drawn.number ? draw.of("0123456789", 4) : "")
+  }
+  const { alphabet, length, with: between = [] } = drawn
+  const piece = () => draw.of(alphabet, Math.ceil(length / (between.length + 1)))
+  return between.reduce((made, sign) => made + sign + piece(), piece())
+}
 
 /** Every form of every kind with one value; `seed` decides which values. */
 export function documentedPlants(seed: number): Plant[] {
@@ -554,12 +690,11 @@ export function documentedPlants(seed: number): Plant[] {
   const plants: Plant[] = []
   for (const { kind, values, forms } of KINDS)
     for (const [at, form] of forms.entries()) {
-      const fitting = (values === "chosen" ? CHOSEN : ISSUED).filter(
+      const drawn = values === "chosen" ? CHOSEN : values === "worded" ? WORDED : ISSUED
+      const fitting = (drawn as readonly (Drawn | Worded)[]).filter(
         ({ places }) => places === undefined || (places === "quoted" ? takesBlanks(form) : isAddress(form)),
       )
-      const { alphabet, length, with: between = [] } = fitting[draw.below(fitting.length)] as Drawn
-      const piece = () => draw.of(alphabet, Math.ceil(length / (between.length + 1)))
-      const value = between.reduce((made, sign) => made + sign + piece(), piece())
+      const value = drawnValue(fitting[draw.below(fitting.length)] as Drawn | Worded, draw)
       plants.push({ kind: `${kind}, form ${at + 1}`, parts: [value], text: form.replaceAll("{}", () => value) })
     }
   return plants

@@ -15,15 +15,15 @@ const ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 const value = draw.of(ALNUM, 14)
 
 test.each([
-  ["a call", `await login("bob", "${value}")`],
+  ["a call", `await signIn(session, "bob", "${value}")`],
   ["prose", `sign in as bob / ${value} until Friday`],
   ["a table's row", `| user | login |\n| ---- | ----- |\n| bob  | ${value} |`],
   ["an entry below a name", `credentials:\n  bar: "${value}"`],
-  ["a protocol", `127.0.0.1:6379> AUTH ${value}`],
+  ["a protocol", `a1 LOGIN bob ${value}`],
   ["a row that failed", `Detail: Failing row contains (1, bob, ${value}).`],
-  ["another language", `das Passwort lautet ${value}`],
+  ["another language", `podaj hasło, czyli ${value}`],
   ["a value with blanks", `senha: ${value.slice(0, 5)} ${value.slice(5, 10)} 812`],
-  ["a value with a quote", `smtp.login('bob', '${value.slice(0, 7)}"${value.slice(7)}')`],
+  ["a value with a quote", `session.open('bob', '${value.slice(0, 7)}"${value.slice(7)}')`],
 ])("%s", (_, text) => {
   const shown = redact(text)
   expect(shown).toContain("[values withheld]")

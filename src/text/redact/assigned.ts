@@ -1,6 +1,7 @@
 // Values assigned to a name that says they are secret, in the syntax of shells, configuration, code, markup, URL queries
 // and prose.
 
+import { isChosen, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
 import { NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
   type Find,
@@ -10,6 +11,7 @@ import {
   isRandom,
   isWordlike,
   REDACTED,
+  UUID,
   type Value,
   valueAt,
 } from "./value.ts"
@@ -22,19 +24,31 @@ type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query"
 
 const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?\]?/y
 const SIGN =
-  /[ \t]{0,40}(?::=|<-|={1,3}>?|!==?|:{1,2}(?!\/\/)|\+=|\?\?=?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}/y
+  /[ \t]{0,40}(?::=|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\?=?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}/y
 /** A type annotation between the name and its value. */
 const TYPE = /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=\w{0,2}\\{0,8}["'`])/y
-const CALL = /(?:[({][ \t]*|[ \t]*,[ \t]*)(?=["'`\\])/y
-const PROSE = /[ \t]+(?:(?:is|was|=|to|as):?[ \t]+:?[ \t]*)?(?=\S)/y
+/** An argument, an element or a numbered answer. */
+const CALL = /(?:[({][ \t]*|[ \t]*,[ \t]*|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
+const PROSE = /[ \t]+(?:(?:is|was|=|to|as|ist|lautet|est|es):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/y
+/** The last word of a line, a string or a command, or of what precedes a flag. */
+const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
+/** The next cell of a table, where it has blanks. */
+const TABBED = /\t[^\t\n ]{1,100}(?: [^\t\n ]{1,100}){1,5}(?=\t|$)/my
+/** A name as in configuration and code: `db_password`, `dbPassword`, `auth-pass`, `requirepass`; CODED: never in prose. */
+const TECHNICAL = /[a-z\d][A-Z]|\w[_.-]\w|^_|^(?:require|master|auth|r[ow])\w/
+const CODED = /[a-z\d][A-Z]|\w_\w|^_|^r[ow]\w/
+/** A key that ends its line, and its value alone on the next. */
+const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
 /** "password for the elastic user:", with the value alone after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}:[\s\\]{1,8}(?=\S+[ \t]*$)/my
+/** What a script waits for, and what it answers. */
+const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
   /(?:(?:\w[\w.:<>!]{0,60})?[[({][ \t]*(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ )[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
-  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|[<‹]\/\w{1,20}>\s{0,40}[<‹]string>|\\?">(?=[^<‹\s]{1,200}[<‹]\/string)|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value)>|\\?">(?=[^<‹\s]{1,200}[<‹]\/string)|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
 /** The text of an element, which may be of several words. */
 const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|$)/my
 const TAG_END = /(?:[ \t][^<>\n]{0,200})?>/y
@@ -45,12 +59,15 @@ const WORD = /^\p{L}+$/u
 /** A word with dashes, underscores or a trailing number, as in identifiers and examples. */
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z_$-]*\d{0,2}$/
 
+/** An id of OpenCode. */
+const SESSION = /^(?:ses|msg|prt)_[\dA-Za-z]{20,30}$/
+const SECRET_ID = /secret[_-]?id$/i
+/** Capitals, small letters and a digit. */
+const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
-/** Words that names of secrets contain, and secrets themselves seldom do. */
-const SECRET_WORD = /secret|token|key|pass|auth|cred/i
 
 export const findAssigned: Find = (text, report) => {
   NAMES.lastIndex = 0
@@ -93,6 +110,8 @@ function assignedTo(
     const value = valueAt(text, at, stop)
     return value && { value, syntax }
   }
+  const prompted = skip(PROMPTED, text, nameTo)
+  if (prompted > nameTo) return as("call", prompted)
   if (sign > closed) {
     if (before === "?" || before === "&") return as("query", sign, /[&#]/)
     const written = text.slice(closed, sign)
@@ -101,6 +120,8 @@ function assignedTo(
     const inner = skip(INNER, text, at)
     if (inner > at) return as("inner", inner)
     const isTight = sign - closed === 1 && text[closed] === "="
+    const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
+    if (enclosed) return { value: enclosed, syntax: "tight" }
     return as(isTight ? "tight" : isFlag ? "flag" : "loose", at, isTight && isFlag ? undefined : QUERY_END)
   }
   // a variable that is used: `"Bearer $TOKEN" https://…`
@@ -121,10 +142,37 @@ function assignedTo(
     return at > closed ? as("flag", at) : undefined
   }
   if (secrecy === "weak") return undefined
-  const far = secrecy === "password" ? skip(PROSE_WITH_COLON, text, closed) : closed
+  const below = before === "/" ? skip(BELOW, text, nameTo) : nameTo
+  if (below > nameTo) return as("loose", below)
+  const far = skip(PROSE_WITH_COLON, text, closed)
   if (far > closed) return as("inner", far)
+  const cell = skip(TABBED, text, closed)
+  if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
   const at = skip(PROSE, text, closed)
-  return at > closed ? as("prose", at) : undefined
+  if (at === closed) return undefined
+  const name = text.slice(nameFrom, nameTo)
+  if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at)
+  const between = text.slice(nameTo, at)
+  const isSetting =
+    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(LAST, text, at) > at : false
+  // `db_password value user name` on one line
+  const isListed = between.trim() === "" && CODED.test(name)
+  return as(isSetting || isListed ? "loose" : "prose", at)
+}
+
+/** How a string, an object or an entry of a list begins before a name, and how a value with blanks in it ends there. */
+const ENCLOSING: readonly (readonly [opening: RegExp, value: RegExp])[] = [
+  [/"$/, /[^"\\\s=]{1,100}(?: [^"\\\s=]{1,40}){0,5}(?=\\{0,8}")/y],
+  [/'$/, /[^'\\\s=]{1,100}(?: [^'\\\s=]{1,40}){0,5}(?=\\{0,8}')/y],
+  [/[{,] ?$/, /[^"',{}\s=]{1,100}(?: [^"',{}\s=]{1,40}){1,5}(?=[,}])/y],
+]
+
+/** A value with blanks or quotes in `"NAME=value"` and `{user=name, NAME=value}`, quoted as a whole and not by itself. */
+function enclosedValue(text: string, nameFrom: number, at: number): Value | undefined {
+  const before = text.slice(Math.max(0, nameFrom - 2), nameFrom)
+  const value = ENCLOSING.find(([opening]) => opening.test(before))?.[1]
+  const to = value ? skip(value, text, at) : at
+  return to > at && /[\s"'`<>]/.test(text.slice(at, to)) ? { from: at, to, quoted: true } : undefined
 }
 
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
@@ -139,20 +187,35 @@ type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: bool
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
+  // of Consul and Vault; elsewhere the name of a secret
+  if (SECRET_ID.test(name)) return UUID.test(value)
   const isExpression =
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||
       (secrecy === "secret" && VARIABLE.test(value)))
-  // `pass=…` of a file of settings
-  if (syntax === "tight" && name === "pass" && value.length >= 6 && !isExpression && !isWords(value)) return true
+  // `pass` of a file of settings
+  if (
+    name === "pass" &&
+    (syntax === "tight" || (syntax === "loose" && (quoted || /\d/.test(value) || isPhrase(value)))) &&
+    value.length >= 6 &&
+    !isExpression &&
+    !isWords(value) &&
+    !isMessage(value)
+  )
+    return true
   if (secrecy === "weak")
-    return !(syntax === "loose" && !quoted && isCode(value)) && (isRandom(value) || isRandomWord(value))
-  const isProse = /\s/.test(value) && /^[\p{L}\s.,:;!?'’()…-]+$/u.test(value) && isWordlike(value)
-  // a message, a label or a question about the secret
-  if (isProse) return false
+    return (
+      !(syntax === "loose" && !quoted && isCode(value)) &&
+      !SESSION.test(value) &&
+      (isRandom(value) ||
+        isRandomWord(value) ||
+        (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
+    )
+  if (isMessage(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
   if (isNumber) return secrecy === "password" ? /^\d{4,}$/.test(value) : value.length >= 20
-  const isWord = WORD.test(value) && isWordlike(value) && !(value.length >= 12 && isJumbled(value))
+  const isWord =
+    WORD.test(value) && isWordlike(value) && !(value.length >= 12 && isJumbled(value)) && !isChosen(value, quoted)
   switch (syntax) {
     case "tight":
     case "query":
@@ -167,15 +230,16 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         return isWord ? secrecy === "password" && value === value.toLowerCase() && value.length >= 6 : !isWords(value)
       if (isExpression) return false
       return value.length >= 4 && !isWord && !isIdentifier(value)
-        ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value)
+        ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : isWordAndNumber(value, secrecy)
     case "markup":
       return !isWord && !isWords(value) && value.length >= 4
     case "call":
       if (isWord || isWords(value) || value.includes("${")) return false
-      return secrecy === "password" ? value.length >= 4 : value.length >= 8 && !isCode(value)
+      if (secrecy === "password") return value.length >= 4
+      return value.length >= (MIXED.test(value) ? 6 : 8) && !isCode(value)
     case "inner":
-      if (isExpression || /\s/.test(value)) return false
+      if (isExpression || /\s|:\/\//.test(value)) return false
       if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
       if (secrecy !== "password" || isCode(value)) return isRandom(value)
       return (
@@ -184,6 +248,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (quoted ? !isIdentifier(value) : /[^\w./:-]/.test(value) || isRandom(value) || !isWordlike(value))
       )
     case "prose":
+      if (/^pass$/i.test(name)) return isRandom(value)
+      if (isChosen(value)) return true
       if (value.length >= 8 && WORD.test(value) && !isWord) return true
       if (secrecy === "secret")
         return !isCode(value) && (isRandom(value) || (quoted && value.length >= 12 && !isWordlike(value)))
@@ -201,6 +267,16 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   }
 }
 
+/** A message, a label or a question about the secret. */
+function isMessage(value: string): boolean {
+  return (
+    /\s/.test(value) &&
+    /^[\p{L}\s.,:;!?'’()…-]+$/u.test(value) &&
+    isWordlike(value) &&
+    (isSentence(value) || !/\p{Ll}\p{Lu}/u.test(value))
+  )
+}
+
 /** Letters alone, too many to be a name and in no order that words have. */
 function isRandomWord(value: string): boolean {
   return value.length >= 16 && WORD.test(value) && !isWordlike(value)
@@ -213,15 +289,10 @@ function isWordAndNumber(value: string, secrecy: Secrecy): boolean {
 
 /** An identifier, a path or a translation key. */
 function isWords(value: string): boolean {
-  if (!/^[A-Za-z_$@./:#-]+$/.test(value) || isPhrase(value) || !isWordlike(value)) return false
+  if (!/^[A-Za-z_$@./:#-]+$/.test(value) || isChosen(value) || !isWordlike(value)) return false
   return value.length < 12 || !isJumbled(value) || SECRET_WORD.test(value)
 }
 
-/** A passphrase: three or more words joined by dashes, `correct-horse-battery`, none of which names a secret. */
-function isPhrase(value: string): boolean {
-  return /^[a-z]+(?:-[a-z]+){2,}$/.test(value) && !SECRET_WORD.test(value) && !/test|example|your|my-/.test(value)
-}
-
 function isIdentifier(value: string): boolean {
-  return IDENTIFIER.test(value) && isWordlike(value) && !isPhrase(value) && !(value.length >= 12 && isJumbled(value))
+  return IDENTIFIER.test(value) && isWordlike(value) && !isChosen(value) && !(value.length >= 12 && isJumbled(value))
 }

@@ -1,6 +1,7 @@
 // Secrets that their surroundings give away instead of a name: in URLs, headers, cookies, SQL statements, lines of
 // password files and arguments of commands. Secrets in a URL's query are found by their names, as any assigned value.
 
+import { isChosen } from "./chosen.ts"
 import {
   type Find,
   isJumbled,
@@ -77,17 +78,33 @@ const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(
 const WIFI_KEY = /\bKey Content[ \t]*:[ \t]*(\S[^\n]{2,100}?)[ \t]*$/dgm
 /** The text given to a program that stores it. */
 const HERE_STRING =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|pass|vault|credential|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
 /** A secret's value as an argument. */
 const STORED =
-  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})/dgi
-/** The third argument of functions that log in to a host as a user. */
+  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+/** Users of a broker, whose names are part of the option's. */
+const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
+/** The third argument of functions that connect to a host as a user. */
 const LOGIN_CALL =
-  /\b(?:new (?:mysqli|PDO)|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dgi
+  /\b(?:new (?:mysqli|PDO)|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+/** The second argument of functions that sign in a user, after the user's name. */
+const SIGN_IN =
+  /(?:(?:log_?in|authenticate|basic_?auth|simple_bind\w{0,2}|PSCredential)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+/** A rule of Redis's list of users. */
+const USER_RULE = /\buser[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
+/** A value before what it is: `"value" as the token`. */
+const REVERSED =
+  /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
+/** A user's address and password, as mail programs keep them; not a path on a host. */
+const ADDRESS =
+  /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
+/** What a client of Redis is told. */
+const AUTH_COMMAND =
+  /(?:^|[>\s])AUTH[ \t]+(?:[\w.-]{1,40}[ \t]+)?(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
-const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{8,4000})/dg
+const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** The words that restore a wallet. */
 const MNEMONIC =
   /\b(?:mnemonic|seed(?:[ _-]?phrase)?|recovery[ _-]phrase)["']?[ \t]*(?:[:=]|is)[ \t]*\\{0,8}["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})/dgi
@@ -118,13 +135,18 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["key content"], WIFI_KEY],
   [["<<<"], HERE_STRING],
   [["secret"], STORED],
-  [["mysql", "pdo", "ftp_", "imap_", "ldap_", "oci_"], LOGIN_CALL],
+  [["mysql", "pdo", "ftp_", "imap_", "ldap_", "oci_", "getconnection"], LOGIN_CALL],
+  [["login", "log_in", "authenticate", "basic", "auth=", "simple_bind", "pscredential"], SIGN_IN],
+  [["auth "], AUTH_COMMAND],
+  [["login"], BROKER_USER],
+  [["on >"], USER_RULE],
 ]
 
 /** In prose and code these are followed by words, file names and versions as well, which are left alone. */
 const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["authorization"], AUTHORIZATION],
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
+  [[" as ", " is "], REVERSED],
 ]
 
 const HINTS = new RegExp(
@@ -142,6 +164,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   const has = (hint: string) => found.has(hint)
   if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
     for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
+  if (text.includes("@")) for (const { indices } of text.matchAll(ADDRESS)) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))
@@ -149,7 +172,11 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   for (const [hints, pattern] of AMBIGUOUS_PATTERNS)
     if (hints.some(has))
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
-        if ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) take(indices?.[1])
+        if (
+          ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
+          ((pattern === AUTHORIZATION || pattern === REVERSED) && isChosen(value, pattern === REVERSED))
+        )
+          take(indices?.[1])
 }
 
 /** Programs that take a password behind a flag of one letter, and what comes before the password. */
@@ -170,6 +197,9 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:openssl|keytool)\b/, /\bpass:/g],
   [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
   [/\b(?:ipmitool|mosquitto_\w+|snmp\w+)\b/, /[ \t]-[PAX][ \t]+/g],
+  [/\bsnmp\w+\b/, /[ \t]-c[ \t]*/g],
+  // cookies, and not the name of a file that has them
+  [/\bcurl\b/, /[ \t](?:-b|--cookie)[ \t=]*(?=\\{0,8}["']?[^\s"'=]{1,100}=)/g],
   [/\bx?freerdp\b/, /[ \t]\/p:/g],
   [/\bpsexec\b/i, /[ \t]-p[ \t]+/g],
   [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
@@ -192,7 +222,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t](?:--?[apwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/g
+  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
@@ -207,10 +237,12 @@ export const findInCommands: Find = (text, report) => {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = text.indexOf("\n", hit.index)
     const line = text.slice(from, end < 0 ? text.length : end)
+    const command = line.includes('"-') ? line.replace(/["'],[ \t]*["']/g, (found) => " ".repeat(found.length)) : line
     for (const [program, flag] of FLAGS)
-      for (const { index, 0: before } of line.matchAll(flag)) {
+      for (const { index, 0: before } of command.matchAll(flag)) {
         const at = index + before.length
-        const value = program.test(commandBefore(line, at)) ? valueAt(line, at) : undefined
+        const isString = command !== line && /["']/.test(line[at - 1] ?? "")
+        const value = program.test(commandBefore(command, at)) ? valueAt(line, isString ? at - 1 : at) : undefined
         if (value) take([from + value.from, from + value.to])
       }
     FLAG_HINT.lastIndex = from + line.length

@@ -9,12 +9,12 @@ export type Secrecy = "password" | "secret" | "weak"
 
 /** Every name of a secret contains one of these. */
 export const NAMES =
-  /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|passwort|kennwort|contraseña|пароль|密码|密碼|パスワード/gi
+  /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|contraseña|senha|clave|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
 
 const PASSWORD =
-  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|kennwort|contraseña|пароль|密码|密碼|パスワード|pin|mnemonic)$/i
+  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary))\d?$/i
+  /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
@@ -80,7 +80,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
   )
     words.pop()
   const last = words.at(-1) ?? ""
-  if (PASSWORD.test(last)) return words.length === 1 && /^(?:pass|pin|pw)$/.test(last) ? passAlone(name) : "password"
+  if (PASSWORD.test(last)) return words.length === 1 && /^(?:pass|pin)$/.test(last) ? passAlone(name) : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"

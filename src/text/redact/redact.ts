@@ -11,10 +11,10 @@ import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
-const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands, findAssigned]
+const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** What a text contains that is searched as a document, once its lines are as they were written. */
 const DOCUMENT_HINT =
-  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault/
+  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
 
 /** Escape sequences and characters that print nothing: one within a secret must not hide it. */
 const HIDDEN = new RegExp(
@@ -23,7 +23,7 @@ const HIDDEN = new RegExp(
 )
 /** What tools print before each line: a number, a mark of a quote, a date with a level, a path, the plus of a change. */
 const PREFIX =
-  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t)|(?:> ?){1,3}|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|(?:[\w.-]+\/)+[\w.-]+:\d{1,6}:[ \t]?|\+(?!\+))/gm
+  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t)|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+))/gm
 /** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */
 const ESCAPE = /\\[ \t"\\/]/g
 /** A string of JSON that has some. */
@@ -31,23 +31,35 @@ const ESCAPED = /(?:^|":[ \t]?)"[^"\n]{0,400}\\[ \t"]/
 /** Of two secrets that touch, the second may show only once the first is gone. */
 const MAX_PASSES = 4
 
+/** Longest text that `redactLine` reads, which `line` then shortens. */
+const MAX_LINE_SOURCE_CHARS = 4_000
+
 /**
  * The text with every secret replaced by `[redacted]`. A secret is replaced whole and its name is kept. Line breaks within
- * a secret are kept too, so that the lines after it keep their numbers. Idempotent. The result is at most four times as
- * long as the text.
+ * a secret are kept too, so that the lines after it keep their numbers. Idempotent for texts that become a line. The result
+ * is at most four times as long as the text.
  */
 export function redact(text: string): string {
+  let shown = text
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const next = redactKnown(shown)
+    const left = withhold(next)
+    if (left === next || text.length > MAX_LINE_SOURCE_CHARS) return left
+    // what was left out may have said that something beside it is no secret
+    shown = left
+  }
+  return shown
+}
+
+function redactKnown(text: string): string {
   let shown = text
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const next = redactOnce(shown)
     if (next === shown) break
     shown = next
   }
-  return withhold(shown)
+  return shown
 }
-
-/** Longest text that `redactLine` reads, which `line` then shortens. */
-const MAX_LINE_SOURCE_CHARS = 4_000
 
 /**
  * The beginning of a text as one line without secrets. The raw text is redacted first, since a line has lost what tells a
@@ -82,8 +94,10 @@ function redactOnce(text: string): string {
   for (const find of FINDERS) find(shown.plain, reportFrom(shown))
   const hints = hintsIn(shown.plain)
   findInHeaders(shown.plain, reportFrom(shown), hints)
-  if (DOCUMENT_HINT.test(shown.plain))
+  if (!DOCUMENT_HINT.test(shown.plain)) findAssigned(shown.plain, reportFrom(shown))
+  else
     for (const view of documentsIn(shown)) {
+      findAssigned(view.plain, reportFrom(view))
       findInStructure(view.plain, reportFrom(view))
       // these look at the beginning of lines, and have seen the text as it is
       if (view.plain.length !== shown.plain.length) findInHeaders(view.plain, reportFrom(view), hints)

@@ -2,6 +2,7 @@
 // names them, in a Kubernetes Secret, or beside a mark such as `"sensitive": true`. No document is parsed: what tools
 // print is often cut off, or several documents in one.
 
+import { isChosen } from "./chosen.ts"
 import { nameAround, secrecyOf } from "./names.ts"
 import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueAt, valueReporter } from "./value.ts"
 
@@ -9,7 +10,12 @@ import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueA
 const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/kind["']?:\s*["']?Secret\b/, findManifests],
   [/[{<]/, findBlocks],
-  [/sensitive|vault\.azure\.net|SecureString|random_password|"auths"/, findMarked],
+  [
+    /sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/,
+    findMarked,
+  ],
+  [/priv|prime1/, findNumbers],
+  [/VALUES|values|stdin/, findTuples],
   [/[>|][-+]?\d?(?=\s)/, findScalars],
   [/pass|pwd|secret|token|key|pin|psk/i, findColumns],
 ]
@@ -87,13 +93,15 @@ function blockStart(text: string, at: number): number {
   return min
 }
 
-const SENSITIVE = /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b/g
+const SENSITIVE =
+  /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b|"(?:isSecret|secret)":[ \t]*true\b|"type":[ \t]*"secret"|"(?:httpOnly|masked)":[ \t]*(?:true|false)\b/g
 /** A string that a bracket in it seems to end is taken whole. */
 const MAX_STRING_CHARS = 8_002
 const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/g
 const VALUE = /"value"[ \t]*:[ \t]*/i
 /** The attributes that a state calls sensitive. */
-const SENSITIVE_NAME = /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"/g
+const SENSITIVE_NAME =
+  /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"|(?<="sensitive_values"\s*:\s*\{[^{}]{0,400})"([\w-]{1,80})"\s*:\s*true/g
 
 /** Values beside a mark that says they are secret: Terraform's, Azure's, AWS's and Docker's. */
 function findMarked(text: string, report: ReportSpan): void {
@@ -105,13 +113,15 @@ function findMarked(text: string, report: ReportSpan): void {
     if (value && from + value.index < to) takeStrings(text, from + value.index + value[0].length, to, take)
     else takeValues(text, from, to, take)
   }
-  const names = new Set([...text.matchAll(SENSITIVE_NAME)].map(([, name = ""]) => name))
+  const names = new Set([...text.matchAll(SENSITIVE_NAME)].map(([, attribute, value = ""]) => attribute ?? value))
   if (text.includes("random_password")) for (const name of ["result", "bcrypt_hash"]) names.add(name)
   if (/vault\.azure\.net|SecureString/.test(text)) for (const name of ["value", "Value"]) names.add(name)
   if (text.includes('"auths"')) names.add("auth")
   for (const name of names)
     for (const { index, 0: found } of text.matchAll(new RegExp(`"${name}"\\s*:\\s*(?=")`, "g")))
       takeStrings(text, index + found.length, text.length, take)
+  if (text.includes("SecureString"))
+    for (const { indices } of text.matchAll(/\bValue(?::|[ \t]*\|)[ \t]+([^\s|]{3,4000})/dg)) take(indices?.[1])
 }
 
 /** Takes the string at `from`, or all strings of the object or list there. */
@@ -127,6 +137,53 @@ function takeStrings(text: string, from: number, to: number, take: Take): void {
     const to = from + index + string.length
     if (text[to] !== ":") take([from + index + 1, to - 1])
   }
+}
+
+/** The numbers of a private key, as OpenSSL prints them. */
+const NUMBERS =
+  /\b(?:priv|privateExponent|prime\d|exponent\d|coefficient):((?:[\s\\]{0,40}(?:[0-9a-f]{2}:){2,}[0-9a-f]{0,2}(?![:\w]))+)/dg
+
+function findNumbers(text: string, report: ReportSpan): void {
+  for (const { indices } of text.matchAll(NUMBERS)) if (indices?.[1]) report(...indices[1])
+}
+
+/** The columns of a statement of SQL, and what comes before its rows. */
+const COLUMNS =
+  /\(((?:[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4},){0,60}[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4})\)\s{0,20}(?:VALUES|FROM[ \t]+stdin;?)/gi
+const CELL = /'((?:[^'\\\n]|''|\\.){0,4000})'|"((?:[^"\\\n]|\\.){0,4000})"|[^\s,()'"]{1,400}|\)(\s*,)?/dy
+
+/** `INSERT INTO t (a, password) VALUES (…), (…)` and `COPY t (a, password) FROM stdin`. */
+function findTuples(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  let done = 0
+  for (const { index, 0: head, 1: names = "" } of text.matchAll(COLUMNS)) {
+    const columns = names.split(",").map((name) => isSecretName(name.replace(/[\s"'`]/g, "")))
+    const secret = columns.flatMap((is, at) => (is ? [at] : []))
+    if (index < done || secret.length === 0) continue
+    const at = index + head.length
+    const table = { separator: /\t/, cells: columns.length, secret, named: false }
+    done = /stdin;?$/i.test(head)
+      ? takeRows(text, endOfLine(text, at) + 1, table, false, take)
+      : takeTuples(text, at, columns, take)
+  }
+}
+
+/** Takes the secret cells of the tuples from `from` on; returns where they end. */
+function takeTuples(text: string, from: number, isSecret: readonly boolean[], take: Take): number {
+  let at = from
+  for (let column = 0, tuples = 0; tuples < MAX_ROWS; ) {
+    at += stickyLength(/[\s,(]*/y, text, at)
+    CELL.lastIndex = at
+    const cell = CELL.exec(text)
+    if (!cell) return at
+    at += cell[0].length
+    if (cell[0].startsWith(")")) {
+      tuples++
+      column = 0
+      if (cell[3] === undefined) return at
+    } else if (isSecret[column++]) take(cell.indices?.[1] ?? cell.indices?.[2])
+  }
+  return at
 }
 
 const INDENT = /[ \t]*(?:- )?/y
@@ -253,12 +310,14 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
     if (row === "" || !RULE.test(row)) {
       const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
       // a row of CSV may have cells that are empty, or a comma in one
-      if (spans.length !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
+      // a number in its first cell is taken for the line's
+      const lost = table.separator.source === "\\t" && spans.length === table.cells - 1 ? 1 : 0
+      if (spans.length + lost !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
       rows++
       const name = spans[0]
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
       for (const column of table.secret) {
-        const cell = isSecret ? spans[column] : undefined
+        const cell = isSecret ? spans[column - lost] : undefined
         if (cell && isCellSecret(row.slice(...cell), table)) take([at + cell[0], at + cell[1]])
       }
     }
@@ -267,14 +326,14 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
   return Math.min(at, text.length)
 }
 
-const JSON_BEFORE = /^[^"]{0,80}(?:"[\w-]{1,40}"[ \t]*:[ \t]*)?"(?=[^"]*$)/
+const JSON_BEFORE = /^(?:[^\n]{0,200}"[\w-]{1,40}"[ \t]*:[ \t]*|[^"]{0,80})"(?=[^"]*$)/
 
 /** `secret`: the columns that are; `named`: only in rows whose first cell is the name of a secret. */
 type Table = { separator: RegExp; cells: number; secret: number[]; named: boolean }
 
 /** In a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table. */
 function isCellSecret(cell: string, { separator, named }: Table): boolean {
-  const isWord = /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(cell) && isWordlike(cell)
+  const isWord = /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(cell) && isWordlike(cell) && !isChosen(cell)
   return cell.length >= 3 && !(isWord && !(named || separator.source === ","))
 }
 
@@ -288,8 +347,8 @@ function headerOf(line: string): Table | undefined {
     const cells = spans.map(([from, to]) => row.slice(from, to))
     const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
     if (!isHeader) continue
-    if (cells.length === 2 && /^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
-      return { separator, cells: 2, secret: [1], named: true }
+    if (/^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
+      return { separator, cells: cells.length, secret: [1], named: true }
     const secret = cells.flatMap((cell, at) => (isSecretName(cell) ? [at] : []))
     if (secret.length > 0) return { separator, cells: cells.length, secret, named: false }
   }

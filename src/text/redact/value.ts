@@ -124,8 +124,11 @@ export function valueReporter(text: string, report: ReportSpan) {
 const CODE =
   /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
+/** Words and a number, which no member is called. */
+const MEMBER_AND_NUMBER = /^[a-z]+\.[a-z]+[-_]?\d{3,}$/
+
 export function isCode(value: string): boolean {
-  return CODE.test(value)
+  return CODE.test(value) && !MEMBER_AND_NUMBER.test(value)
 }
 
 /** A file name, a version, a word with dots or dashes: what follows a word that does not introduce a header. */
@@ -139,7 +142,7 @@ export function isName(value: string): boolean {
  */
 const MIN_ENTROPY = 3.5
 const MIN_HEX_ENTROPY = 3
-const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
+export const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
 const HEX = /^[0-9a-f]+$/i
 const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
 /** Words as in code and prose; random letters seldom form them. */

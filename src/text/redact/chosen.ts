@@ -1,0 +1,59 @@
+// What people choose as a password although it is made of words, told from the names and messages that code has in its
+// place. Only beside a secret's name.
+
+/** Words that names of secrets contain, and secrets themselves seldom do. */
+export const SECRET_WORD = /secret|token|key|pass|auth|cred/i
+/** Words of messages and labels. */
+const SENTENCE_WORD =
+  /\b(?:the|are|was|were|been|must|should|can|cannot|could|not|with|without|from|for|and|this|that|its|please|enter|invalid|missing|required|expired|expires|wrong|too|one|has|have|may|will|new|old|current|confirm|forgot|reset|change|set|use|used|using|value|string|field|name|user|email|default|error|failed|unknown|only|when|than|least|between|does|match)\b/
+/** Words of types, classes and constants. */
+const TYPE_WORD =
+  /String|Str(?![a-z])|Text|Number|Int|Bool|Type|Field|Input|Option|Value|Object|Char|Byte|Array|List|Map|Error|Schema|Config|Model|View|Service|Provider|Factory|Handler|Manager|Client|Server|Store|Storage|Request|Response|Param|Data|File|Path|Name|Id(?![a-z])|Info|Item|Node|Ref|Any|Required|Default|Hash|Encod|Decod|Serial|Valid|Gener|Change|Reset|Form|Random|Process|Source|Result|Props|State|Context|Builder|Reader|Writer|Event|Signature|Block|Policy|Rule|Method|Code|Header|Host|User|Test|Mock|Fake|Dummy|Example|Sign|Identity|Session|Number|Digit|Json|Sensitive|Private|Public|Exp/
+
+/**
+ * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery`, none of which names a secret or
+ * is one of a sentence.
+ */
+export function isPhrase(value: string): boolean {
+  return (
+    /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$/.test(value) &&
+    !SECRET_WORD.test(value) &&
+    !/test|example|your|my-/.test(value) &&
+    !SENTENCE_WORD.test(value)
+  )
+}
+
+/** Two words with capitals, `CorrectHorse`, which are no type's. */
+function isCoined(value: string): boolean {
+  return /^(?:[A-Z][a-z]{2,}){2,4}$/.test(value) && !isNaming(value)
+}
+
+/** Whether a word of it is one of names. */
+function isNaming(value: string): boolean {
+  return SECRET_WORD.test(value) || TYPE_WORD.test(value)
+}
+
+/** A word of an identifier, the second of two or a later one. */
+const HUMP = "(?:[A-Z][a-z]{2,}|Id|Db|Ip|Js|Ms|By|Of|To|In|On|Up|Is|At|As|Or|No|Io|Ui|Ok|Fn|Op|El|Ts|Go|My|Do|Be)"
+const CAMEL = new RegExp(`^(?:[A-Z]?[a-z]+|[A-Z]{2,5})${HUMP}*(?:[A-Z]{2,4}s?)?$`)
+
+/** Six letters or more whose capitals are not those of words or identifiers: `qJquiZBx`. */
+function isOddlyCased(value: string): boolean {
+  const hasCases = /^[A-Za-z]{6,}$/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)
+  return hasCases && !CAMEL.test(value) && !isNaming(value)
+}
+
+/** Letters that a person or a machine chose as a secret. A quoted value is no variable, so less will do. */
+export function isChosen(value: string, quoted = false): boolean {
+  return (
+    isPhrase(value) ||
+    isCoined(value) ||
+    isOddlyCased(value) ||
+    (quoted && /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)+$/.test(value) && !isNaming(value))
+  )
+}
+
+/** Words of a message or a label, or of what is said about a secret. */
+export function isSentence(value: string): boolean {
+  return SENTENCE_WORD.test(value) || SECRET_WORD.test(value)
+}
