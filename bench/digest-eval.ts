@@ -5,12 +5,15 @@
 //
 // DIR holds files of `opencode export`; several, as NAME=DIR, are compared side by side. --outputs N of each (60),
 // --budget N tokens of a document (600), --seed N (1), --threads N (0: chosen by the sidecar), --show (every digest),
-// --json (everything, as JSON).
+// --json (everything, as JSON). --jobs compares what else a model could do for the line of a folded output, at equal tokens.
 
+import { basename } from "node:path"
 import { parseArgs } from "node:util"
 import { type AfterFolding, afterFolding, type NeedCount } from "./eval/after-folding.ts"
 import { openBackend } from "./eval/backends.ts"
+import { casesOf, gain, type Held, heldBy, JOBS, type Job, linesOf } from "./eval/jobs.ts"
 import { exportsIn, readSessions, type Sample, sampleOutputs } from "./eval/outputs.ts"
+import { openRanking } from "./eval/rank.ts"
 import { BY_TOOL, COLUMNS, type Score, score, summarize } from "./eval/score.ts"
 
 type Split = { name: string; paths: string[]; samples: Sample[] }
@@ -26,16 +29,21 @@ const { values } = parseArgs({
     threads: { type: "string", default: "0" },
     show: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    jobs: { type: "boolean", default: false },
   },
 })
 if (values.sessions.length === 0) fail("--sessions is missing; expected a folder with files of `opencode export`")
-const splits = await Promise.all(values.sessions.map(readSplit)).catch((error: Error) => fail(error.message))
 const interrupted = new AbortController()
 process.once("SIGINT", () => interrupted.abort(new Error("interrupted")))
 
 try {
+  if (values.jobs) {
+    for (const given of values.sessions) await compareJobs(given)
+    process.exit(0)
+  }
+  const splits = await Promise.all(values.sessions.map(readSplit))
   const all: Result[] = []
-  for (const spec of values.model) all.push(...(await run(spec)))
+  for (const spec of values.model) all.push(...(await run(spec, splits)))
   if (values.json) print(JSON.stringify(all, null, 2))
   else report(all)
 } catch (error) {
@@ -43,9 +51,13 @@ try {
 }
 
 /** `DIR` or `NAME=DIR`. */
-async function readSplit(given: string): Promise<Split> {
+function pathsOf(given: string): { name: string; folder: string; paths: string[] } {
   const [, name = "", folder = given] = /^(\w+)=(.+)$/.exec(given) ?? []
-  const paths = exportsIn(folder)
+  return { name, folder, paths: exportsIn(folder) }
+}
+
+async function readSplit(given: string): Promise<Split> {
+  const { name, folder, paths } = pathsOf(given)
   const samples = sampleOutputs(await readSessions(paths), Number(values.outputs), Number(values.seed))
   if (samples.length === 0) throw new Error(`${folder} has no tool output of 300 tokens or more`)
   return { name, paths, samples }
@@ -96,7 +108,7 @@ function reportFolding(all: readonly Result[]): void {
 }
 
 /** The backend's results, one for each folder. */
-async function run(spec: string): Promise<Result[]> {
+async function run(spec: string, splits: readonly Split[]): Promise<Result[]> {
   const opened = await openBackend(spec, Number(values.threads))
   const results: Result[] = []
   try {
@@ -114,6 +126,59 @@ async function run(spec: string): Promise<Result[]> {
     await opened.close()
   }
   return results
+}
+
+/** One table for each model: what the line of an output holds, job by job. */
+async function compareJobs(given: string): Promise<void> {
+  const { name, folder, paths } = pathsOf(given)
+  const cases = await casesOf(paths, Number(values.outputs), Number(values.seed))
+  if (cases.length === 0) throw new Error(`${folder} has no session in which an output was needed after it was folded`)
+  for (const spec of values.model) {
+    const opened = await openBackend(spec, Number(values.threads))
+    const ranking = openRanking(spec, opened.backend, Number(values.threads))
+    const held = new Map<Job, Held[]>(JOBS.map((job) => [job, []]))
+    let sentences = 0
+    try {
+      for (const one of cases) {
+        const lines = await linesOf(one, opened, ranking.rank, Number(values.budget))
+        for (const job of JOBS) held.get(job)?.push(heldBy(one, lines[job]))
+        if (lines.sentence.text !== lines.rule.text) sentences++
+        if (values.show) print(JSON.stringify({ session: basename(one.session), needs: one.needs, lines }))
+      }
+    } finally {
+      ranking.close()
+      await opened.close()
+    }
+    const needs = cases.flatMap((one) => one.needs)
+    const of = {
+      lines: needs.filter(({ isLine }) => isLine).length,
+      sessions: new Set(cases.map((one) => one.session)).size,
+    }
+    print(
+      `${[opened.name, name].filter(Boolean).join(" ")}: ${cases.length} outputs of ${of.sessions} sessions, ${sentences} sentences used\n`,
+    )
+    table([
+      ["job", "names", "lines", "tokens", "per 1,000", "more than rule", "95 %", "seconds"],
+      ...JOBS.map((job) => jobRow(job, held.get(job) ?? [], held.get("rule") ?? [], needs.length, of.lines)),
+    ])
+    print("")
+  }
+}
+
+function jobRow(job: Job, held: readonly Held[], rule: readonly Held[], needs: number, lines: number): string[] {
+  const sum = (of: (held: Held) => number) => held.reduce((total, one) => total + of(one), 0)
+  const [names, rows, tokens] = [sum((one) => one.names), sum((one) => one.lines), sum((one) => one.tokens)]
+  const { more, from, to } = gain(held, rule, Number(values.seed))
+  const signed = (count: number) => (count > 0 ? `+${count}` : String(count))
+  return [
+    job,
+    `${names}/${needs - lines}`,
+    `${rows}/${lines}`,
+    String(tokens),
+    ((1000 * (names + rows)) / Math.max(1, tokens)).toFixed(1),
+    ...(job === "rule" ? ["", ""] : [signed(more), `${signed(from)} to ${signed(to)}`]),
+    (sum(({ ms }) => ms) / 1000 / Math.max(1, held.filter(({ ms }) => ms > 0).length)).toFixed(1),
+  ]
 }
 
 /** Columns as wide as their cells, the first `named` of them left-aligned. */

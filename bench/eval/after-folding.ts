@@ -41,12 +41,7 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
   const byKind = new Map<string, NeedCount>()
   const all = newCount()
   const sum = { tokens: 0, calls: 0, recalls: 0, cost: 0, without: 0 }
-  const price = priceNamed("anthropic", {})
-  const options = {
-    ...requestOptionsOf(readOptions({}).options),
-    ...{ disabledAgents: [], prices: {} },
-    ...(price ? { price } : {}),
-  }
+  const options = replayOptions()
   for (const path of paths) {
     const recording = await readExport(path)
     const written = backend ? await writeAll(recording, backend, budgetTokens) : new Map<string, Digest>()
@@ -73,6 +68,16 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
     cost: sum.cost / Math.max(1, sum.without),
   }
   return found
+}
+
+/** The plugin's defaults, at Anthropic's prices. */
+export function replayOptions() {
+  const price = priceNamed("anthropic", {})
+  return {
+    ...requestOptionsOf(readOptions({}).options),
+    ...{ disabledAgents: [], prices: {} },
+    ...(price ? { price } : {}),
+  }
 }
 
 const newCount = (): NeedCount => ({ names: 0, namesHeld: 0, lines: 0, linesHeld: 0 })

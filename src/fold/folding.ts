@@ -206,7 +206,11 @@ function draftOf(
 }
 
 /** The texts of the request that stay as they are. */
-function keptTexts(messages: readonly Message[], folds: Folds, drafts: readonly Draft[]): string[] {
+export function keptTexts(
+  messages: readonly Message[],
+  folds: Folds,
+  drafts: readonly Pick<Draft, "partID">[],
+): string[] {
   const leaving = new Set(drafts.map(({ partID }) => partID))
   return messages.flatMap((message) => {
     if (leaving.has(message.id)) return []
@@ -226,7 +230,7 @@ function keptTexts(messages: readonly Message[], folds: Folds, drafts: readonly 
 /** Newest messages whose names count as used by the agent. */
 const MAX_USED_MESSAGES = 200
 
-function namesUsed(messages: readonly Message[]): Map<string, number> {
+export function namesUsed(messages: readonly Message[]): Map<string, number> {
   const used = new Map<string, number>()
   for (const message of messages.slice(-MAX_USED_MESSAGES))
     if (message.kind === "step")

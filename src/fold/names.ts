@@ -15,8 +15,8 @@ export type NameContext = {
 }
 
 /** Tokens of names per cut: a share of what is folded, and a maximum. */
-const SHARE = 0.05
-const MAX_TOKENS = 400
+export const SHARE = 0.05
+export const MAX_TOKENS = 400
 const CHARS_PER_TOKEN = 4
 
 /** What a name gains when the newest messages use it. */

@@ -30,7 +30,7 @@ const MAX_SHORT_CHARS = 80
 /** An edit whose arguments are at most this long stands in the record line by line: it is often edited again. */
 const MAX_SHORT_EDIT_TOKENS = 160
 /** Tokens of the digest in a folded output's line. */
-const GIST_TOKENS = 16
+export const GIST_TOKENS = 16
 
 /** The head of a record. */
 export function recordHead(from: number, to: number): string {
@@ -64,11 +64,16 @@ export type RecordLine = { said: string; names: ReadonlyMap<string, number>; bel
 
 /** The line of a folded output. `names`: those in the output. */
 export function outputLine(id: string, part: ToolPart, digest: Digest, names: RecordLine["names"]): RecordLine {
-  const whole = cleanGist(digest.gist)
-  const tokens = estimateTokens(whole)
-  const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
+  const gist = shortGist(digest)
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
   return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, names }
+}
+
+/** The beginning of a digest's gist that stands in the line of a folded output. */
+export function shortGist({ gist }: Digest): string {
+  const whole = cleanGist(gist)
+  const tokens = estimateTokens(whole)
+  return tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
 }
 
 /** The lines of a folded step. */

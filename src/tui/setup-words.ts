@@ -32,7 +32,9 @@ const planSchema = z.object({
 /** As measured, see docs/digests.md; others were not. */
 const MEASURED: readonly string[] = ["smollm2-135m", "gemma-3-270m"]
 const BRINGS = "a sentence for outputs that rules say little about: pages, documents, code."
-const LITTLE = "A model this small adds little: as measured, its sentence was used for 9 of 59 such outputs."
+const LITTLE =
+  "A model this small adds little: as measured, its sentence was used for 9 of 59 such outputs, and held no more of what " +
+  "agents needed later."
 const UNKNOWN = "How much this model adds was not measured."
 const WITHOUT = "Without a model rules write all digests, and no request ever waits for one."
 
