@@ -59,7 +59,7 @@ export function isSessionFile(argument: string): boolean {
 }
 
 /** Whether any of the sessions is read from OpenCode's database. Invalid ones are reported when they are read. */
-export function needDatabase(sessions: readonly string[]): boolean {
+function needDatabase(sessions: readonly string[]): boolean {
   return sessions.some((session) => {
     try {
       return !isSessionFile(session)

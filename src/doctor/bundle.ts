@@ -147,7 +147,7 @@ const OWN_LINE = /(?:^|[\s"'=])hudfold: |\bplugin\b.*\bopencode-hudfold\b/
 const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an object), got .*(?=; using)/
 
 /** Oldest first; `folder` is OpenCode's data folder. Never rejects. */
-export async function ownLogLines(folder: string): Promise<string[]> {
+async function ownLogLines(folder: string): Promise<string[]> {
   let lines: string[] = []
   for (const path of await newestLogs(join(folder, "log"))) {
     const text = await endOf(path).catch(() => "")

@@ -180,7 +180,7 @@ const FILE_REFERENCE = /\{file:([^}]+)\}/g
  * Replaces `{env:NAME}` and `{file:path}`, as OpenCode does before it parses the JSON. `missing` is the reference to a file
  * that cannot be read, which makes OpenCode reject the config.
  */
-export async function withReferences(
+async function withReferences(
   text: string,
   { env, home, folder }: { env: Environment; home: string; folder: string },
 ): Promise<{ text: string } | { missing: string }> {

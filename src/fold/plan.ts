@@ -72,7 +72,7 @@ const TEXT_SHARE = 0.06
 const COLD_SCALE = 0.7
 
 /** Shares of the maximum: room is made from the first, down to the second. */
-export const PRESSURE = 0.8
+const PRESSURE = 0.8
 export const RELIEVED = 0.6
 /** How much sooner steps are settled to make room, tried in turn. */
 const PRESSED_SCALES = [0.3, 0.1, 0]

@@ -29,12 +29,12 @@ function savedWords(replay: Replay): string {
 }
 
 /** How providers bill that do not bill tokens. */
-export function billedWords({ pricings, billing }: Replay): string {
+function billedWords({ pricings, billing }: Replay): string {
   return `${pricings.join(", ")} ${billing === "requests" ? "bills requests, not tokens" : "bills nothing"}`
 }
 
 /** How much larger or smaller the requests are with the plugin. */
-export function sizeWords({ without, with: sent }: Replay): string {
+function sizeWords({ without, with: sent }: Replay): string {
   const share = finePercent(Math.abs(1 - sent.tokens / without.tokens))
   return `${share} ${sent.tokens > without.tokens ? "larger" : "smaller"}`
 }
@@ -57,12 +57,12 @@ export const UNBILLED: Record<Unpaid, string> = {
 }
 
 /** Without sign. */
-export function savedPercent(replay: Replay): string {
+function savedPercent(replay: Replay): string {
   return finePercent(Math.abs(savedCost(replay)) / replay.without.cost)
 }
 
 /** Undefined if the recording has no costs. */
-export function usdSaved(replay: Replay): number | undefined {
+function usdSaved(replay: Replay): number | undefined {
   return replay.recorded.usd === 0 ? undefined : savedUsd(replay)
 }
 

@@ -140,7 +140,7 @@ export function withoutSecrets(source: DigestSource): DigestSource {
 const CONTENT = /^(?:content|(?:old|new)_?string|patch_?text|text|value)$/i
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
-export function redactNamed(name: string, value: string): string {
+function redactNamed(name: string, value: string): string {
   const named = redact(`${name}=${value}`)
   // some rules look at the start of a line, where the name stands now
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)

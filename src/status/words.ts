@@ -32,7 +32,7 @@ export function statusRows(status: Status): StatusRow[] {
 }
 
 /** How full the context is, relative to OpenCode's compaction or else to the window; 0 to 1, undefined if unknown. */
-export function fullness({ context }: Status): number | undefined {
+function fullness({ context }: Status): number | undefined {
   const most = context.compactsAt ?? context.limit
   return most ? Math.min(1, context.tokens / most) : undefined
 }

@@ -113,7 +113,7 @@ const TURN_HEADING = /^([ \t]*#{2,3})(?=[ \t]*(?:human|user|assistant|system|ins
 const parenthesis = (bracket: string) => (bracket === "[" ? "(" : ")")
 
 /** For text quoted on a line of ours: nothing in it opens a tag or a turn, or looks as if it did. */
-export function withoutTags(text: string): string {
+function withoutTags(text: string): string {
   return text.replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
 }
 

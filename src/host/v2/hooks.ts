@@ -34,7 +34,7 @@ const MAX_LEARNING_MS = 300
 const MAX_WAIT_MS = 1000
 
 /** The functions of the hooks. Tests replace them with faulty ones. */
-export const BODIES_V2 = { onContext, onCompaction }
+const BODIES_V2 = { onContext, onCompaction }
 
 export function hooksV2(context: HookContextV2, report: Report, bodies: typeof BODIES_V2 = BODIES_V2) {
   const guarded = (hook: string, body: (event: ContextEvent) => Promise<Commit | undefined>) =>

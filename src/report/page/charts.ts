@@ -133,7 +133,7 @@ function plot(
   }
 }
 
-export function axis(): uPlot.Axis {
+function axis(): uPlot.Axis {
   const line = colour("line")
   return {
     stroke: colour("faint"),
