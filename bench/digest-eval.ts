@@ -32,6 +32,7 @@ const { values } = parseArgs({
     jobs: { type: "boolean", default: false },
   },
 })
+if (values.jobs && values.json) fail("--json does not apply to --jobs")
 if (values.sessions.length === 0) fail("--sessions is missing; expected a folder with files of `opencode export`")
 const interrupted = new AbortController()
 process.once("SIGINT", () => interrupted.abort(new Error("interrupted")))

@@ -1,4 +1,4 @@
-// Four jobs for a model, compared at equal tokens: what the line of a folded output says if the model writes a sentence, chooses
+// Jobs for a model, compared at equal tokens: what the line of a folded output says if the model writes a sentence, chooses
 // lines or ranks names, and if it does nothing. What counts are the names and lines that later calls used, after every text
 // that contains them was folded.
 
@@ -8,7 +8,7 @@ import { extract } from "../../src/digest/extract/extract.ts"
 import { gainsFromModel, ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { keptTexts, namesUsed } from "../../src/fold/folding.ts"
-import { chooseNames, MAX_TOKENS, SHARE } from "../../src/fold/names.ts"
+import { chooseNames, MAX_NAMES_TOKENS, NAMES_SHARE } from "../../src/fold/names.ts"
 import { GIST_TOKENS, shortGist } from "../../src/fold/record.ts"
 import { foldSource } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
@@ -90,7 +90,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
     for (const { partID, messageID } of cut)
       for (const part of at.messages.find(({ id }) => id === messageID)?.parts ?? [])
         if (part.type === "tool" && !folded.has(part) && (partID === messageID || partID === part.id))
-          folded.set(part, { at, share: Math.min(MAX_TOKENS / cutTokens, SHARE), partID })
+          folded.set(part, { at, share: Math.min(MAX_NAMES_TOKENS / cutTokens, NAMES_SHARE), partID })
     for (const { text, isLine, source } of at.needs) {
       if (source.part.type !== "tool" || source.side !== "output") continue
       const needs = needed.get(source.part) ?? new Map<string, Need>()

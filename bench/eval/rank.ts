@@ -19,6 +19,8 @@ export function openRanking(spec: string, backend: Backend | undefined, threads:
   if (!spec.endsWith(".gguf")) return { rank: byNumbers(backend), close: () => {} }
   const script = fileURLToPath(new URL("likelihood.ts", import.meta.url))
   const child = spawn(process.execPath, [script, spec, String(threads || 1)], { stdio: ["pipe", "pipe", "inherit"] })
+  // a program that has ended is reported below
+  child.stdin.on("error", () => {})
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async rank(task, candidates) {

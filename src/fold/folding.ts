@@ -14,7 +14,7 @@ import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, step
 import { chooseNames } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
-import { foldSource, forgetSources } from "./sources.ts"
+import { foldSource, forgetSources, MAX_AHEAD } from "./sources.ts"
 
 /** Immutable: functions that change it return another. */
 export type Folding = {
@@ -149,7 +149,8 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     const draft = message && draftOf(decision, message, folds, env)
     return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
   })
-  for (const { kind, step } of plan.decisions) if (kind === "step") forgetSources(step.entry.events)
+  for (const { kind, step } of plan.decisions)
+    if (kind === "step" || step.index < messages.length - MAX_AHEAD) forgetSources(step.entry.events)
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {

@@ -15,8 +15,8 @@ export type NameContext = {
 }
 
 /** Tokens of names per cut: a share of what is folded, and a maximum. */
-export const SHARE = 0.05
-export const MAX_TOKENS = 400
+export const NAMES_SHARE = 0.05
+export const MAX_NAMES_TOKENS = 400
 const CHARS_PER_TOKEN = 4
 
 /** What a name gains when the newest messages use it. */
@@ -55,7 +55,7 @@ export function chooseNames<Line extends NameSource>(
     }
   const shown = kept.join("\n")
   const chosen = new Map<Line, string[]>()
-  let left = Math.min(MAX_TOKENS, foldedTokens * SHARE) * CHARS_PER_TOKEN
+  let left = Math.min(MAX_NAMES_TOKENS, foldedTokens * NAMES_SHARE) * CHARS_PER_TOKEN
   for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
     if (left <= 0) break
     if (shown.includes(name)) continue

@@ -31,13 +31,13 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   return made
 }
 
-/** Call when the step is folded: its outputs' sources are not needed again. */
+/** Call when the step is folded, or too old to be looked at again before: its outputs' sources are given up. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) known.delete(event)
 }
 
 /** The newest entries whose sources are computed ahead. Where folding pays, fewer than these are not folded yet. */
-const MAX_AHEAD = 200
+export const MAX_AHEAD = 200
 
 /** Computes the sources of what may be folded next, and yields after each output. `messages` are those of the entries. */
 export function* sourcesAhead(

@@ -78,7 +78,7 @@ export type ReportedFold = Pick<
   Fold,
   "id" | "side" | "step" | "call" | "what" | "reason" | "text" | "tokens" | "textTokens"
 > & {
-  /** why this step or output was folded, and why the request was; "" where that says it all */
+  /** why this step or output was folded, and why the request was */
   because: string
   cut: string
 }

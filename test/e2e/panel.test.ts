@@ -135,7 +135,7 @@ shown(named("the panel"), () => {
     test("shows the prompt's line, and the conversation goes on as usual", async () => {
       here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
       await here.ask("Run the check", "It fails.")
-      await here.terminal.until(/\d+% · 1 failing$/m)
+      await here.terminal.until(/ {4}hudfold 1 failing$/m)
       await here.ask("Once more", "It still does.")
     })
 
@@ -315,7 +315,7 @@ shown(named("the panel"), () => {
     test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
       expect(here.terminal.text()).not.toContain("1 failing")
       here.terminal.resize(120, 45)
-      await here.terminal.until(/hudfold \d+% · saved \d+% · \d+ steps?, \d+ outputs? folded · 1 failing$/m)
+      await here.terminal.until(/hudfold saved \d+% · \d+ steps?, \d+ outputs? folded · 1 failing$/m)
       expect(here.terminal.text()).not.toContain("▼ HUD")
       here.terminal.resize(160, 45)
       await here.terminal.until("▼ HUD", "1 open failure")

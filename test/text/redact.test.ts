@@ -164,6 +164,12 @@ const HARMLESS = [
   "the password UserInput has",
   "git@example.com:shop/app",
   "ops@example.com:8080",
+  "git@heroku.com:myshop.git",
+  "scp notes.txt root@server.example.com:backup.tar",
+  "rsync -a dist deploy@web1.example.com:htdocs",
+  "if (token === CloseParen)",
+  "{ token: 'CloseParen' }",
+  "## AUTH changes",
   "credential: CredentialOAuth",
   "Pass `searchAll` to the handlers",
   'connect("clicked", "onClicked")',
@@ -330,6 +336,22 @@ describe("a value is removed whole, and nothing else", () => {
       "INSERT INTO t (a, password) VALUES ('b', 'c d'), (NULL, 'e f')",
       "INSERT INTO t (a, password) VALUES ('b', '[redacted]'), (NULL, '[redacted]')",
     ],
+    // a cell may be a call or have a prefix
+    [
+      "INSERT INTO t (at, a, password) VALUES (NOW(), E'b', 'sunshine')",
+      "INSERT INTO t (at, a, password) VALUES (NOW(), E'b', '[redacted]')",
+    ],
+    [
+      "INSERT INTO t (a, token, note) VALUES (lower('A'), 'tok-abc-12', 'a note'), ('x'::text, 'tok-def-34', 'b')",
+      "INSERT INTO t (a, token, note) VALUES (lower('A'), '[redacted]', 'a note'), ('x'::text, '[redacted]', 'b')",
+    ],
+    // where the beginning of the line looks like a place in a file or the beginning of a log's line
+    ["smtp.password:12345-hunter22xyz", "smtp.password:[redacted]"],
+    ["db.password:123456:Hunter22xyz", "db.password:[redacted]"],
+    ["my/app.pw:1234:Sommer99", "my/app.pw:[redacted]"],
+    ["password Hunter22x\t2024-01-01 10:00:00 created", "password [redacted]\t2024-01-01 10:00:00 created"],
+    ["clave: Sol1234x!", "clave: [redacted]"],
+    ["parola: Sol1234x!", "parola: [redacted]"],
     ["COPY t (a, password) FROM stdin;\nb\tc d9\n\\.", "COPY t (a, password) FROM stdin;\nb\t[redacted]\n\\."],
     [
       "id\tuser\tpassword\n1\tops\tcaqd%iqOc\n2\tdev\ta9bcd",

@@ -23,7 +23,7 @@ import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
-/** How long the first request of a session waits for the store to open. */
+/** How long the first request with steps waits for the store to open. */
 const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1

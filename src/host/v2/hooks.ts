@@ -30,7 +30,7 @@ export type HookContextV2 = HookContext & {
 
 /** How long a request waits for OpenCode's list of models and the stored messages. */
 const MAX_LEARNING_MS = 300
-/** The hook waits for the store, once, when a session is resumed. */
+/** The hook waits for what it learns, and once for the store: when a session is resumed, or has its first steps. */
 const MAX_WAIT_MS = 1000
 
 /** The functions of the hooks. Tests replace them with faulty ones. */
@@ -49,8 +49,10 @@ export function hooksV2(context: HookContextV2, report: Report, bodies: typeof B
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
   const { learning } = context
-  const newest = learning.newest(event.sessionID, event.messages)
+  let isWaiting = true
+  const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
+  isWaiting = false
   note(context, model)
   const reading = read(context, event, model)
   if (!reading) return

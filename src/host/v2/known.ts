@@ -34,7 +34,7 @@ export function createKnown() {
     of: (sessionID: string): KnownMessages => of(sessionID),
     has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
     hasUsage: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.get(id)?.info.tokens !== undefined,
-    /** Learns stored messages. What was announced since they were read stays. */
+    /** Learns stored messages. What was announced and they do not have stays. */
     learn(sessionID: string, stored: readonly HostMessage[]): void {
       for (const { info, parts } of stored)
         if (info.id !== undefined) add(sessionID, info.id, info, parts.flatMap(outline))

@@ -1,5 +1,6 @@
 // What a request does not say and OpenCode has to be asked for: the models' limits and prices, and stored messages. It may
-// answer late or not at all, so each is asked for once in a while, and one that hangs is waited for once.
+// answer late or not at all, so each is asked for once in a while, and one that hangs is waited for once: a request that
+// comes meanwhile goes out with an estimate.
 
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { Models } from "../models.ts"
@@ -27,13 +28,15 @@ export function createLearning(
   const asked = new Map<string, string>()
   const asking = new Set<string>()
 
-  async function learnMessages(sessionID: string, ids: readonly string[]): Promise<void> {
+  async function learnMessages(sessionID: string, ids: readonly string[], isWaiting: () => boolean): Promise<void> {
     if (asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
     renew(asked, sessionID, `${ids}`, MAX_SESSIONS)
     asking.add(sessionID)
     try {
       const messages = (await stored(sessionID)) ?? []
       known.learn(sessionID, messages)
+      // once the request is on its way, the step would be counted as its own
+      if (!isWaiting()) return
       for (const { info } of messages) if (info.tokens && ids.includes(info.id ?? "")) reported(sessionID, info)
     } finally {
       asking.delete(sessionID)
@@ -54,9 +57,10 @@ export function createLearning(
     },
     /**
      * What is not known yet of a request's newest messages: of the user's, when it was written; of the agent's, its usage.
-     * OpenCode announces a step's usage before the next request, but it may be heard after it.
+     * OpenCode announces a step's usage before the next request, but it may be heard after it. `isWaiting`: the request has
+     * not gone out yet.
      */
-    async newest(sessionID: string, messages: unknown): Promise<void> {
+    async newest(sessionID: string, messages: unknown, isWaiting: () => boolean): Promise<void> {
       const user = newestID(messages, "user")
       const step = newestID(messages, "assistant")
       const missing = () => [
@@ -67,7 +71,7 @@ export function createLearning(
       // what was announced is heard once the event loop has turned
       await new Promise((resolve) => setTimeout(resolve))
       const ids = missing()
-      if (ids.length > 0) await learnMessages(sessionID, ids)
+      if (ids.length > 0) await learnMessages(sessionID, ids, isWaiting)
     },
     /** All of the session's stored messages since the last compaction; none when OpenCode has no list. */
     async all(sessionID: string): Promise<readonly HostMessage[]> {

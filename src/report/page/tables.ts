@@ -84,7 +84,7 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
       { head: "purpose", cell: ({ reason }) => REASONS[reason] },
       {
         head: "why",
-        cell: (fold) => (firsts.has(fold) && fold.cut !== "" ? `${fold.because}; ${fold.cut}` : fold.because),
+        cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because),
       },
     ],
     folds,

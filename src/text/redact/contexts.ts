@@ -100,7 +100,7 @@ const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
 /** What a client of Redis is told. */
 const AUTH_COMMAND =
-  /(?:^|[>\s])AUTH[ \t]+(?:[\w.-]{1,40}[ \t]+)?(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+  /(?:^|>)[ \t]*AUTH[ \t]+(?:[\w.-]{1,40}[ \t]+)?(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
@@ -164,7 +164,9 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   const has = (hint: string) => found.has(hint)
   if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
     for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
-  if (text.includes("@")) for (const { indices } of text.matchAll(ADDRESS)) take(indices?.[1])
+  if (text.includes("@"))
+    for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
+      if (!/\.\w{1,5}$/.test(value) && !isName(value)) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))

@@ -12,7 +12,7 @@ export const NAMES =
   /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|contraseña|senha|clave|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
 
 const PASSWORD =
-  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
+  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
 const SECRET =
   /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =

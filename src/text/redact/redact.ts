@@ -94,13 +94,14 @@ function redactOnce(text: string): string {
   for (const find of FINDERS) find(shown.plain, reportFrom(shown))
   const hints = hintsIn(shown.plain)
   findInHeaders(shown.plain, reportFrom(shown), hints)
-  if (!DOCUMENT_HINT.test(shown.plain)) findAssigned(shown.plain, reportFrom(shown))
-  else
+  findAssigned(shown.plain, reportFrom(shown))
+  if (DOCUMENT_HINT.test(shown.plain))
     for (const view of documentsIn(shown)) {
-      findAssigned(view.plain, reportFrom(view))
       findInStructure(view.plain, reportFrom(view))
-      // these look at the beginning of lines, and have seen the text as it is
-      if (view.plain.length !== shown.plain.length) findInHeaders(view.plain, reportFrom(view), hints)
+      // these have seen the text as it is, in which a prefix may be a name and its value
+      if (view.plain.length === shown.plain.length) continue
+      findAssigned(view.plain, reportFrom(view))
+      findInHeaders(view.plain, reportFrom(view), hints)
     }
   if (spans.length === 0) return text
   spans.sort((a, b) => a[0] - b[0])

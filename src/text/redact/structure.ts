@@ -150,7 +150,9 @@ function findNumbers(text: string, report: ReportSpan): void {
 /** The columns of a statement of SQL, and what comes before its rows. */
 const COLUMNS =
   /\(((?:[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4},){0,60}[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4})\)\s{0,20}(?:VALUES|FROM[ \t]+stdin;?)/gi
-const CELL = /'((?:[^'\\\n]|''|\\.){0,4000})'|"((?:[^"\\\n]|\\.){0,4000})"|[^\s,()'"]{1,400}|\)(\s*,)?/dy
+/** A piece of a row: a string, a word, or a sign. */
+const PIECE =
+  /'((?:[^'\\\n]|''|\\.){0,4000})'|"((?:[^"\\\n]|\\.){0,4000})"|([^\s,()'"]{1,400})(?![('"])|[^\s,()'"]{1,400}|\s+|[,()]/dy
 
 /** `INSERT INTO t (a, password) VALUES (…), (…)` and `COPY t (a, password) FROM stdin`. */
 function findTuples(text: string, report: ReportSpan): void {
@@ -168,20 +170,23 @@ function findTuples(text: string, report: ReportSpan): void {
   }
 }
 
-/** Takes the secret cells of the tuples from `from` on; returns where they end. */
+/** Takes the secret cells of the tuples from `from` on; returns where they end. A cell may be a call with arguments. */
 function takeTuples(text: string, from: number, isSecret: readonly boolean[], take: Take): number {
   let at = from
-  for (let column = 0, tuples = 0; tuples < MAX_ROWS; ) {
-    at += stickyLength(/[\s,(]*/y, text, at)
-    CELL.lastIndex = at
-    const cell = CELL.exec(text)
-    if (!cell) return at
-    at += cell[0].length
-    if (cell[0].startsWith(")")) {
-      tuples++
-      column = 0
-      if (cell[3] === undefined) return at
-    } else if (isSecret[column++]) take(cell.indices?.[1] ?? cell.indices?.[2])
+  for (let tuples = 0; tuples < MAX_ROWS; tuples++) {
+    at += stickyLength(/[\s,]*/y, text, at)
+    if (text[at] !== "(") return at
+    at++
+    for (let column = 0, depth = 1; depth > 0; ) {
+      PIECE.lastIndex = at
+      const piece = PIECE.exec(text)
+      if (!piece) return at
+      at += piece[0].length
+      if (piece[0] === "(") depth++
+      else if (piece[0] === ")") depth--
+      else if (piece[0] === "," && depth === 1) column++
+      else if (isSecret[column]) take(piece.indices?.slice(1).find((group) => group !== undefined))
+    }
   }
   return at
 }

@@ -123,7 +123,9 @@ function namesOnly(line: string): string {
 /** A number in hexadecimal beside the name of a secret, where nothing says that it is a hash. */
 const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
-  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|\bpick\b|\bhead\b|\bbranch\b|\.git\/|fingerprint|thumbprint/i
+  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
+/** What stands beside hashes of Git, which have 40 or 64 digits. */
+const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
 /** A passphrase: four words or more; below the line that has the name only where a value stands. */
 const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
@@ -136,9 +138,8 @@ const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 
 /** What else is left out beside the name of a secret, and, more cautiously, below it. */
 function withoutNamed(line: string, isNamed: boolean): string {
-  let kept = HASH_WORD.test(line)
-    ? line
-    : line.replace(HEX_RUN, (run) => (isNamed || (run.length !== 40 && run.length !== 64) ? WITHHELD : run))
+  const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
+  let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
   kept = kept

@@ -1,0 +1,36 @@
+// What a request of OpenCode 2 has to ask for.
+
+import { expect, test } from "bun:test"
+import { createModels } from "../../../src/host/models.ts"
+import type { HostMessage } from "../../../src/host/v1/message.ts"
+import { createKnown } from "../../../src/host/v2/known.ts"
+import { createLearning } from "../../../src/host/v2/learning.ts"
+import { readOptions } from "../../../src/options.ts"
+
+test.each([
+  ["before the request goes out, its usage is reported", true, ["msg_1"]],
+  ["after it went out, its usage is known and not reported as the request's own", false, []],
+])("of a step that is learned %s", async (_, isInTime, expected) => {
+  const known = createKnown()
+  const answer = Promise.withResolvers<readonly HostMessage[]>()
+  const reported: unknown[] = []
+  const learning = createLearning(
+    {},
+    createModels(readOptions({}).options),
+    known,
+    () => answer.promise,
+    (_, { id }) => reported.push(id),
+  )
+  let isWaiting = true
+  const learned = learning.newest(
+    "ses_1",
+    [{ id: "msg_1", role: "assistant", content: [{ type: "text", text: "Done." }] }],
+    () => isWaiting,
+  )
+  isWaiting = isInTime
+  const tokens = { input: 10, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
+  answer.resolve([{ info: { id: "msg_1", role: "assistant", tokens }, parts: [] }])
+  await learned
+  expect(reported).toEqual(expected)
+  expect(known.hasUsage("ses_1", "msg_1")).toBe(true)
+})
