@@ -363,6 +363,7 @@ describe("a value is removed whole, and nothing else", () => {
     ['expect "password:"\nsend "a9bcd\\r"', 'expect "password:"\nsend "[redacted]"'],
     ["enable secret 0 correct-horse2718", "enable secret 0 [redacted]"],
     ["ops@example.com:a9bcd", "ops@example.com:[redacted]"],
+    ["ops@example.com:amber-canyon-yonder", "ops@example.com:[redacted]"],
     ['["redis-cli", "-a", "a9bcd", "ping"]', '["redis-cli", "-a", "[redacted]", "ping"]'],
     ['{"value": "a b", "httpOnly": true}', '{"value": "[redacted]", "httpOnly": true}'],
     ["privateExponent:\n    00:11:22:33:44:\n    55:66:77:88:99\nprime", "privateExponent:[redacted]\n\n\nprime"],

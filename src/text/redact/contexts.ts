@@ -166,7 +166,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
     for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
   if (text.includes("@"))
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
-      if (!/\.\w{1,5}$/.test(value) && !isName(value)) take(indices?.[1])
+      if (!/\.\w{1,5}$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))
