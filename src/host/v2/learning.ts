@@ -1,6 +1,6 @@
-// What a request does not say and OpenCode has to be asked for: the models' limits and prices, and stored messages. It may
-// answer late or not at all, so each is asked for once in a while, and one that hangs is waited for once: a request that
-// comes meanwhile goes out with an estimate.
+// What OpenCode 2 has to be asked for because a request does not contain it: the models' limits and prices, and stored
+// messages. OpenCode may answer late or never. While a question is open, later requests do not wait for its answer and use
+// estimates.
 
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { Models } from "../models.ts"
@@ -15,17 +15,21 @@ const MAX_SESSIONS = 100
 
 export type Learning = ReturnType<typeof createLearning>
 
-/** `stored` reads a session's messages since the last compaction; `reported` is told what is learned of a step's usage. */
+/**
+ * `readStored` reads a session's messages since the last compaction. `onUsage` is called with each step whose usage was read
+ * before the request went out.
+ */
 export function createLearning(
   host: SetupContext,
   models: Models,
   known: Known,
-  stored: (sessionID: string) => Promise<readonly HostMessage[] | undefined>,
-  reported: (sessionID: string, step: HostMessageHead) => void,
+  readStored: (sessionID: string) => Promise<readonly HostMessage[] | undefined>,
+  onUsage: (sessionID: string, step: HostMessageHead) => void,
 ) {
   let listAgainMs = 0
-  // by session, the messages that were asked for last
+  /** by session, the ids of the messages that were last asked for */
   const asked = new Map<string, string>()
+  /** sessions with an open question */
   const asking = new Set<string>()
 
   async function learnMessages(sessionID: string, ids: readonly string[], isWaiting: () => boolean): Promise<void> {
@@ -33,11 +37,11 @@ export function createLearning(
     renew(asked, sessionID, `${ids}`, MAX_SESSIONS)
     asking.add(sessionID)
     try {
-      const messages = (await stored(sessionID)) ?? []
+      const messages = (await readStored(sessionID)) ?? []
       known.learn(sessionID, messages)
-      // once the request is on its way, the step would be counted as its own
+      // after the request has gone out, the account would take this usage for that request's
       if (!isWaiting()) return
-      for (const { info } of messages) if (info.tokens && ids.includes(info.id ?? "")) reported(sessionID, info)
+      for (const { info } of messages) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
     } finally {
       asking.delete(sessionID)
     }
@@ -56,9 +60,9 @@ export function createLearning(
       }
     },
     /**
-     * What is not known yet of a request's newest messages: of the user's, when it was written; of the agent's, its usage.
-     * OpenCode announces a step's usage before the next request, but it may be heard after it. `isWaiting`: the request has
-     * not gone out yet.
+     * Learns what is not known yet of a request's newest messages: when the user's was written, and the usage of the agent's.
+     * OpenCode announces a step's usage before the next request, but the event may arrive after it. `isWaiting`: the request
+     * has not gone out yet.
      */
     async newest(sessionID: string, messages: unknown, isWaiting: () => boolean): Promise<void> {
       const user = newestID(messages, "user")
@@ -68,14 +72,14 @@ export function createLearning(
         ...(step === undefined || known.hasUsage(sessionID, step) ? [] : [step]),
       ]
       if (missing().length === 0) return
-      // what was announced is heard once the event loop has turned
+      // events that were already sent arrive within one turn of the event loop
       await new Promise((resolve) => setTimeout(resolve))
       const ids = missing()
       if (ids.length > 0) await learnMessages(sessionID, ids, isWaiting)
     },
     /** All of the session's stored messages since the last compaction; none when OpenCode has no list. */
     async all(sessionID: string): Promise<readonly HostMessage[]> {
-      const messages = (await stored(sessionID)) ?? []
+      const messages = (await readStored(sessionID)) ?? []
       known.learn(sessionID, messages)
       return messages
     },
