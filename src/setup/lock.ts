@@ -28,7 +28,7 @@ type Holder = { pid: number; host: string; token: string }
 export async function withLock<T>(path: string, { signal, onWait }: LockOptions, work: () => Promise<T>): Promise<T> {
   const own: Holder = { pid: process.pid, host: hostname(), token: randomUUID() }
   let staleSinceMs: number | undefined
-  for (let waited = false; !(await create(path, own)); ) {
+  for (let looks = 0, waited = false; !(await create(path, own)); looks++) {
     signal?.throwIfAborted()
     const holder = await readHolder(path)
     const state = holder === "gone" ? "fresh" : await stateOf(path, holder)
@@ -38,7 +38,8 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
     const isAbandoned =
       state === "abandoned" || performance.now() - (staleSinceMs ?? Number.POSITIVE_INFINITY) > 2 * REFRESH_MS
     if (holder !== "gone" && isAbandoned) await removeLock(path, holder)
-    else if (holder !== "gone" && !waited) {
+    // a holder without a name may be about to write it
+    else if (holder !== "gone" && !waited && (holder || looks > 0)) {
       onWait?.(holder?.pid ?? 0)
       waited = true
     }
