@@ -26,6 +26,8 @@ export type Session = SessionState & {
   turn: TurnAccount
   /** steps and outputs that the last request sent folded, and the tokens that saved */
   shown: AppliedFolds
+  /** the HUD of that request was kept short, since the request held every message in full */
+  early: boolean
   /** names of files, without folders, that the newest messages of that request mention */
   mentioned: ReadonlySet<string>
   /** the session that started this one as a subagent */
@@ -58,6 +60,7 @@ export function createSessions(env: Env) {
     compacting: false,
     turn: newTurnAccount(),
     shown: NOTHING_FOLDED,
+    early: false,
     mentioned: new Set(),
     account: newSessionAccount(),
   })

@@ -134,6 +134,7 @@ function hudOf(session: Session, { options, around, switches }: StatusContext, c
     around: {
       ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
       folded: session.shown,
+      early: session.early,
     },
     options: options.hud,
     state: session.hud,

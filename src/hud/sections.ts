@@ -46,6 +46,8 @@ export type HudContext = {
   usage?: Usage
   /** set when no HUD is to be sent: the reason */
   held?: string
+  /** the request holds every message in full and is not large: the HUD is kept short */
+  early?: boolean
 }
 
 /** Calls for which a repeat is mentioned. */
@@ -53,8 +55,10 @@ const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 1
 const MAX_FILES = 16
-/** Files shown with their whole path; of the others the name is enough. */
-const MAX_WHOLE_PATHS = 1
+/** In a short HUD: the model has just seen the other files. */
+const MAX_EARLY_FILES = 1
+/** Sections of a short HUD. The task and the size of the context matter only in a large request. */
+const EARLY_SECTIONS: readonly SectionName[] = ["failing", "files", "todo", "waiting", "repeats"]
 /** Edits of a file from which their number is shown. */
 const MIN_EDITS_SHOWN = 3
 /** Calls after a request during which it is not repeated. */
@@ -68,14 +72,16 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
     failingSection(facts),
-    filesSection(facts, signals),
+    filesSection(facts, signals, around.early ? MAX_EARLY_FILES : MAX_FILES),
     todoSection(facts, signals),
     waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, around),
     repeatsSection(facts),
     foldedSection(around),
-  ].filter((section): section is Section => section !== undefined && section.items.length > 0)
+  ]
+    .filter((section): section is Section => section !== undefined && section.items.length > 0)
+    .filter(({ name }) => !around.early || EARLY_SECTIONS.includes(name))
 }
 
 function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudContext): Section | undefined {
@@ -154,25 +160,33 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 }
 
 /** The files the agent is most likely to use next, grouped by what happened to them. */
-function filesSection(facts: Facts, signals: Signals): Section {
+function filesSection(facts: Facts, signals: Signals, maxFiles: number): Section {
   const ranked: { file: FileRecord; rank: number }[] = []
-  const names = new Map<string, number>()
+  const ends = new Map<string, number>()
   for (const file of facts.files.values()) {
-    const name = basename(file.path)
     // the root folder has no name to show
-    if (name === "") continue
+    if (basename(file.path) === "") continue
     ranked.push({ file, rank: heatRank(file) })
-    names.set(name, (names.get(name) ?? 0) + 1)
+    for (const end of new Set(SHOWN_PARTS.map((parts) => endOf(file.path, parts))))
+      ends.set(end, (ends.get(end) ?? 0) + 1)
   }
   // of equals the one used last comes first
   const likely = ranked.reverse().sort((a, b) => b.rank - a.rank)
-  const items = likely.slice(0, MAX_FILES).map(({ file }) => {
+  const items = likely.slice(0, maxFiles).map(({ file }) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
   })
-  const isUnique = (name: string) => names.get(name) === 1
-  return { name: "files", label: "files", items, join: (items) => joinFiles(items, isUnique) }
+  /** The shortest end of a path that no other known file has too. */
+  const shownParts = (path: string) => SHOWN_PARTS.find((parts) => ends.get(endOf(path, parts)) === 1)
+  return { name: "files", label: "files", items, join: (items) => joinFiles(items, shownParts) }
+}
+
+/** Parts of a path that are shown: the name, or the name and its folder. If another file ends so too, the whole path is. */
+const SHOWN_PARTS = [1, 2]
+
+function endOf(path: string, parts = Number.POSITIVE_INFINITY): string {
+  return path.split("/").slice(-parts).join("/")
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
@@ -189,18 +203,13 @@ function groupOf(file: FileRecord, signals: Signals): string {
   return file.edits ? "edited" : "read"
 }
 
-/** `edited: src/{a.ts 3x, b.ts}; read: c.md`. After the first few, names that no other known file has replace the paths. */
-function joinFiles(items: readonly Item[], isUnique: (name: string) => boolean): string {
+/** `edited: a.ts 3x, src/{b.ts, c.ts}` */
+function joinFiles(items: readonly Item[], shownParts: (path: string) => number | undefined): string {
   const groups = new Map<string, Item[]>()
-  items.forEach((item, i) => {
-    const isWhole = i < MAX_WHOLE_PATHS || isQuoted(item.text)
-    const text = isWhole
-      ? item.text
-      : isUnique(basename(item.key))
-        ? basename(item.text)
-        : item.text.split("/").slice(-2).join("/")
+  for (const item of items) {
+    const text = isQuoted(item.text) ? item.text : endOf(item.text, shownParts(item.key))
     groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
-  })
+  }
   return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
 }
 

@@ -6,6 +6,7 @@ import { type Account, knownPricing, newAccount, settleCall } from "../fold/acco
 import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import type { ModelMisses } from "../fold/misses.ts"
+import { LARGE_TOKENS } from "../fold/plan.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
@@ -14,7 +15,7 @@ import type { Hud } from "../hud/render.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { noSignals, type Signals } from "../session/facts.ts"
+import { type Facts, noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 
@@ -64,6 +65,8 @@ export type RecordPlace = "message" | "result"
 export type Prepared = AppliedFolds & {
   change: Change
   hud: Hud | undefined
+  /** the HUD is kept short, since the request still holds every message in full */
+  early: boolean
   /** why there is no HUD */
   reason?: string
   slot: Slot
@@ -132,6 +135,10 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     : undefined
   const folds: Folds = plan?.folds ?? new Map()
   const applied = appliedFolds(entries, folds)
+  const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
+  // where nothing will be folded, the HUD is all there is
+  const isFolding = options.fold.enabled && !around.foldingPaused && account.stopped === undefined
+  const early = isFolding && isEarly(folds, facts, fullTokens, around.contextLimit)
   const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
   const hud = options.hud.enabled
     ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, {
@@ -141,7 +148,8 @@ export function prepareRequest({ messages, reading, state, around, options, env 
           ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
           ...(around.usage === undefined ? {} : { usage: around.usage }),
           folded: applied,
-          sentTokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) - applied.savedTokens,
+          early,
+          sentTokens: fullTokens - applied.savedTokens,
           ...(held === undefined ? {} : { held }),
         },
         options: options.hud,
@@ -155,6 +163,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   return {
     change: { folds, hud: hud?.placement ?? NO_HUD, records: recordPlace(around.model) },
     hud: hud?.hud,
+    early,
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
     folded: plan?.folded ?? [],
@@ -179,6 +188,17 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       ),
     },
   }
+}
+
+/** A request of this share of the model's window counts as large, however few tokens it has. */
+const LARGE_SHARE = 0.25
+
+/**
+ * Whether the request still holds every message in full and is not large. A long HUD would only repeat what stands above
+ * it, and no fold has saved anything yet that pays for it.
+ */
+function isEarly(folds: Folds, { compactions }: Facts, fullTokens: number, contextLimit = Number.POSITIVE_INFINITY) {
+  return folds.size === 0 && compactions === 0 && fullTokens < Math.min(LARGE_TOKENS, LARGE_SHARE * contextLimit)
 }
 
 /** The models whose HUD stands in a tool's result take no user's message after one. */

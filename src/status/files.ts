@@ -35,8 +35,7 @@ export async function readStatus(folder: string, sessionID: string): Promise<Sta
     const path = pathOf(folder, sessionID, STATUS)
     if ((await stat(path)).size > MAX_STATUS_BYTES) return
     const text = await readFile(path, "utf8")
-    const parsed = statusSchema.safeParse(JSON.parse(text, withoutActive))
-    return parsed.success ? parsed.data : undefined
+    return statusSchema.safeParse(JSON.parse(text, withoutActive)).data
   } catch {
     return
   }

@@ -13,19 +13,7 @@ const tokens = z.number()
 const activitySchema = z.enum(["on", "paused", "off"])
 export type Activity = z.output<typeof activitySchema>
 
-const shownFoldSchema = z.pick(foldSchema, {
-  id: true,
-  what: true,
-  reason: true,
-  because: true,
-  call: true,
-  tokens: true,
-  textTokens: true,
-  messageID: true,
-  partID: true,
-  side: true,
-  step: true,
-})
+const shownFoldSchema = z.omit(foldSchema, { hash: true, text: true })
 export type FoldStatus = z.output<typeof shownFoldSchema>
 
 const episodeSchema = z.object({

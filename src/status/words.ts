@@ -1,9 +1,9 @@
 // A status in words: the rows that the panel draws and `hudfold status` prints. A row with nothing to report is left out; the
 // tone says which rows need attention.
 
-import { amount, dollars, percent, plural, stepsAndOutputs } from "../text/format.ts"
+import { amount, dollars, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
-import type { EpisodeStatus, FoldStatus, Status, WriterStatus } from "./status.ts"
+import type { Status, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
 
@@ -127,20 +127,8 @@ function newestFold({ folding: { newest, episodes } }: Status): string | undefin
   const [output] = newest
   const [episode] = episodes
   const lastCut = episode?.steps.at(-1)?.call ?? 0
-  if (episode && lastCut >= (output?.call ?? 0)) return episodeName(episode)
+  if (episode && lastCut >= (output?.call ?? 0)) return stepRange(episode.from, episode.to)
   return output && `${output.id} ${output.what}`
-}
-
-/** `steps 3-41`, or `step 3`. */
-export function episodeName({ from, to }: Pick<EpisodeStatus, "from" | "to">): string {
-  return from === to ? `step ${from}` : `steps ${from}-${to}`
-}
-
-export const REASON_WORDS: Record<FoldStatus["reason"], string> = {
-  free: "at no cost",
-  pays: "to save",
-  must: "to make room",
-  asked: "on request",
 }
 
 const MAX_REASONS = 5

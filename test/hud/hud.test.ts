@@ -112,6 +112,33 @@ describe("what the HUD says", () => {
     expect(files).not.toMatch(/[ ,{]index\.ts/)
   })
 
+  test("early on only what is urgent and one file: the rest stands above", () => {
+    const session = typical()
+      .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
+      .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
+    const around = { contextLimit: 150_000, early: true }
+    expect(hudOf(session.messages, { around })?.text).toBe(
+      [
+        "<hud>",
+        "status by hudfold, call 7",
+        "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
+        "files edited: login.ts",
+        "todo 1 of 3 done, now: mend the login",
+        "</hud>",
+      ].join("\n"),
+    )
+  })
+
+  test("where name and folder are those of another file too, the whole path is shown", () => {
+    const session = new SessionBuilder().user("look around")
+    for (const part of ["a", "b"]) session.assistant([read(`packages/${part}/src/index.ts`)], usage(1000, 20_000))
+    session.assistant([read("README.md")], usage(1000, 20_000))
+    for (let n = 0; n < 3; n++) session.assistant([bash(`make step-${n}`, "done")], usage(1000, 20_000))
+    const text = hudOf(session.messages)?.text
+    expect(text).toContain("packages/b/src/index.ts")
+    expect(text).toContain("packages/a/src/index.ts")
+  })
+
   test("a file used often stays listed after many that were used once", () => {
     const session = new SessionBuilder().user("look around")
     for (let n = 0; n < 6; n++) session.assistant([edit("src/centre.ts")], usage(1000, 20_000))
@@ -128,7 +155,7 @@ describe("what the HUD says", () => {
         "<hud>",
         "status by hudfold, call 7",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
-        "files edited: src/login.ts; read: session.ts",
+        "files edited: login.ts; read: session.ts",
         "todo 1 of 3 done, now: mend the login",
         'task "make the login test pass on node 22, please"',
         "context 45k of 150k (30%), 97% cached",

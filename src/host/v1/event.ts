@@ -11,6 +11,7 @@ import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { cut } from "../../text/sanitize.ts"
 import {
+  beginTurn,
   closeTurn,
   countCall,
   newTurnAccount,
@@ -154,7 +155,7 @@ function onStatus(context: HookContext, sessionID: string | undefined, status: s
   if (status === "busy" || status === "retry") {
     const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
-    session.turn.startedMs ||= Date.now()
+    beginTurn(session, Date.now())
     checkModified(context.directory, session)
     return
   }

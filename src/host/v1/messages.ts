@@ -12,7 +12,7 @@ import { type ModelName, modelKey } from "../../session/conversation.ts"
 import { focusOf } from "../../session/steps.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
-import { beginRequest } from "../accounting.ts"
+import { beginRequest, beginTurn } from "../accounting.ts"
 import { type HookContext, loadMisses, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
@@ -83,7 +83,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
       beginRequest(session.account)
-      session.turn.startedMs ||= Date.now()
+      beginTurn(session, Date.now())
       session.shown = NOTHING_FOLDED
       context.publisher.publish(session)
     }
@@ -168,14 +168,15 @@ const UNCHANGED: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(
   session: Session,
-  { hud, folded, dropped, steps, outputs, savedTokens }: Prepared,
+  { hud, early, folded, dropped, steps, outputs, savedTokens }: Prepared,
   sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
   const hudTokens = hud?.tokens ?? 0
-  session.turn.startedMs ||= sent.nowMs
+  beginTurn(session, sent.nowMs)
   session.turn.hudTokens += hudTokens
   session.turn.foldedTokens += savedTokens
   session.shown = { steps, outputs, savedTokens }
+  session.early = early
   beginRequest(session.account)
   session.account.sent = {
     foldedTokens: savedTokens,
