@@ -1,14 +1,16 @@
-// The options tuple `["opencode-hudfold", { … }]`: schema, defaults, and messages about mistakes. A wrong option never
-// stops the plugin: it takes its default, and one message says so.
+// The options tuple `["opencode-hudfold", { … }]`: schema, defaults, messages about mistakes, and the outputs that they
+// protect. A wrong option never stops the plugin: it takes its default, and one message says so.
 
+import picomatch from "picomatch"
 import * as z from "zod/mini"
 import { BACKENDS } from "./digest/backends/backend.ts"
 import { GPUS } from "./engine/wire/messages.ts"
 import type { PricingOverride } from "./fold/pricing.ts"
-import { protection } from "./fold/protection.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
+import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
+import type { ToolEvent } from "./session/event.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const optional = <T extends z.ZodMiniType>(schema: T, text: string) => z.optional(described(schema, text))
@@ -147,6 +149,31 @@ export type Options = z.output<typeof optionsSchema>
 /** The options for the preparation of one request. */
 export function requestOptionsOf({ hud, fold }: Options): RequestOptions {
   return { hud, fold, isProtected: protection(fold) }
+}
+
+/** Kinds of tools whose summarized input is a file name. */
+const FILE_KINDS: ReadonlySet<ToolKind> = new Set(["read", "edit", "write"])
+
+/** A test for protected events. Patterns are globs; one without a slash matches a file's name in any folder. */
+export function protection({
+  protectedTools,
+  protectedFiles,
+}: Pick<Options["fold"], "protectedTools" | "protectedFiles">): (event: ToolEvent) => boolean {
+  const isTool = matcher(protectedTools)
+  const isFile = matcher(protectedFiles)
+  return ({ tool, kind, input, files }) => {
+    if (isTool(tool) || files.some(({ path }) => isFile(path))) return true
+    // a failed call has used no file; the one it named is its summary
+    return files.length === 0 && FILE_KINDS.has(kind) && isFile(input)
+  }
+}
+
+function matcher(patterns: readonly string[]): (text: string) => boolean {
+  // picomatch throws on an empty pattern; with `basename`, one with a slash would never match
+  const tests = patterns
+    .filter((pattern) => pattern !== "")
+    .map((pattern) => picomatch(pattern, { dot: true, nocase: true, basename: !pattern.includes("/") }))
+  return (text) => tests.some((test) => test(text))
 }
 
 /** The user's prices, which override those of the provider. */

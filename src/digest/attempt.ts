@@ -2,6 +2,7 @@
 // which add up what came of the attempts.
 
 import type { Digest, DigestSource } from "../output/digest.ts"
+import { errorMessage } from "../system/values.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import { gainsFromModel, ground } from "./ground/ground.ts"
 import { promptFor } from "./prompt.ts"
@@ -37,9 +38,12 @@ export async function attempt(
     return refused ? { kind: "refused", cost } : { kind: "written", digest, cost }
   } catch (error) {
     if (signal.aborted) return { kind: "aborted" }
-    const message = error instanceof Error ? error.message : String(error)
     // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
-    return { kind: "failed", code: error instanceof BackendError ? error.code : "TIMEOUT", message }
+    return {
+      kind: "failed",
+      code: error instanceof BackendError ? error.code : "TIMEOUT",
+      message: errorMessage(error),
+    }
   }
 }
 

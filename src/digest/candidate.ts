@@ -7,15 +7,12 @@ import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { digestKey, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import type { Owner } from "./waiting.ts"
 
 /** A finished tool output that a model may write a digest of. */
-export type DigestCandidate = {
+export type DigestCandidate = Owner & {
   /** equal for equal arguments and content */
   key: string
-  sessionID: string
-  messageID: string
-  /** what the output is about, such as a path or a command; newer output about the same subject replaces older */
-  subject: string
   /** estimated size of the output */
   tokens: number
   /** tokens a digest is expected to save, weighted by how soon; the highest is written first */

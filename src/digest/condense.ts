@@ -8,11 +8,6 @@ import { cut } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import { withoutTruncationNote } from "./extract/draft.ts"
 
-export type CondenseHints = {
-  /** lines with these words rank higher: what was searched for, the name of the file */
-  words?: readonly string[]
-}
-
 /**
  * Tokens of a small model per estimated token. Measured on recorded tool outputs with the vocabularies of SmolLM2 (49k)
  * and Gemma 3 (262k): the median by tool is 1.1 to 1.5, the maximum 2. The engine cuts what is still too long.
@@ -47,10 +42,11 @@ type Row = { text: string; rank: number }
  * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps
  * all its lines but the blank ones, with less indentation, without escapes and secrets, and at most 240 characters each.
  * Reads only the first and the last 64 kB. `[… 12 lines]` stands for lines that were left out.
+ * Lines with the words that are `wanted` rank higher: what was searched for.
  */
-export function condense(output: string, budgetTokens: number, hints: CondenseHints = {}): string {
+export function condense(output: string, budgetTokens: number, wanted: readonly string[] = []): string {
   const view = withoutTruncationNote(viewOf(output))
-  const words = (hints.words ?? []).filter((word) => word.length > 2).map((word) => word.toLowerCase())
+  const words = wanted.filter((word) => word.length > 2).map((word) => word.toLowerCase())
   const rows = rowsOf(withoutReminders(view.lines), words)
   const budget = Math.floor(budgetTokens / MODEL_TOKENS_PER_ESTIMATED)
   return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))

@@ -13,7 +13,7 @@ import { createQueue, type QueueOptions } from "./queue.ts"
 
 export type Digests = ReturnType<typeof createDigests>
 
-export type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" | "onTrouble" | "onChange">
+type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" | "onTrouble" | "onChange">
 
 /** Digests of each origin kept in memory, a kilobyte or two each at most. */
 const MAX_DIGESTS = 500

@@ -2,24 +2,14 @@
 // it only once. The model writes only what code cannot: what the output is about and what matters in it. Kind and
 // verdict come from code.
 
-import type { AnswerSchema } from "../engine/wire/messages.ts"
+import type { AnswerSchema, WriteRequest } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line, withoutTurns } from "../text/sanitize.ts"
 import { condense } from "./condense.ts"
 
-export type Prompt = {
-  /** kind of the tool output, for logs */
-  kind: string
-  /** the same in every prompt of a version */
-  instruction: string
-  /** the document: tool, arguments and output, cut to the budget and redacted */
-  text: string
-  /** JSON schema of the answer */
-  schema: AnswerSchema
-  /** limit of the answer, in the model's tokens */
-  maxTokens: number
-}
+/** The same for every backend: the sidecar's request. `text` is the document, cut to the budget and redacted. */
+export type Prompt = WriteRequest
 
 /** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
 export const PROMPT_VERSION = 3
@@ -61,7 +51,7 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
     ...(source.exit ? [`exit code: ${source.exit}`] : []),
     "output:",
   ].join("\n")
-  const output = condense(source.output, budgetTokens, { words: searchedWords(source.input) })
+  const output = condense(source.output, budgetTokens, searchedWords(source.input))
   return {
     kind: source.kind,
     instruction: INSTRUCTION,

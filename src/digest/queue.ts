@@ -12,7 +12,6 @@ import type { Backend, BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
 import { createRunningTools, documentBudget, type Pace, retryAfterMs, updatePace } from "./pace.ts"
 import { PROMPT_VERSION } from "./prompt.ts"
-import { createDigestLookup, type DigestStore } from "./stored.ts"
 import {
   createWaitingJobs,
   isBinary,
@@ -26,6 +25,12 @@ import {
   selectOffers,
   trimSource,
 } from "./waiting.ts"
+
+/** Keeps digests permanently. `writer` stands for the backend, its model and the version of the prompt. */
+export type DigestStore = {
+  loadDigests(writer: string, keys: readonly string[]): Promise<ReadonlyMap<string, Digest>>
+  saveDigest(writer: string, key: string, digest: Digest): void
+}
 
 export type QueueOptions = {
   /** Nobody else may use it. The caller closes it. */
@@ -275,5 +280,35 @@ export function createQueue(options: QueueOptions) {
       running?.abort.abort()
       await running?.ended
     },
+  }
+}
+
+/** Keys in a batch. Most belong to outputs that the queue had no room for. */
+const MAX_KEYS = 500
+
+/**
+ * Looks up, in batches, digests that were written before, in this process or another: what is found is not written again.
+ * Without a store it finds nothing.
+ */
+function createDigestLookup(store: DigestStore | undefined, writer: () => string) {
+  const requested = new Map<string, true>()
+  return {
+    /** Adds the keys to the next batch. */
+    request(keys: readonly string[]): void {
+      if (store) for (const key of keys.slice(-MAX_KEYS)) renew(requested, key, true, MAX_KEYS)
+    },
+    /** Looks up all requested keys, including those requested meanwhile. Never rejects. */
+    async run(onFound: (key: string, digest: Digest) => void): Promise<void> {
+      while (store && requested.size > 0) {
+        const keys = [...requested.keys()]
+        requested.clear()
+        try {
+          for (const [key, digest] of await store.loadDigests(writer(), keys)) onFound(key, digest)
+        } catch {
+          // a failed lookup costs only the work of writing those digests again
+        }
+      }
+    },
+    clear: () => requested.clear(),
   }
 }

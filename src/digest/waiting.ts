@@ -4,7 +4,10 @@
 import type { DigestSource } from "../output/digest.ts"
 import { own } from "../text/sanitize.ts"
 
-/** One place where the content occurs. `subject` is what the output is about, such as a path or a command. */
+/**
+ * One place where the content occurs. `subject` is what the output is about, such as a path or a command; newer output about
+ * the same subject replaces older.
+ */
 export type Owner = { sessionID: string; messageID: string; subject: string }
 
 export type Job = {

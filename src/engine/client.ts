@@ -11,6 +11,7 @@ import {
   ResponseError,
 } from "vscode-jsonrpc/node"
 import { orAborted } from "../system/process.ts"
+import { errorMessage } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
 import { LineReader, LineWriter } from "./wire/lines.ts"
@@ -132,7 +133,7 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
 function refusal(name: RequestName, cause: unknown): SidecarError {
   if (!(cause instanceof ResponseError)) {
     const code = cause instanceof ConnectionError ? "ENDED" : "BAD_REPLY"
-    return new SidecarError(code, `${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    return new SidecarError(code, `${name}: ${errorMessage(cause)}`, { cause })
   }
   // untrusted text: reduced to one bounded line
   const message = `${name}: ${cut(line(cause.message), 400)}`

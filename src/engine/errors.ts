@@ -1,6 +1,7 @@
 // Failures of the sidecar as the plugin sees them, and what they mean for the next start: when it may happen, whether it
 // happens at all, and whether it uses the GPU. Pure: the caller passes the time.
 
+import { CodedError } from "../system/values.ts"
 import { PROTOCOL, type WireErrorCode } from "./wire/messages.ts"
 
 export type SidecarErrorCode =
@@ -15,16 +16,12 @@ export type SidecarErrorCode =
   | "RESTING" // it is not started now, but will be later
   | "OFF" // it is not started again in this process
 
-export class SidecarError extends Error {
+export class SidecarError extends CodedError<SidecarErrorCode> {
   override readonly name = "SidecarError"
   readonly wire: WireErrorCode | undefined
 
-  constructor(
-    readonly code: SidecarErrorCode,
-    message: string,
-    options: ErrorOptions & { wire?: WireErrorCode } = {},
-  ) {
-    super(message, options)
+  constructor(code: SidecarErrorCode, message: string, options: ErrorOptions & { wire?: WireErrorCode } = {}) {
+    super(code, message, options)
     this.wire = options.wire
   }
 }

@@ -8,6 +8,7 @@ import { readFile, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
 import * as z from "zod/mini"
 import { isRemote, whyUntrusted } from "../system/private-folder.ts"
+import { parseAs } from "../system/values.ts"
 
 /** `sidecar/installed.json`. Written last: a folder without it is an unfinished installation. */
 const engineRecordSchema = z.object({
@@ -98,12 +99,7 @@ export async function chooseModel(
 
 /** The JSON of a file; undefined if it is missing or of another shape. Never rejects. */
 export async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
-  try {
-    const parsed = schema.safeParse(JSON.parse(await readFile(path, "utf8")))
-    return parsed.success ? parsed.data : undefined
-  } catch {
-    return undefined
-  }
+  return parseAs(schema, await readFile(path, "utf8").catch(() => ""))
 }
 
 type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }

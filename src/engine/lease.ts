@@ -5,6 +5,7 @@ import { closeSync, lstatSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { makePrivateFolder } from "../system/private-folder.ts"
 import { findSqlite, type SqliteDatabase } from "../system/sqlite.ts"
+import { errorMessage } from "../system/values.ts"
 
 export type Lease = ReturnType<typeof createLease>
 
@@ -41,7 +42,7 @@ export function createLease(folder: string) {
       } catch (error) {
         const { code, errcode } = error as { code?: unknown; errcode?: unknown }
         if (String(code).startsWith("SQLITE_BUSY") || errcode === BUSY) return "busy"
-        return { unavailable: error instanceof Error ? error.message : String(error) }
+        return { unavailable: errorMessage(error) }
       }
     },
     /** Idempotent. */

@@ -30,7 +30,7 @@ export const RUN_TIMES = {
   tickMs: 1_000,
   stop: STOP_TIMES,
 }
-export type RunTimes = typeof RUN_TIMES
+type RunTimes = typeof RUN_TIMES
 
 /** How much longer than predicted silence and an answer may take: a busy machine does not explain more. */
 const SLACK = { silence: 3, write: 5 }

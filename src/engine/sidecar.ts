@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { orAborted } from "../system/process.ts"
+import { errorMessage } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
@@ -12,7 +13,7 @@ import type { Capabilities, Load, Notice, WriteReply, WriteRequest } from "./wir
 
 export type Logger = (level: Notice<"engine/log">["level"], message: string) => void
 
-export type SidecarState =
+type SidecarState =
   | { kind: "idle" | "starting" | "ready" }
   /** it is not started now, but will be later */
   | { kind: "degraded"; reason: string }
@@ -199,7 +200,7 @@ export function createSidecar(config: SidecarConfig) {
     } catch (cause) {
       if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
       // possibly temporary: a disk that is not mounted, no file descriptors left
-      const why = `the model could not be read (${cause instanceof Error ? cause.message : cause})`
+      const why = `the model could not be read (${errorMessage(cause)})`
       const failure = new SidecarError("START_FAILED", why, { cause })
       recordFailure(failure, false)
       throw failure

@@ -16,8 +16,10 @@ export type NameContext = {
 
 /** Tokens of names per cut: a share of what is folded, and a maximum. */
 export const NAMES_SHARE = 0.05
-export const MAX_NAMES_TOKENS = 400
+export const MAX_NAMES_TOKENS = 500
 const CHARS_PER_TOKEN = 4
+/** Characters of the request that one cut searches for names, over all names: about a tenth of a second. */
+const MAX_SEARCHED_CHARS = 1_000_000_000
 
 /** What a name gains when the newest messages use it. */
 const WANTED_WORTH = 5
@@ -55,9 +57,11 @@ export function chooseNames<Line extends NameSource>(
     }
   const shown = kept.join("\n")
   const chosen = new Map<Line, string[]>()
+  let searched = 0
   let left = Math.min(MAX_NAMES_TOKENS, foldedTokens * NAMES_SHARE) * CHARS_PER_TOKEN
   for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
-    if (left <= 0) break
+    if (left <= 0 || searched > MAX_SEARCHED_CHARS) break
+    searched += shown.length
     if (shown.includes(name)) continue
     left -= name.length + 1
     const names = chosen.get(at)

@@ -20,9 +20,9 @@ const MAX_TEXT_CHARS = 100_000
 /** A call with the argument that says what it was about, such as its command. */
 const MAX_CALL_CHARS = 200
 /** What the agent said beside its calls. */
-const MAX_SAID_CHARS = 180
+const MAX_SAID_CHARS = 120
 /** The text that ends a turn. */
-const MAX_CLOSING_CHARS = 400
+const MAX_CLOSING_CHARS = 250
 /** A patch with the names of its files, which later calls are likely to use. */
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */

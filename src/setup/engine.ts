@@ -14,7 +14,7 @@ import { findInstallers, type Installer, OWN_CACHE, runInstaller } from "./insta
 import { type LockOptions, withLock } from "./lock.ts"
 import { ENGINE, type Pinned, pin, variantPackage } from "./packages.ts"
 
-export type EngineOptions = LockOptions & {
+type EngineOptions = LockOptions & {
   /** disk space needed for the installation, estimated */
   sizeBytes?: number
   /** of the installer; default: this process's */
@@ -26,7 +26,7 @@ export type EngineOptions = LockOptions & {
 }
 
 /** `present`: nothing had to be done; `updated`: only `main.js` was old */
-export type EngineState = "present" | "updated" | "installed"
+type EngineState = "present" | "updated" | "installed"
 
 const manifestSchema = z.object({ version: z.string() })
 

@@ -1,8 +1,8 @@
 // The errors of setup. The message is one line for the user: what failed, what was expected and found, and what to do.
 
-import { CodedError } from "../system/values.ts"
+import { CodedError, errorMessage } from "../system/values.ts"
 
-export type SetupErrorCode =
+type SetupErrorCode =
   | "UNSUPPORTED" // there is no prebuilt engine for this machine
   | "NO_INSTALLER" // no program here can install npm packages
   | "INSTALL_FAILED" // the installer failed
@@ -24,7 +24,7 @@ export class SetupError extends CodedError<SetupErrorCode> {
 
 /** The code of a system error, otherwise the message. */
 export function shortReason(error: unknown): string {
-  return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
+  return systemCode(error) ?? errorMessage(error)
 }
 
 /** The code of a system error or of its cause, such as `ENOSPC`; fetch wraps the relevant error. */

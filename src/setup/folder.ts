@@ -1,6 +1,7 @@
 // Folders and disk space: sizes, free space, and replacing one folder by another.
 
-import { access, lstat, mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { lstat, mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { byteSize } from "../text/format.ts"
 import { SetupError, shortReason } from "./errors.ts"
@@ -8,13 +9,6 @@ import { SetupError, shortReason } from "./errors.ts"
 const STAGING = ".new-"
 /** Disk space that is always left free. */
 const RESERVE_BYTES = 100_000_000
-
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
-}
 
 /** Makes a folder beside `place` for its replacement. Removes those that killed runs left behind. */
 export async function makeStagingFolder(place: string): Promise<string> {
@@ -67,12 +61,12 @@ export async function replaceFolder(finished: string, place: string): Promise<vo
   const old = `${place}.old`
   await rm(old, { recursive: true, force: true })
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })
-  const had = await exists(place)
+  const had = existsSync(place)
   try {
     if (had) await rename(place, old)
     await rename(finished, place)
   } catch (cause) {
-    if (had && !(await exists(place))) await rename(old, place).catch(() => {})
+    if (had && !existsSync(place)) await rename(old, place).catch(() => {})
     const why = shortReason(cause)
     throw new SetupError(
       "IN_USE",

@@ -38,7 +38,7 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
     const isAbandoned =
       state === "abandoned" || performance.now() - (staleSinceMs ?? Number.POSITIVE_INFINITY) > 2 * REFRESH_MS
     if (holder !== "gone" && isAbandoned) await removeLock(path, holder)
-    // a holder without a name may be about to write it
+    // a holder that has just made the file may not have written its name yet
     else if (holder !== "gone" && !waited && (holder || looks > 0)) {
       onWait?.(holder?.pid ?? 0)
       waited = true

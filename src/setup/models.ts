@@ -5,7 +5,7 @@
 import { isAbsolute, resolve } from "node:path"
 import { SetupError } from "./errors.ts"
 
-export type ListedModel = {
+type ListedModel = {
   name: string
   /** repository on the hub, as `owner/name` */
   repository: string

@@ -1,14 +1,15 @@
 // What setup will do here, decided before anything is changed: `--dry-run` prints the plan, the command applies it. And
 // what uninstalling removes.
 
+import { existsSync } from "node:fs"
 import { rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { changedModelReason, fileStamp, hashFile, type ModelInUse, type Places } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { type DownloadOptions, download } from "./download.ts"
-import { type EngineOptions, type EngineState, installEngine, isUpToDate } from "./engine.ts"
-import { exists, leftoversBeside, sizeOf } from "./folder.ts"
+import { isUpToDate } from "./engine.ts"
+import { leftoversBeside, sizeOf } from "./folder.ts"
 import { type HubFile, locate } from "./hub.ts"
 import { type LockOptions, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
@@ -82,16 +83,6 @@ export async function planReference(
   return { kind: "hub", name: hubModelName(file), path, file, isThere, ...(licence ? { licence } : {}) }
 }
 
-export async function applyEnginePlan(
-  plan: Plan["engine"],
-  places: Places,
-  main: string,
-  options: EngineOptions,
-): Promise<EngineState> {
-  const room = plan.fetchedBytes + plan.installedBytes
-  return installEngine(plan.variants, places, main, { ...options, sizeBytes: room })
-}
-
 /** Downloads the model if necessary, and resolves with its record. */
 export async function applyModelPlan(plan: ModelPlan, options: DownloadOptions): Promise<ModelInUse> {
   if (plan.kind === "kept") return plan.record
@@ -115,7 +106,7 @@ export async function installedPaths(places: Places, keepModels: boolean): Promi
   const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
   const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
   const found = await Promise.all(
-    [...engine, ...models].map(async (path) => ((await exists(path)) ? [{ path, sizeBytes: await sizeOf(path) }] : [])),
+    [...engine, ...models].map(async (path) => (existsSync(path) ? [{ path, sizeBytes: await sizeOf(path) }] : [])),
   )
   return found.flat()
 }

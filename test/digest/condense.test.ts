@@ -43,7 +43,7 @@ test("informative lines are taken from all parts of an output that has too many 
 test("a line with a searched word ranks higher", () => {
   const output = log(2000, { 1100: "the sessionCookie is set here" })
   expect(condense(output, 300)).not.toContain("sessionCookie")
-  expect(condense(output, 300, { words: ["sessionCookie"] })).toContain("sessionCookie")
+  expect(condense(output, 300, ["sessionCookie"])).toContain("sessionCookie")
 })
 
 test("line numbers and the host's reminders to the agent are removed", () => {

@@ -4,7 +4,7 @@ import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
-import type { DigestStore } from "../../src/digest/stored.ts"
+import type { DigestStore } from "../../src/digest/queue.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 
 /** A text file without repeated lines, about 10 tokens each. */

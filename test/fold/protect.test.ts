@@ -1,7 +1,7 @@
 // Outputs that the user protects from folding.
 
 import { describe, expect, test } from "bun:test"
-import { protection } from "../../src/fold/protection.ts"
+import { protection } from "../../src/options.ts"
 import type { ToolEvent } from "../../src/session/event.ts"
 
 const event = (tool: string, ...paths: string[]) =>

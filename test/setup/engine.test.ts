@@ -114,15 +114,19 @@ describe("an installation", () => {
     expect(await installEngine(variants, places, newer, { installers: [] })).toBe("present")
   })
 
-  test("is replaced if its record is missing, and leftovers of killed runs are removed", async () => {
-    const places = placesOf("by-bun")
-    rmSync(places.engineRecord)
-    mkdirSync(`${places.sidecar}.new-killed/node_modules`, { recursive: true })
-    mkdirSync(`${places.sidecar}.old`)
-    const state = await installEngine(variants, places, main, { env: env(), installers: only("bun") })
-    expect(state).toBe("installed")
-    expect(readdirSync(join(places.sidecar, ".."))).toEqual(["sidecar"])
-  }, 60_000)
+  testLarge(
+    "is replaced if its record is missing, and leftovers of killed runs are removed",
+    async () => {
+      const places = placesOf("by-bun")
+      rmSync(places.engineRecord)
+      mkdirSync(`${places.sidecar}.new-killed/node_modules`, { recursive: true })
+      mkdirSync(`${places.sidecar}.old`)
+      const state = await installEngine(variants, places, main, { env: env(), installers: only("bun") })
+      expect(state).toBe("installed")
+      expect(readdirSync(join(places.sidecar, ".."))).toEqual(["sidecar"])
+    },
+    60_000,
+  )
 
   test("stays if the new one cannot be installed", async () => {
     const places = placesOf("by-npm")
@@ -204,18 +208,22 @@ describe("the user's registry is used", () => {
   }
 })
 
-test("after a broken installer the next one is tried", async () => {
-  const places = placesOf("second")
-  const broken: Installer = { name: "npm", command: join(folder.path, "no-such-npm"), args: [], env: {} }
-  const tried: string[] = []
-  const state = await installEngine(variants, places, main, {
-    env: env(),
-    installers: [broken, ...only("bun")],
-    onInstall: ({ name }) => tried.push(name),
-  })
-  expect(state).toBe("installed")
-  expect(tried).toEqual(["npm", "bun"])
-}, 60_000)
+testLarge(
+  "after a broken installer the next one is tried",
+  async () => {
+    const places = placesOf("second")
+    const broken: Installer = { name: "npm", command: join(folder.path, "no-such-npm"), args: [], env: {} }
+    const tried: string[] = []
+    const state = await installEngine(variants, places, main, {
+      env: env(),
+      installers: [broken, ...only("bun")],
+      onInstall: ({ name }) => tried.push(name),
+    })
+    expect(state).toBe("installed")
+    expect(tried).toEqual(["npm", "bun"])
+  },
+  60_000,
+)
 
 test("an installer that succeeds without installing anything is an error", async () => {
   const places = placesOf("nothing")

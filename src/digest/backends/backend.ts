@@ -2,7 +2,7 @@
 // It knows nothing of ledgers, queues or grounding. One conformance suite runs over all backends.
 
 import type { RuntimeChoice } from "../../engine/launch.ts"
-import type { Load } from "../../engine/wire/messages.ts"
+import type { Load, WriteReply } from "../../engine/wire/messages.ts"
 import { CodedError } from "../../system/values.ts"
 import type { Prompt } from "../prompt.ts"
 
@@ -37,12 +37,8 @@ export type OpenaiOptions = {
 }
 
 /** A model's answer, parsed but not grounded yet. */
-export type Written = {
-  /** the parsed answer; `null` if it does not match the schema even after repair */
-  structured: unknown
-  schemaOk: boolean
-  usage: { promptTokens: number; outputTokens: number }
-  elapsedMs: number
+export type Written = Pick<WriteReply, "structured" | "schemaOk" | "elapsedMs"> & {
+  usage: Pick<WriteReply["usage"], "promptTokens" | "outputTokens">
 }
 
 /** Measured speeds, in tokens per second. */
@@ -82,6 +78,9 @@ export type Backend = {
   /** Ends it for good and rejects a running write. Idempotent. */
   close(): Promise<void>
 }
+
+/** Why there is no backend; `absent`: it was never set up. */
+export type NoBackend = { off: string; absent?: boolean }
 
 /**
  * - `UNAVAILABLE`: it could not be reached or started; try again later

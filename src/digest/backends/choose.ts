@@ -2,9 +2,9 @@
 // which most runs of the plugin never get to.
 
 import type { Logger } from "../../engine/sidecar.ts"
-import { type Backend, BackendError, type BackendOptions, type BackendState } from "./backend.ts"
+import { type Backend, BackendError, type BackendOptions, type BackendState, type NoBackend } from "./backend.ts"
 
-export type BackendConfig = {
+type BackendConfig = {
   options: BackendOptions
   /** where setup puts the engine and the models */
   dataFolder(): string
@@ -43,9 +43,6 @@ export function createBackend({ options, dataFolder, report, onChange }: Backend
  * Documents are sized before the backend is loaded and knows its limit. The backend cuts those that turn out too long.
  */
 const UNOPENED_DOCUMENT_TOKENS = 2000
-
-/** Why there is no backend; `absent`: it was never set up. */
-export type NoBackend = { off: string; absent?: boolean }
 
 function lazyBackend(name: string, open: () => Promise<Backend | NoBackend>): Backend {
   let opened: Backend | undefined

@@ -1,6 +1,7 @@
 // OpenAI's chat completions: the request bodies, the meaning of the replies, and the speed they reveal. No I/O.
 
 import * as z from "zod/mini"
+import { parseAs } from "../../system/values.ts"
 import { line } from "../../text/sanitize.ts"
 import { BackendError, type Prompt, type Speed } from "./backend.ts"
 import type { HttpReply } from "./http.ts"
@@ -61,7 +62,7 @@ const completionShape = z.object({
 
 /** The text of an answer, without thoughts, and its timings. Throws a `BackendError` BAD_ANSWER. */
 export function readCompletion(json: string, elapsedMs: number) {
-  const { data } = completionShape.safeParse(parse(json))
+  const data = parseAs(completionShape, json)
   const choice = data?.choices[0]
   if (!data || !choice) throw new BackendError("BAD_ANSWER", `the answer is not a chat completion${errorDetail(json)}`)
   const text = withoutThoughts(choice.message.content ?? "")
@@ -87,9 +88,8 @@ const NOT_GENERATIVE = /embed|rerank|whisper|tts|clip/i
 
 /** The first generative model in the list; undefined if the list is empty, null if it is not a list of models. */
 export function readFirstModel(json: string): string | undefined | null {
-  const { data } = modelsShape.safeParse(parse(json))
-  if (!data) return null
-  return (data.data.find(({ id }) => !NOT_GENERATIVE.test(id)) ?? data.data[0])?.id
+  const list = parseAs(modelsShape, json)?.data
+  return list ? (list.find(({ id }) => !NOT_GENERATIVE.test(id)) ?? list[0])?.id : null
 }
 
 /** The server's own error message in parentheses, or "" if there is none. */
@@ -110,14 +110,6 @@ function withoutThoughts(text: string): string {
   if (/^\s*[{[]/.test(text)) return text
   const end = text.indexOf("</think>")
   return end < 0 ? (/^\s*<think>/.test(text) ? "" : text) : text.slice(end + "</think>".length)
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 type Timings = ReturnType<typeof readCompletion>["timings"]

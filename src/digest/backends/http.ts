@@ -3,6 +3,7 @@
 // does its node:http, regardless of `proxy: false` or a NO_PROXY set at run time. Redirects are not followed.
 
 import { connect } from "node:net"
+import { errorMessage } from "../../system/values.ts"
 import { BackendError } from "./backend.ts"
 
 export type Address = {
@@ -49,7 +50,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-export type HttpRequest = {
+type HttpRequest = {
   url: URL
   /** whether it is http to this machine */
   local: boolean
@@ -74,8 +75,9 @@ export async function exchange(request: HttpRequest, signal: AbortSignal): Promi
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof BackendError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new BackendError("UNAVAILABLE", `no server answers at ${request.url.origin} (${reason})`, { cause: error })
+    throw new BackendError("UNAVAILABLE", `no server answers at ${request.url.origin} (${errorMessage(error)})`, {
+      cause: error,
+    })
   }
 }
 

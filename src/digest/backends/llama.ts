@@ -9,7 +9,7 @@ import { launchSpecHere } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
 import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
 import { type Capabilities, PROTOCOL } from "../../engine/wire/messages.ts"
-import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions } from "./backend.ts"
+import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
 
 /**
  * Context of one request: 2,048 tokens of document, which is what a CPU can process between two tool calls, plus
@@ -32,7 +32,7 @@ export type LlamaConfig = {
 }
 
 /** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
-export async function openLlama(config: LlamaConfig): Promise<Backend | { off: string; absent?: boolean }> {
+export async function openLlama(config: LlamaConfig): Promise<Backend | NoBackend> {
   const { options, dataFolder } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
@@ -103,7 +103,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | { off: s
 }
 
 /** An engine that was never installed is not a fault; an unreadable record is. */
-function missingEngine(record: string): { off: string; absent?: boolean } {
+function missingEngine(record: string): NoBackend {
   if (!existsSync(record)) return { off: "the local model is not set up; run `hudfold setup`", absent: true }
   return { off: `${record} cannot be read; run \`hudfold setup\` again` }
 }

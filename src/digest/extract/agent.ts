@@ -1,6 +1,7 @@
 // Outputs about the agent's own work: a subagent's report, the user's answers, the todo list, a loaded skill.
 
 import { clip, type View } from "../../output/lines.ts"
+import { asRecord, parseJson } from "../../system/values.ts"
 import { headingsIn } from "./data.ts"
 import { type Draft, listed, tally } from "./draft.ts"
 
@@ -53,20 +54,13 @@ export function digestTodo(output: string): Draft | undefined {
 function todosIn(output: string): TodoItem[] {
   const start = output.indexOf("[")
   const end = output.lastIndexOf("]")
-  if (start < 0 || end < start) return []
-  try {
-    const value: unknown = JSON.parse(output.slice(start, end + 1))
-    return Array.isArray(value) ? value.flatMap(todoFrom) : []
-  } catch {
-    return []
-  }
+  const value = start < 0 ? undefined : parseJson(output.slice(start, end + 1))
+  return Array.isArray(value) ? value.flatMap(todoFrom) : []
 }
 
 function todoFrom(item: unknown): TodoItem[] {
-  if (typeof item !== "object" || item === null || !("content" in item) || !("status" in item)) return []
-  return typeof item.content === "string" && typeof item.status === "string"
-    ? [{ content: item.content, status: item.status }]
-    : []
+  const { content, status } = asRecord(item) ?? {}
+  return typeof content === "string" && typeof status === "string" ? [{ content, status }] : []
 }
 
 /** A loaded skill: its name and its sections. */

@@ -1,6 +1,7 @@
 // Output that is JSON, from any tool: its keys, its lengths, and any error it reports.
 
 import { clip } from "../../output/lines.ts"
+import { parseJson } from "../../system/values.ts"
 import { type Draft, listed } from "./draft.ts"
 
 /** Parsing more takes longer than a digest may. */
@@ -12,18 +13,10 @@ const INFORMATIVE_KEY =
 export function digestJson(output: string): Draft | undefined {
   if (output.length > MAX_JSON_CHARS || !/^\s*[{[]/.test(output.slice(0, 100)) || !/[}\]]\s*$/.test(output.slice(-100)))
     return undefined
-  const value = parsed(output)
+  const value = parseJson(output)
   if (typeof value !== "object" || value === null) return undefined
   const error = errorOf(value)
   return { kind: "json", gist: error === undefined ? describe(value) : `error: ${clip(error, 130)}` }
-}
-
-function parsed(output: string): unknown {
-  try {
-    return JSON.parse(output)
-  } catch {
-    return undefined
-  }
 }
 
 function describe(value: object): string {

@@ -1,17 +1,18 @@
 // Makes a digest from what a model wrote about an output. The gist must not name anything that the output does not.
 
 import type { Digest, DigestSource } from "../../output/digest.ts"
+import { asRecord } from "../../system/values.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { cut } from "../../text/sanitize.ts"
 import { evidenceOf, groundGist, MAX_GIST_CHARS, type Refusal } from "./gist.ts"
 
 /**
  * The digest that a model's draft yields, or the fallback with the reason why its gist was not used. `kind` and `verdict` are
- * the fallback's, because code determines them better. Never throws, whatever `draft` is.
+ * the fallback's, because code determines them better. Never throws; `draft` is any JSON value.
  */
 export function ground(draft: unknown, source: DigestSource, fallback: Digest): { digest: Digest; refused?: Refusal } {
   const judged = gainsFromModel(fallback)
-    ? groundGist(summaryOf(draft), fallback.gist, evidenceOf(source))
+    ? groundGist(asRecord(draft)?.summary, fallback.gist, evidenceOf(source))
     : { refused: "known" as const }
   if ("refused" in judged) return { digest: fit(fallback), refused: judged.refused }
   return { digest: fit({ ...fallback, gist: withHead(fallback, judged.gist) }) }
@@ -58,13 +59,4 @@ function withHead(fallback: Digest, summary: string): string {
 
 function headOf(gist: string): string | undefined {
   return /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(gist)?.[0]
-}
-
-/** A getter or a proxy in a hostile draft may throw. */
-function summaryOf(draft: unknown): unknown {
-  try {
-    return typeof draft === "object" && draft !== null && "summary" in draft ? draft.summary : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@
 
 import type { Readable, Writable } from "node:stream"
 import { AbstractMessageReader, AbstractMessageWriter, type DataCallback, type Message } from "vscode-jsonrpc"
+import { asRecord, parseJson } from "../../system/values.ts"
 
 /** Longer lines are noise. A digest's document is limited to far less. */
 export const MAX_LINE_CHARS = 4_000_000
@@ -77,14 +78,8 @@ function handOver(message: Message, callback: DataCallback): boolean {
 }
 
 function parseMessage(line: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0"
-      ? (value as Message)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const value = asRecord(parseJson(line))
+  return value?.jsonrpc === "2.0" ? (value as unknown as Message) : undefined
 }
 
 /**
