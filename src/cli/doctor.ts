@@ -10,6 +10,7 @@ import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { type Databases, databasesSchema, readDatabases } from "../doctor/store.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { hasSqlite } from "../system/sqlite.ts"
+import { parseAs } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { readFolder } from "./arguments.ts"
 import { BYTES, lateProgress } from "./progress.ts"
@@ -85,11 +86,7 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
 async function databases(storeFile: string, signal: AbortSignal): Promise<Databases | undefined> {
   if (hasSqlite()) return readDatabases(storeFile, process.env)
   const said = await askOnBun(["doctor", "--databases", resolve(storeFile)], signal)
-  try {
-    return databasesSchema.parse(JSON.parse(said ?? ""))
-  } catch {
-    return undefined
-  }
+  return parseAs(databasesSchema, said ?? "")
 }
 
 const COLOURS: Record<CheckLevel, number> = { ok: 32, warn: 33, fail: 31 }

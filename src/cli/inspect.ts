@@ -3,6 +3,7 @@
 
 import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
+import { callsOf } from "../replay/context.ts"
 import type { Recording } from "../store/recording.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
@@ -42,10 +43,10 @@ export const inspect = defineCommand({
     const { messages, env, ...session } = await readSession(args.session)
     const ran = (await measuredSessions(options)).has(session.info.id)
     const inspected = hudAtCall(messages, call, replayOptionsOf(options), env, ran || undefined)
-    if (call !== undefined && call > inspected.calls + 1)
-      throw new UsageError(
-        `--call must be from 1 to ${inspected.calls + 1} (the next call) in this session, got ${call}`,
-      )
+    if (!inspected) {
+      const next = callsOf(messages).length + 1
+      throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
+    }
     const wanted = args.request === true
     const text = args.json
       ? JSON.stringify(asJson(session, inspected, wanted), null, 2)

@@ -2,14 +2,13 @@
 
 import { ownReason } from "../fold/fold.ts"
 import type { Spent } from "../replay/bill.ts"
-import type { FoldCount } from "../replay/fold-count.ts"
+import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
 import { billChange, paidOf } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { allIn, savedCost } from "../replay/sum.ts"
 import { billSentence, billWords, signedPercent } from "../report/sentence.ts"
 import { per100, UNBILLED } from "../report/words.ts"
-import { REASON_WORDS } from "../status/words.ts"
-import { amount, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
+import { amount, finePercent, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
 import { BOLD, coloured, columns, escapedLine, strong, terminalColumns, wrapped } from "./terminal.ts"
 
 export type Replayed = {
@@ -27,8 +26,6 @@ const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 16
 const MAX_TOOLS = 6
 const MAX_EXAMPLES = 3
-
-const REASONS = ["free", "pays", "must"] as const
 
 export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
@@ -111,14 +108,14 @@ function folds(count: FoldCount): Row[] {
     ...(steps.count > 0 ? [`${plural(steps.count, "step")} of ${amount(steps.tokens)} tokens`] : []),
     ...(outputs.count > 0 ? [`${plural(outputs.count, "output")} of ${amount(outputs.tokens)}`] : []),
   ]
-  const reasons = REASONS.flatMap((reason) => {
+  const reasons = REPLAYED_REASONS.flatMap((reason) => {
     const one = byReason[reason]
     return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
   })
   const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
   const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
   const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
-  const examples = REASONS.flatMap((reason) => largestCuts[reason] ?? [])
+  const examples = REPLAYED_REASONS.flatMap((reason) => largestCuts[reason] ?? [])
   return [
     ["folds", `${sizes.join(", ")}, in ${plural(cuts, "cut")}: ${reasons.join(", ")}`],
     ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],

@@ -9,12 +9,10 @@ import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
   type FailedSession,
-  measuredSessions,
   needBun,
   OPTIONS_ARGUMENT,
   PRICE_ARGUMENT,
   readReplayArguments,
-  readSession,
   SESSION,
 } from "./sessions.ts"
 import { escapedLine, print } from "./terminal.ts"
@@ -34,10 +32,9 @@ export const replay = defineCommand({
   async run({ args, rawArgs }) {
     const { given, options, sessions } = readReplayArguments(args, "replay")
     if (needBun(sessions, given)) return runOnBun(["replay", ...rawArgs])
-    const measured = await measuredSessions(given)
-    const { done: replayed, failed } = await eachSession(sessions, async (session, onCall): Promise<Replayed> => {
-      const { info, skipped, messages, env } = await readSession(session)
-      const replay = replaySession(messages, options, env, onCall, measured.get(info.id))
+    const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
+      const { info, skipped, messages, env, ran } = session
+      const replay = replaySession(messages, options, env, onCall, ran)
       return { session: info.id, title: escapedLine(info.title) || info.id, skipped, replay }
     })
     if (replayed.length === 0 && !args.json) return 2

@@ -10,16 +10,7 @@ import { billSentence } from "../report/sentence.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
-import {
-  eachSession,
-  measuredSessions,
-  needBun,
-  OPTIONS_ARGUMENT,
-  PRICE_ARGUMENT,
-  readReplayArguments,
-  readSession,
-  SESSION,
-} from "./sessions.ts"
+import { eachSession, needBun, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, strong, UsageError } from "./terminal.ts"
 import { checkReportPath, writeReport } from "./written-file.ts"
 
@@ -58,14 +49,10 @@ export const report = defineCommand({
     await checkReportPath(path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
-    const measured = await measuredSessions(pluginOptions)
     const asked = given.length > 0 ? given : await newestSessions(days)
-    const { done: sessions, failed } = await eachSession(asked, async (session, onCall) => {
-      const { info, skipped, messages, env } = await readSession(session)
-      const { id, title, directory = "" } = info
-      const ran = measured.get(id)
-      return reportSession({ id, title, directory, skipped, messages, ran }, options, env, pricings, onCall)
-    })
+    const { done: sessions, failed } = await eachSession(asked, pluginOptions, ({ info, env, ...session }, onCall) =>
+      reportSession({ ...info, ...session }, options, env, pricings, onCall),
+    )
     if (sessions.length === 0) return 2
     const sum = sumOf(sessions.map(({ replay }) => replay))
     const whose = given.length > 0 ? "these" : "your last"

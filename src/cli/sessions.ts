@@ -138,14 +138,18 @@ export function readReplayArguments(
 /** A session that could not be read, as named on the command line, and why. */
 export type FailedSession = { session: string; error: string }
 
+type ReadSession = Awaited<ReturnType<typeof readSession>>
+
 /**
- * Runs `work` for one session after the other. One that cannot be read is reported and does not stop the others. `work`
- * passes every finished call to `onCall`, for the progress.
+ * Runs `work` for one session after the other, with what the plugin saved when it ran in it. One that cannot be read is
+ * reported and does not stop the others. `work` passes every finished call to `onCall`, for the progress.
  */
 export async function eachSession<T>(
   sessions: readonly string[],
-  work: (session: string, onCall: (done: CallReplayed) => void) => Promise<T>,
+  options: Options,
+  work: (session: ReadSession & { ran: Measured | undefined }, onCall: (done: CallReplayed) => void) => T,
 ): Promise<{ done: T[]; failed: FailedSession[] }> {
+  const measured = await measuredSessions(options)
   const startedMs = Date.now()
   const done: T[] = []
   const failed: FailedSession[] = []
@@ -153,7 +157,9 @@ export async function eachSession<T>(
     const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
     const progress = lateProgress(process.stderr, label, startedMs)
     try {
-      done.push(await work(session, ({ number, calls }) => progress.update(number, calls)))
+      const read = await readSession(session)
+      const ran = measured.get(read.info.id)
+      done.push(work({ ...read, ran }, ({ number, calls }) => progress.update(number, calls)))
     } catch (error) {
       if (!(error instanceof UsageError || error instanceof StoreError)) throw error
       progress.end()

@@ -4,17 +4,10 @@ import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
+import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/model-files.ts"
-import {
-  applyEnginePlan,
-  applyModelPlan,
-  installedPaths,
-  type ModelPlan,
-  type Plan,
-  planSetup,
-  uninstall,
-} from "../setup/plan.ts"
+import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
 import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
@@ -68,7 +61,9 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   }
   const onWait = (pid: number) => say(`another setup is running (process ${pid}); waiting for it`)
   const started = performance.now()
-  const engine = await applyEnginePlan(plan.engine, places, main, {
+  const { variants, fetchedBytes, installedBytes } = plan.engine
+  const engine = await installEngine(variants, places, main, {
+    sizeBytes: fetchedBytes + installedBytes,
     signal,
     onWait,
     onInstall: ({ name }) => say(`engine: installing with ${name}`),

@@ -5,7 +5,7 @@ import { sep } from "node:path"
 import { defineCommand } from "citty"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
-import type { Paid } from "../replay/paid.ts"
+import { costOf, measuredBill, type Paid } from "../replay/paid.ts"
 import { billWords, measuredSentence, signedPercent } from "../report/sentence.ts"
 import {
   billsOfSessions,
@@ -119,12 +119,7 @@ function billOf(turn: Turn, usd: number | undefined, override: ReturnType<typeof
   const charged = usd ? { cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 } } : {}
   const { output, billing } = pricingOf({ providerID, modelID, ...charged }, override)
   if (billing !== "tokens") return
-  const paid = inputCost + outputTokens * output
-  const saved = inputCostWithout - inputCost
-  if (usd === undefined) return { ran: true, without: { cost: paid + saved }, with: { cost: paid } }
-  // the price may have been unknown while the plugin ran
-  const savedMoney = savedUsd || (saved * usd) / paid
-  return { ran: true, without: { cost: paid + saved, usd: usd + savedMoney }, with: { cost: paid, usd } }
+  return measuredBill(costOf(inputCost + outputTokens * output, usd), inputCostWithout - inputCost, savedUsd)
 }
 
 /** The session that a subagent's session belongs to in the end. */

@@ -92,7 +92,7 @@ async function* checksOf(
   const places = placesIn(data)
   const installed = await readInstalled(places)
   if (wantsSidecar(options.digest, installed)) {
-    const engine = await checkEngine(places, installed)
+    const engine = checkEngine(places, installed)
     yield engine
     const model = await checkModel(options.digest, installed, places, watch)
     yield model

@@ -1,7 +1,7 @@
 // What writes the digests and whether it is ready: the engine, the model and its checksum, or a local server; the GPU the
 // engine can use, and its measured speed.
 
-import { stat } from "node:fs/promises"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { exchange, readAddress } from "../digest/backends/http.ts"
 import {
@@ -22,10 +22,11 @@ import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
 import { rateSpeed, tryOut } from "../setup/try-out.ts"
 import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { errorMessage } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 
-export type InstalledParts = { engine: EngineRecord | undefined; model: ModelInUse | undefined }
+type InstalledParts = { engine: EngineRecord | undefined; model: ModelInUse | undefined }
 
 /** `onHash` reports progress, since checking a large model takes a while. */
 export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
@@ -58,33 +59,29 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
     return fail("digests", `${models.origin} responds with status ${status}`, key)
   } catch (error) {
     signal.throwIfAborted()
-    return fail("digests", messageOf(error), start)
+    return fail("digests", errorMessage(error), start)
   }
 }
 
-export async function checkEngine(places: Places, { engine }: InstalledParts): Promise<CheckResult> {
+export function checkEngine(places: Places, { engine }: InstalledParts): CheckResult {
   const broken = (found: string) => fail("engine", found, `${SETUP}, which reinstalls it`)
-  const isThere = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined
-  if (!engine) {
+  if (!engine)
     return broken(
-      (await isThere(places.sidecar))
-        ? `the installation in ${places.sidecar} was not finished`
-        : "it is not installed",
+      existsSync(places.sidecar) ? `the installation in ${places.sidecar} was not finished` : "it is not installed",
     )
-  }
   if (engine.protocol !== PROTOCOL) {
     return broken(
       `it uses version ${engine.protocol} of the protocol and this plugin version ${PROTOCOL}, so it is not used`,
     )
   }
-  if (!(await isThere(places.main))) return broken(`${places.main} is missing`)
+  if (!existsSync(places.main)) return broken(`${places.main} is missing`)
   const shared = sharedReason(places)
   if (shared !== undefined) return fail("engine", shared, `correct that, or move it away and run ${SETUP}`)
   for (const name of [ENGINE, ...engine.variants]) {
     const part = join(places.sidecar, "node_modules", ...name.split("/"))
     // setup trusts its own record of the installation and would find nothing to do
     const reinstall = `${SETUP} --uninstall --keep-models, then ${SETUP}`
-    if (!(await isThere(part))) return fail("engine", `${part} is missing`, reinstall)
+    if (!existsSync(part)) return fail("engine", `${part} is missing`, reinstall)
   }
   return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
 }
@@ -116,7 +113,7 @@ export async function checkModel(
   } catch (error) {
     watch.signal.throwIfAborted()
     const again = fetchAgain(model) ?? "restore the file"
-    return fail("model", messageOf(error), `${again}; or choose another with: hudfold model use NAME`)
+    return fail("model", errorMessage(error), `${again}; or choose another with: hudfold model use NAME`)
   }
 }
 
@@ -128,7 +125,7 @@ async function checkNamedModel(named: string, model: ModelInUse | undefined, pla
     const bytes = byteSize(await checkModelFile(chosen.path))
     return ok("model", `${chosen.path} (digest.model), ${bytes}; there is no checksum to compare it with`)
   } catch (error) {
-    return fail("model", messageOf(error), remedy)
+    return fail("model", errorMessage(error), remedy)
   }
 }
 
@@ -140,10 +137,6 @@ function fetchAgain({ name }: ModelInUse): string | undefined {
 function howToRestore(model: ModelInUse): string {
   const useAsItIs = `hudfold model use ${inShell(model.path)}`
   return fetchAgain(model) ?? `restore the file, or use it as it is: ${useAsItIs}`
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** `device` is what the model of the last session ran on. */

@@ -8,12 +8,11 @@ import * as z from "zod/mini"
 import type { Options } from "../options.ts"
 import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
-import { findDatabase } from "../store/opencode.ts"
-import { parseAs } from "../store/record.ts"
+import { withOpencode } from "../store/opencode.ts"
 import { loadSqlite, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
-import type { SqliteDatabase } from "../system/sqlite.ts"
+import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 
@@ -39,7 +38,7 @@ const storeSchema = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("unreadable"), trouble: z.string(), reason: z.string() }),
 ])
-export type StoreFacts = z.output<typeof storeSchema>
+type StoreFacts = z.output<typeof storeSchema>
 
 export const databasesSchema = z.object({
   store: storeSchema,
@@ -49,28 +48,23 @@ export const databasesSchema = z.object({
 export type Databases = z.output<typeof databasesSchema>
 
 const BUSY_TIMEOUT_MS = 2000
+const MAX_SESSIONS_READ = 20
 
 /** Rejects with NO_SQLITE if the runtime has none. */
 export async function readDatabases(storeFile: string, env: Environment): Promise<Databases> {
-  const Database = await loadSqlite()
-  const open = (path: string) => {
-    const database = new Database(path, { readonly: true })
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    return database
-  }
-  const store = readStore(storeFile, open)
+  const store = readStore(storeFile, await loadSqlite())
   try {
-    using database = open(findDatabase(env))
-    return { store, sessions: readSessions(database) }
+    return { store, sessions: await withOpencode((database) => database.lastCalls(MAX_SESSIONS_READ), env) }
   } catch {
     return { store }
   }
 }
 
-function readStore(path: string, open: (path: string) => SqliteDatabase): StoreFacts {
+function readStore(path: string, Database: SqliteClass): StoreFacts {
   try {
     if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
-    using database = open(path)
+    using database = new Database(path, { readonly: true })
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     const checked = database.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
     const tables = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -88,57 +82,6 @@ function readStore(path: string, open: (path: string) => SqliteDatabase): StoreF
     return { kind: "unreadable", trouble: troubleOf(error) satisfies Trouble, reason: innermostReason(error) }
   }
 }
-
-const MAX_SESSIONS_READ = 20
-/** Of each session: the newest message may be a prompt without an answer yet. */
-const MAX_MESSAGES_READ = 20
-
-function readSessions(database: SqliteDatabase): SessionFacts[] {
-  const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-  const found = new Map<string, SessionFacts>()
-  for (const { table, messages: query, schema } of HOSTS) {
-    // without either table, the last one is named in the error
-    if (table === "session_v2" && !tables.some(({ name }) => name === table)) continue
-    if (found.size > 0 && !tables.some(({ name }) => name === table)) continue
-    const sessions = database
-      .query<{ id: string; directory: string }, [number]>(
-        `SELECT id, directory FROM ${table} WHERE parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?`,
-      )
-      .all(MAX_SESSIONS_READ)
-    const messages = database.query<{ data: string; at: number }, [string, number]>(query)
-    for (const { id, directory } of sessions) {
-      // OpenCode 2 imports the other's sessions under their ids
-      if (found.has(id)) continue
-      const [call] = messages.all(id, MAX_MESSAGES_READ).flatMap(({ data, at }) => {
-        const read = parseAs(schema, data)
-        return read ? [{ at, agent: read.agent }] : []
-      })
-      if (!call) continue
-      found.set(id, { id, directory, lastCallMs: call.at, ...(call.agent === undefined ? {} : { agent: call.agent }) })
-    }
-  }
-  return [...found.values()].sort((one, other) => other.lastCallMs - one.lastCallMs)
-}
-
-/** A model's answer; a call that failed before the model answered has no `finish`. */
-const callSchema = z.object({ role: z.literal("assistant"), finish: z.string(), agent: z.optional(z.string()) })
-const callSchemaV2 = z.object({ finish: z.string(), agent: z.optional(z.string()) })
-
-/** How each host stores sessions and their messages, OpenCode 2 first. */
-const HOSTS = [
-  {
-    table: "session_v2",
-    messages:
-      "SELECT data, time_created AS at FROM session_message WHERE session_id = ? AND type = 'assistant' ORDER BY seq DESC LIMIT ?",
-    schema: callSchemaV2,
-  },
-  {
-    table: "session",
-    messages:
-      "SELECT data, time_created AS at FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT ?",
-    schema: callSchema,
-  },
-]
 
 /**
  * `path` is absolute. `ownFolder` is the plugin's data folder, unless another place was configured. `databases` is undefined

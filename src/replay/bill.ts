@@ -22,21 +22,16 @@ export type Spent = {
 /** What one request adds to `Spent`. */
 export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
 
-export type Bill = {
-  readonly spent: Spent
-  /** Adds a request, given as the messages the provider gets; returns what it costs. */
-  add(messages: readonly (readonly Piece[])[], price: Price, nowMs: number): Charge
-}
-
 /** A request. The provider's cache has an entry that ends after each of these numbers of pieces. */
 type Billed = { pieces: readonly Piece[]; ends: readonly number[]; nowMs: number; name: string }
 
-export function newBill(): Bill {
+export function newBill() {
   const spent: Spent = { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
   let last: Billed | undefined
   return {
-    spent,
-    add(messages, { name, pricing, usdPerToken }, nowMs) {
+    spent: spent as Readonly<Spent>,
+    /** Adds a request, given as the messages the provider gets; returns what it costs. */
+    add(messages: readonly (readonly Piece[])[], { name, pricing, usdPerToken }: Price, nowMs: number): Charge {
       const pieces = messages.flat()
       // each model has its own cache
       const before = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs ? last : undefined

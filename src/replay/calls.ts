@@ -3,7 +3,7 @@
 
 import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
 import type { PricingOverride } from "../fold/pricing.ts"
-import { type Slot, slotFor } from "../hud/slots.ts"
+import { slotFor } from "../hud/slots.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import {
   accept,
@@ -17,7 +17,7 @@ import type { Message, Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
-import { type NamedPrice, type Price, type Prices, pricesOf } from "./prices.ts"
+import { type NamedPrice, type Prices, pricesOf } from "./prices.ts"
 import { messagesOf } from "./request.ts"
 
 export type ReplayOptions = RequestOptions & {
@@ -29,28 +29,6 @@ export type ReplayOptions = RequestOptions & {
   prices: PricingOverride
 }
 
-export type ReplayedCall = {
-  /** from 1; the last number is that of the call that would come next */
-  number: number
-  /** index of its message, and the message, which the call that would come next lacks */
-  index: number
-  wrote?: Message
-  nowMs: number
-  price: Price
-  /** its context as recorded */
-  context: readonly Message[]
-  /** its context as OpenCode would have sent it */
-  messages: readonly Message[]
-  /**
-   * Prepares and accepts the request; undefined when the plugin is disabled for the agent. Must run before the next
-   * call.
-   */
-  send(): Prepared | undefined
-  state: SessionState
-  /** what the last call would have used, where that is not what was recorded */
-  usage?: Usage
-}
-
 /** All calls of the session, then the one that would come next. `ran`: with the plugin, so that the recorded usage is right. */
 export function* replayCalls(
   recorded: readonly Message[],
@@ -58,7 +36,7 @@ export function* replayCalls(
   env: Env,
   prices: Prices = pricesOf(recorded, options.price, options.prices),
   ran = tracesOf(recorded),
-): Generator<ReplayedCall> {
+) {
   const state = newSessionState(env)
   const watch = watchCompactions(recorded)
   let number = 0
@@ -73,15 +51,20 @@ export function* replayCalls(
     const price = prices.of(wrote ?? { model })
     const compactsAt = watch.compactsAt(price.name)
     yield {
+      /** from 1; the last number is that of the call that would come next */
       number: ++number,
+      /** index of its message, and the message, which the call that would come next lacks */
       index,
-      ...(wrote ? { wrote } : {}),
+      wrote,
       nowMs,
       price,
+      /** its context as recorded, and as OpenCode would have sent it */
       context,
       messages,
-      ...(usage === undefined ? {} : { usage }),
-      send() {
+      /** what the last call would have used, where that is not what was recorded */
+      usage,
+      /** Prepares and accepts the request; undefined when the plugin is disabled for the agent. Must run before the next call. */
+      send(): Prepared | undefined {
         if (agent !== undefined && options.disabledAgents.includes(agent)) {
           state.ledger.accept(reading)
           usage = undefined
@@ -129,29 +112,11 @@ function lastTime(messages: readonly Message[]): number {
 }
 
 /** What `hudfold inspect` shows of one call. */
-export type Inspection = {
-  /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
-  call: number
-  /** calls of the session */
-  calls: number
-  hud?: string
-  /** why there is no HUD */
-  reason?: string
-  /** estimated tokens of the HUD, 0 without one */
-  tokens: number
-  slot: Slot
-  /** tokens in the context at that call, as the HUD says them */
-  contextTokens?: number
-  /** steps and outputs sent folded with that call, and the tokens that saves */
-  folded: AppliedFolds
-  /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
-  request: { label: string; body: string }[]
-}
+export type Inspection = NonNullable<ReturnType<typeof hudAtCall>>
 
 /**
- * The HUD of a stored session at call `call`, by default the call that would come next. `call` is 1 … calls + 1; for a
- * later one the result has only the number of calls. Facts known only from live events (permissions, changes on disk)
- * are missing.
+ * The HUD of a stored session at call `call`, by default the call that would come next; undefined if `call` is not
+ * 1 … calls + 1. Facts known only from live events (permissions, changes on disk) are missing.
  */
 export function hudAtCall(
   messages: readonly Message[],
@@ -159,43 +124,37 @@ export function hudAtCall(
   options: ReplayOptions,
   env: Env,
   ran?: boolean,
-): Inspection {
+) {
   const calls = callsOf(messages).length
   const wanted = call ?? calls + 1
-  const result: Inspection = {
-    call: wanted,
-    calls,
-    tokens: 0,
-    slot: slotFor(options.hud.slot, undefined),
-    folded: NOTHING_FOLDED,
-    request: [],
-  }
-  for (const { number, send, price, state, messages: before, usage: usageBefore } of replayCalls(
-    messages,
-    options,
-    env,
-    undefined,
-    ran,
-  )) {
-    const sent = send()
-    if (number !== wanted) continue
-    const facts = usageBefore ? { ...state.ledger.facts, usage: usageBefore } : state.ledger.facts
-    const contextTokens = contextNow(facts)?.tokens
-    const reason = sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED
+  for (const replayed of replayCalls(messages, options, env, undefined, ran)) {
+    const sent = replayed.send()
+    if (replayed.number !== wanted) continue
+    const { price, state, usage } = replayed
+    const { facts } = state.ledger
+    const folded: AppliedFolds = sent ?? NOTHING_FOLDED
     return {
-      ...result,
-      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
+      /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
+      call: wanted,
+      /** calls of the session */
+      calls,
+      /** estimated tokens of the HUD, 0 without one */
       tokens: sent?.hud?.tokens ?? 0,
-      folded: sent ? { steps: sent.steps, outputs: sent.outputs, savedTokens: sent.savedTokens } : NOTHING_FOLDED,
-      request: messagesOf(before, sent?.change)
+      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
+      /** steps and outputs sent folded with that call, and the tokens that saves */
+      folded: { steps: folded.steps, outputs: folded.outputs, savedTokens: folded.savedTokens },
+      /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
+      request: messagesOf(replayed.messages, sent?.change)
         .flat()
         .map(({ label, body }) => ({ label, body })),
-      ...(sent?.hud ? { hud: sent.hud.text } : {}),
-      ...(reason === undefined ? {} : { reason }),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
+      hud: sent?.hud?.text,
+      /** why there is no HUD */
+      reason: sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED,
+      /** tokens in the context at that call, as the HUD says them */
+      contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
     }
   }
-  return result
+  return
 }
 
 const HUD_OFF = "the options turn it off"

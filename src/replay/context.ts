@@ -74,22 +74,11 @@ export type Compactions = {
 /** The compaction that followed a call. */
 export type CompactionKind = "asked" | "automatic" | "avoided"
 
-export type CompactionWatch = {
-  /** the size at which OpenCode compacts with this model: the smallest at which the record shows that it did */
-  compactsAt(model: string): number | undefined
-  /**
-   * Counts the call at index `at`, with its estimated size without the plugin and the tokens the plugin saved. Returns
-   * the compaction that followed the call, if any.
-   */
-  call(at: number, tokens: number, savedTokens: number): CompactionKind | undefined
-  readonly found: Compactions
-}
-
 /**
  * The record does not contain the models' limits. It shows how large a context grew without a compaction; only sizes up
  * to that are known to be below the threshold.
  */
-export function watchCompactions(messages: readonly Message[]): CompactionWatch {
+export function watchCompactions(messages: readonly Message[]) {
   const calls = callsOf(messages)
   const found: Compactions = { automatic: 0, asked: 0, avoided: 0 }
   /** by the index of the call they followed */
@@ -114,9 +103,14 @@ export function watchCompactions(messages: readonly Message[]): CompactionWatch 
     limits.set(modelKey(message.model), limit)
   }
   return {
-    compactsAt: (model) => limits.get(model)?.full,
+    /** the size at which OpenCode compacts with this model: the smallest at which the record shows that it did */
+    compactsAt: (model: string) => limits.get(model)?.full,
     found,
-    call(at, tokens, savedTokens) {
+    /**
+     * Counts the call at index `at`, with its estimated size without the plugin and the tokens the plugin saved. Returns
+     * the compaction that followed the call, if any.
+     */
+    call(at: number, tokens: number, savedTokens: number): CompactionKind | undefined {
       const message = messages[at]
       const kind = after.get(at)
       if (kind !== "automatic" || !message || savedTokens <= 0) return kind

@@ -5,10 +5,10 @@ import { cutReason, type Fold, type Reason, savedTokens } from "../fold/fold.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `tokens` is the size of what was folded. */
-export type Amount = { count: number; tokens: number }
+type Amount = { count: number; tokens: number }
 
 /** What was folded at one call. */
-export type Cut = {
+type Cut = {
   call: number
   reason: Reason
   /** the reason in words */
@@ -37,7 +37,8 @@ export type FoldCount = {
 
 const MAX_LARGEST = 5
 const NO_CALL = "(text)"
-const REASONS = ["free", "pays", "must"] as const
+/** Nobody asks for a fold in a replay. */
+export const REPLAYED_REASONS = ["free", "pays", "must"] as const
 
 export function noFolds(): FoldCount {
   const byReason = { free: nothing(), pays: nothing(), must: nothing(), asked: nothing() }
@@ -91,7 +92,7 @@ export function addFoldCount(count: FoldCount, other: FoldCount): void {
   add(count.steps, other.steps)
   count.savedTokens += other.savedTokens
   count.cuts += other.cuts
-  for (const reason of REASONS) {
+  for (const reason of REPLAYED_REASONS) {
     add(count.byReason[reason], other.byReason[reason])
     const cut = other.largestCuts[reason]
     if (cut) keepLarger(count.largestCuts, cut)

@@ -33,18 +33,18 @@ export function paidOf(replay: Replay): Paid | Unpaid {
     const money = usd === undefined ? undefined : usd - part * (savedUsd(replay) ?? 0)
     return { ran: false, without: paid, with: costOf(recorded.cost - part * savedCost(replay), money) }
   }
-  if (ran.calls === 0) return "unmeasured"
-  const saved = ran.costWithout - ran.cost
-  // a price may have been unknown while the plugin ran, and known to OpenCode
-  const savedMoney = usd === undefined ? undefined : ran.usd || (saved * usd) / recorded.cost
-  return {
-    ran: true,
-    without: costOf(recorded.cost + saved, usd === undefined ? usd : usd + (savedMoney ?? 0)),
-    with: paid,
-  }
+  return ran.calls === 0 ? "unmeasured" : measuredBill(paid, ran.costWithout - ran.cost, ran.usd)
 }
 
-function costOf(cost: number, usd: number | undefined): Cost {
+/** The bill of what ran with the plugin: what was paid, and what the plugin measured as saved. */
+export function measuredBill(paid: Cost, saved: number, savedUsd: number): Paid {
+  const { cost, usd } = paid
+  // a price may have been unknown while the plugin ran, and known to OpenCode
+  const usdWithout = usd === undefined ? undefined : usd + (savedUsd || (saved * usd) / cost)
+  return { ran: true, without: costOf(cost + saved, usdWithout), with: paid }
+}
+
+export function costOf(cost: number, usd: number | undefined): Cost {
   return { cost: Math.max(0, cost), ...(usd === undefined ? {} : { usd: Math.max(0, usd) }) }
 }
 

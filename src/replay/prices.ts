@@ -16,10 +16,7 @@ export type Price = {
   usdPerToken: number | undefined
 }
 
-export type Prices = {
-  of(call: Pick<Message, "model">): Price
-  recorded: Recorded
-}
+export type Prices = ReturnType<typeof pricesOf>
 
 /**
  * What the session's calls cost according to the record, output and system prompt included; 0 when the record does not
@@ -52,17 +49,13 @@ export function priceNamed(name: string, override: PricingOverride): NamedPrice 
  * With `named`, that pricing applies to every call and there are no prices in money: what the session was charged says
  * nothing about another provider.
  */
-export function pricesOf(
-  messages: readonly Message[],
-  named: NamedPrice | undefined,
-  override: PricingOverride,
-): Prices {
+export function pricesOf(messages: readonly Message[], named: NamedPrice | undefined, override: PricingOverride) {
   const calls = callsOf(messages).map((at) => messages[at] as Message)
   const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
   const pricings = new Map<string, Pricing>()
-  const pricingFor = (call: Pick<Message, "model">): Pricing => {
-    const name = modelKey(call.model)
-    const pricing = named?.pricing ?? pricings.get(name) ?? recordedPricing(call.model, charged.has(name), override)
+  const pricingFor = (model: ModelName | undefined): Pricing => {
+    const name = modelKey(model)
+    const pricing = named?.pricing ?? pricings.get(name) ?? recordedPricing(model, charged.has(name), override)
     pricings.set(name, pricing)
     return pricing
   }
@@ -72,7 +65,7 @@ export function pricesOf(
     const { usage, cost: usd } = call
     recorded.usd += usd
     if (!usage) continue
-    const { read, write, output } = pricingFor(call)
+    const { read, write, output } = pricingFor(call.model)
     // another provider would charge for a cache write what its own reported as fresh input
     const cost =
       usage.input * (named ? write : 1) + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
@@ -82,14 +75,13 @@ export function pricesOf(
   }
   return {
     recorded,
-    of(call) {
-      const name = modelKey(call.model)
-      const model = call.model
+    of({ model }: Pick<Message, "model">): Price {
+      const name = modelKey(model)
       const sum = sums.get(name)
       return {
         model: model && named ? { ...model, providerID: named.providerID } : model,
         name,
-        pricing: pricingFor(call),
+        pricing: pricingFor(model),
         // if anything was charged in this session, a model without charges is free
         usdPerToken: named || recorded.usd === 0 ? undefined : sum && sum.cost > 0 ? sum.usd / sum.cost : 0,
       }

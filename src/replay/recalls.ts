@@ -20,7 +20,7 @@ const RECALLED_CALLS = WANTED_STEPS.recalled
 const ASKING_TOKENS = 80
 
 /** One call of a session. */
-export type Asker = {
+type Asker = {
   /** number of the call, from 1, and when it was made */
   number: number
   nowMs: number
@@ -32,7 +32,7 @@ export type Asker = {
   hud: string
 }
 
-export type Missed = {
+type Missed = {
   /** lines that were copied from the context, and those of them that only a folded step or output contained */
   copied: number
   lost: number
@@ -53,9 +53,7 @@ export type Need = {
   held: boolean
 }
 
-export type Recalls = { missed(asker: Asker): Missed }
-
-export function newRecalls(): Recalls {
+export function newRecalls() {
   const sources = newSources()
   /** the call in which a part was last recalled */
   const handedBack = new Map<Part, number>()
@@ -76,7 +74,7 @@ export function newRecalls(): Recalls {
   }
 
   return {
-    missed(asker) {
+    missed(asker: Asker): Missed {
       sources.read(asker.context)
       const lines = copiedLines(asker.wrote)
       const names = usedNames(asker.wrote)
@@ -116,25 +114,19 @@ export function recallCost(back: readonly number[], requestTokens: number, prici
 }
 
 /** The lines in a call's tool arguments that may have been copied from its context. */
-export function copiedLines({ parts }: Message): Set<string> {
-  const lines = new Set<string>()
-  for (const part of parts) {
-    if (part.type !== "tool" || part.tool === RECALL_TOOL) continue
-    for (const text of stringsIn(part.input))
-      for (const whole of text.split("\n")) {
-        const line = whole.trim()
-        if (line.length >= MIN_COPIED_CHARS && line.length <= MAX_COPIED_CHARS) lines.add(line)
-      }
-  }
-  return lines
+export function copiedLines(wrote: Message): Set<string> {
+  const lines = argumentsIn(wrote).flatMap((text) => text.split("\n").map((line) => line.trim()))
+  return new Set(lines.filter(({ length }) => length >= MIN_COPIED_CHARS && length <= MAX_COPIED_CHARS))
 }
 
 /** The paths and identifiers in a call's tool arguments. */
-function usedNames({ parts }: Message): Set<string> {
-  const texts = parts.flatMap((part) =>
-    part.type === "tool" && part.tool !== RECALL_TOOL ? stringsIn(part.input) : [],
-  )
-  return new Set(namesIn(texts.join("\n")).keys())
+function usedNames(wrote: Message): Set<string> {
+  return new Set(namesIn(argumentsIn(wrote).join("\n")).keys())
+}
+
+/** The texts in the arguments of a call's tools; what it asks to recall was not copied. */
+function argumentsIn({ parts }: Message): string[] {
+  return parts.flatMap((part) => (part.type === "tool" && part.tool !== RECALL_TOOL ? stringsIn(part.input) : []))
 }
 
 /** A text of a session that a line may have been copied from. */
@@ -146,22 +138,15 @@ export type Source = {
   body: string
 }
 
-/**
- * Finds the texts that contain a line without searching all of them: an index maps words to texts, and only texts with
- * the line's rarest word are searched.
- */
-export type Sources = {
-  /** Adds the messages that were not read yet. */
-  read(messages: readonly Message[]): void
-  /** The texts that contain the line or, as whole words, the name, newest first. */
-  holding(text: string, isName?: boolean): Generator<Source>
-}
-
 /** Shorter words are too common to index. */
 const MIN_WORD_CHARS = 3
 const WORD = /[A-Za-z0-9_]+/g
 
-export function newSources(): Sources {
+/**
+ * Finds the texts that contain a line without searching all of them: an index maps words to texts, and only texts with
+ * the line's rarest word are searched.
+ */
+export function newSources() {
   const sources: Source[] = []
   /** by word, the indexes of the texts that contain it, ascending */
   const places = new Map<string, number[]>()
@@ -191,7 +176,8 @@ export function newSources(): Sources {
   }
 
   return {
-    read(messages) {
+    /** Adds the messages that were not read yet. */
+    read(messages: readonly Message[]): void {
       for (const message of messages)
         for (const part of message.parts) {
           if (seen.has(part)) continue
@@ -203,7 +189,8 @@ export function newSources(): Sources {
             add(message, part, "text", part.text)
         }
     },
-    *holding(text, isName = false) {
+    /** The texts that contain the line or, as whole words, the name, newest first. */
+    *holding(text: string, isName = false): Generator<Source> {
       const numbers = rarest(text, isName)
       for (let at = (numbers ?? sources).length - 1; at >= 0; at--) {
         const source = sources[numbers?.[at] ?? at]

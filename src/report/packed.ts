@@ -1,30 +1,17 @@
-// The report as the page's file holds it. The folds of a session, several hundred objects that repeat names and words, are
-// columns there; the page makes objects of them again.
+// The report as the page's file holds it. The folds of a session, several hundred objects that repeat names and words, are rows
+// of numbers there, in which a text is its place in a list; the page makes objects of them again.
 
-import type { Reason } from "../fold/fold.ts"
 import type { ReportData, ReportedFold, SessionReport } from "./report.ts"
 
 export type PackedReport = Omit<ReportData, "sessions"> & { sessions: PackedSession[] }
 
-type PackedSession = Omit<SessionReport, "folds"> & { folds: PackedFolds }
+type PackedSession = Omit<SessionReport, "folds"> & { folds: ReturnType<typeof packFolds> }
 
-/** One entry per fold, except `words`. */
-type PackedFolds = {
-  ids: string[]
-  /** 1 for a step, 0 for an output */
-  isStep: number[]
-  steps: number[]
-  calls: number[]
-  reasons: Reason[]
-  whats: string[]
-  /** indices into `words` */
-  because: number[]
-  cuts: number[]
-  words: string[]
-  texts: string[]
-  tokens: number[]
-  textTokens: number[]
-}
+/** The fields of a fold: first the texts, then the numbers. */
+const TEXTS = ["id", "side", "reason", "what", "because", "cut", "text"] as const
+const NUMBERS = ["step", "call", "tokens", "textTokens"] as const
+// a field of a fold that is in neither list does not compile
+type Unpacked = Exclude<keyof ReportedFold, (typeof TEXTS)[number] | (typeof NUMBERS)[number]>
 
 export function packReport(report: ReportData): PackedReport {
   const sessions = report.sessions.map((session) => ({ ...session, folds: packFolds(session.folds) }))
@@ -36,66 +23,21 @@ export function unpackReport(packed: PackedReport): ReportData {
   return { ...packed, sessions }
 }
 
-function packFolds(folds: readonly ReportedFold[]): PackedFolds {
-  const words = new Map<string, number>()
+function packFolds(folds: readonly ReportedFold[]) {
+  const places = new Map<string, number>()
   const placeOf = (text: string) => {
-    const place = words.get(text) ?? words.size
-    words.set(text, place)
+    const place = places.get(text) ?? places.size
+    places.set(text, place)
     return place
   }
-  const because = folds.map(({ because }) => placeOf(because))
-  const cuts = folds.map(({ cut }) => placeOf(cut))
-  return {
-    ids: folds.map(({ id }) => id),
-    isStep: folds.map(({ side }) => (side === "step" ? 1 : 0)),
-    steps: folds.map(({ step }) => step),
-    calls: folds.map(({ call }) => call),
-    reasons: folds.map(({ reason }) => reason),
-    whats: folds.map(({ what }) => what),
-    because,
-    cuts,
-    words: [...words.keys()],
-    texts: folds.map(withoutNumbers),
-    tokens: folds.map(({ tokens }) => tokens),
-    textTokens: folds.map(({ textTokens }) => textTokens),
-  }
+  const rows = folds.map((fold) => [...TEXTS.map((name) => placeOf(fold[name])), ...NUMBERS.map((name) => fold[name])])
+  return { words: [...places.keys()], rows }
 }
 
-function unpackFolds(packed: PackedFolds): ReportedFold[] {
-  return packed.ids.map((id, at): ReportedFold => {
-    const step = packed.steps[at] ?? 0
-    const wordsAt = (places: readonly number[]) => packed.words[places[at] ?? -1] ?? ""
-    return {
-      id,
-      side: packed.isStep[at] ? "step" : "output",
-      step,
-      call: packed.calls[at] ?? 0,
-      reason: packed.reasons[at] ?? "pays",
-      what: packed.whats[at] ?? "",
-      because: wordsAt(packed.because),
-      cut: wordsAt(packed.cuts),
-      text: withNumbers(packed.texts[at] ?? "", step),
-      tokens: packed.tokens[at] ?? 0,
-      textTokens: packed.textTokens[at] ?? 0,
-    }
+function unpackFolds({ words, rows }: ReturnType<typeof packFolds>): ReportedFold[] {
+  return rows.map((row) => {
+    const texts = TEXTS.map((name, at) => [name, words[row[at] ?? -1]])
+    const numbers = NUMBERS.map((name, at) => [name, row[TEXTS.length + at]])
+    return Object.fromEntries([...texts, ...numbers]) as [Unpacked] extends [never] ? ReportedFold : never
   })
-}
-
-/** No line of a fold begins with it. */
-const UNNUMBERED = "\t"
-
-/** The lines without the step's number, which no two folds have in common. */
-function withoutNumbers({ text, step }: ReportedFold): string {
-  const number = `${step} `
-  return text
-    .split("\n")
-    .map((line) => (line.startsWith(number) ? line.slice(number.length) : `${UNNUMBERED}${line}`))
-    .join("\n")
-}
-
-function withNumbers(text: string, step: number): string {
-  return text
-    .split("\n")
-    .map((line) => (line.startsWith(UNNUMBERED) ? line.slice(UNNUMBERED.length) : `${step} ${line}`))
-    .join("\n")
 }

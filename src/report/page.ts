@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
+import { shippedFile } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { packReport } from "./packed.ts"
 import type { ReportData } from "./report.ts"
@@ -72,18 +72,9 @@ function safe(text: string): string {
 /** The page's own script and style, as the build left them. */
 export type PageAssets = { script: string; style: string }
 
-/** Beside the CLI's code, or in `dist` if the CLI runs from source. */
-const ASSET_FOLDERS = ["./", "../../dist/"]
-
 /** Rejects if the package was not built. */
 export async function readPageAssets(): Promise<PageAssets> {
-  for (const folder of ASSET_FOLDERS) {
-    const read = (name: string) => readFile(fileURLToPath(new URL(`${folder}${name}`, import.meta.url)), "utf8")
-    try {
-      return { script: await read("report-page.js"), style: await read("report-page.css") }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    }
-  }
-  throw new Error("the report page is not built: report-page.js is missing next to the CLI; run `npm run build`")
+  const read = (name: string) =>
+    readFile(shippedFile("the report's page", import.meta.url, [`./${name}`, `../../dist/${name}`]), "utf8")
+  return { script: await read("report-page.js"), style: await read("report-page.css") }
 }

@@ -87,7 +87,7 @@ export type ReportedFold = Pick<
 export type Outline = { call: number; first: number; records: [from: number, to: number][] }
 
 /** The kinds of what a request consists of besides calls of tools and their outputs. `hudfold`: HUDs, records, the notice. */
-export type TextKind = "user" | "text" | "reasoning" | "hudfold"
+type TextKind = "user" | "text" | "reasoning" | "hudfold"
 
 /** What all content of one kind, or of one tool, cost over all requests, in fresh input tokens, as recorded and with the plugin. */
 export type ContentCost = {

@@ -15,11 +15,11 @@ import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import type { CallColumns, ContentCost, Outline, ReportedFold, SessionReport } from "./report.ts"
 
-export type ReplayedRecording = {
+type ReplayedRecording = {
   id: string
   title: string
-  /** the project's folder; "" = unknown */
-  directory: string
+  /** the project's folder */
+  directory?: string | undefined
   skipped: number
   messages: readonly Message[]
   /** what the plugin saved when it ran in the session */
@@ -35,7 +35,7 @@ const MAX_TOOL_CALLS = 40
 
 /** Adds the pricings used to `pricings`, by name. `onCall` is called after each call. */
 export function reportSession(
-  { id, title, directory, skipped, messages, ran }: ReplayedRecording,
+  { id, title, directory = "", skipped, messages, ran }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
   pricings: Map<string, Pricing>,

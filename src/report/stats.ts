@@ -1,6 +1,7 @@
 // What the plugin saved while it ran, over all sessions: their bills added up by day, week, month, project and model.
 
 import { billChange, type Cost, type Paid, sumPaid } from "../replay/paid.ts"
+import { localDate } from "./words.ts"
 
 /** One finished turn of a session in which the plugin ran. */
 export type MeasuredTurn = {
@@ -49,23 +50,16 @@ export function statsRow(name: string, turns: readonly MeasuredTurn[]): StatsRow
 
 /** One row for each day, project and so on: times newest first, others by what was paid. */
 export function statsBy(key: StatsKey, turns: readonly MeasuredTurn[]): StatsRow[] {
-  const groups = new Map<string, MeasuredTurn[]>()
-  for (const turn of turns) {
-    const name = nameIn(key, turn)
-    const group = groups.get(name) ?? []
-    group.push(turn)
-    groups.set(name, group)
-  }
-  const rows = [...groups].map(([name, group]) => statsRow(name, group))
+  const rows = [...Map.groupBy(turns, (turn) => nameIn(key, turn))].map(([name, group]) => statsRow(name, group))
   const isTime = key === "day" || key === "week" || key === "month"
   return rows.sort((a, b) => (isTime ? (a.name < b.name ? 1 : -1) : b.with.cost - a.with.cost))
 }
 
 /** The bills of the sessions, in the order of their first turns. */
 export function billsOfSessions(turns: readonly MeasuredTurn[]): Paid[] {
-  const sessions = new Map<string, Paid[]>()
-  for (const { session, bill } of turns) if (bill) sessions.set(session, [...(sessions.get(session) ?? []), bill])
-  return [...sessions.values()].map((bills) => ({ ran: true, ...sumPaid(bills) }))
+  const billed = turns.flatMap(({ session, bill }) => (bill ? [{ session, bill }] : []))
+  const sessions = Map.groupBy(billed, ({ session }) => session)
+  return Array.from(sessions.values(), (bills) => ({ ran: true, ...sumPaid(bills.map(({ bill }) => bill)) }))
 }
 
 /** Days, weeks and months are those of the local time zone; a week is named by its Monday. */
@@ -74,7 +68,5 @@ function nameIn(key: StatsKey, { startedAt, project, model }: MeasuredTurn): str
   if (key === "model") return model
   const date = new Date(startedAt)
   if (key === "week") date.setDate(date.getDate() - ((date.getDay() + 6) % 7))
-  const two = (number: number) => String(number).padStart(2, "0")
-  const month = `${date.getFullYear()}-${two(date.getMonth() + 1)}`
-  return key === "month" ? month : `${month}-${two(date.getDate())}`
+  return localDate(date).slice(0, key === "month" ? 7 : undefined)
 }

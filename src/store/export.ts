@@ -34,7 +34,7 @@ export function parseExport(text: string, name: string): Recording {
   const { info, messages } = parsed.data
   if (messages.length === 0)
     throw new StoreError("NO_MESSAGES", `${name} is a session without messages, so there is nothing to show`)
-  return { info: info as Recording["info"], ...readMessages(messages) }
+  return { info, ...readMessages(messages) }
 }
 
 function notAnExport(name: string, what: string): StoreError {

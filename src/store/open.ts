@@ -23,7 +23,7 @@ import {
 } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
-export type StoreOptions = {
+type StoreOptions = {
   /** the database file, as in the option `store.path`; default: `hud.db` in the plugin's data folder */
   path?: string
   /** receives one line for the log, at most once for each kind of trouble */
@@ -42,7 +42,7 @@ const MAX_REPLACEMENTS = 2
  * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
  * once a full disk has room again.
  */
-export type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
+type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
 
 /** The plugin's own store. */
 export type Store = Awaited<ReturnType<typeof openStore>>

@@ -2,72 +2,70 @@
 // transactions that last only as long as fetching the rows. For the commands and for a recall, not for a hook.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, join } from "node:path"
-import { and, asc, desc, eq, isNull, sql } from "drizzle-orm"
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import * as z from "zod/mini"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
+import { asRecord, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
-import { loadSqlite, queriesOf } from "./sqlite.ts"
+import { loadSqlite } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
 
-// Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other
-// tables, above all those with credentials, are not named anywhere in this package.
-const sessionsIn = (name: string) =>
-  sqliteTable(name, {
-    id: text("id").primaryKey(),
-    projectID: text("project_id").notNull(),
-    parentID: text("parent_id"),
-    directory: text("directory").notNull(),
-    title: text("title").notNull(),
-    version: text("version").notNull(),
-    /** JSON of what a revert has hidden and the next prompt will delete; null if there is none */
-    revert: text("revert"),
-    timeCreated: integer("time_created").notNull(),
-    timeUpdated: integer("time_updated").notNull(),
-  })
+/**
+ * Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other tables, above
+ * all those with credentials, are not named anywhere in this package. OpenCode 2 has its own in the same file; it imports the
+ * sessions of OpenCode 1 once, under the same ids. `data` is JSON of a message or part without what are columns here.
+ */
+const SESSIONS = { v1: "session", v2: "session_v2" } as const
+// `revert` in quotes: where a table has no such column, Bun's SQLite takes that for a text, which is no revert
+const COLUMNS = 'id, project_id AS projectID, parent_id AS parentID, directory, title, version, "revert"'
+const TIMES = "time_created AS timeCreated, time_updated AS timeUpdated"
 
-const session = sessionsIn("session")
-/** OpenCode 2's sessions, in the same file. It imports those of OpenCode 1 once, under the same ids. */
-const sessionV2 = sessionsIn("session_v2")
-
-/** `data` is JSON of the message without `id` and `sessionID`, which are columns. */
-const message = sqliteTable("message", {
-  id: text("id").primaryKey(),
-  sessionID: text("session_id").notNull(),
-  timeCreated: integer("time_created").notNull(),
-  data: text("data").notNull(),
-})
-
-/** `data` is JSON of the part without `id`, `messageID` and `sessionID`. */
-const part = sqliteTable("part", {
-  id: text("id").primaryKey(),
-  messageID: text("message_id").notNull(),
-  sessionID: text("session_id").notNull(),
-  data: text("data").notNull(),
-})
-
-/** `data` is JSON of the message without `id` and `type`, which are columns. */
-const messageV2 = sqliteTable("session_message", {
-  id: text("id").primaryKey(),
-  sessionID: text("session_id").notNull(),
-  type: text("type").notNull(),
-  seq: integer("seq").notNull(),
-  data: text("data").notNull(),
-})
+type Row = Record<"id" | "projectID" | "directory" | "title" | "version", string> & {
+  parentID: string | null
+  /** JSON of what a revert has hidden and the next prompt will delete */
+  revert: string | null
+  timeCreated: number
+  timeUpdated: number
+}
 
 /** What OpenCode recorded of sessions, by their ids: where they ran, whose they are, and what each call cost. */
 export type SessionCosts = ReadonlyMap<string, Costs>
 
 type Costs = { directory: string; parentID: string | undefined; calls: readonly { atMs: number; usd: number }[] }
 
-type Row = typeof session.$inferSelect
+/** A model's answer; a call that failed before the model answered has no `finish`, and OpenCode 2 stores no role. */
+const answerSchema = z.object({
+  role: z.optional(z.literal("assistant")),
+  finish: z.string(),
+  agent: z.optional(z.string()),
+})
+
+/** Each host's newest messages that may be answers: more than one, since the newest may be a prompt without an answer yet. */
+const ANSWERS = {
+  v2: "SELECT data, time_created AS at FROM session_message WHERE session_id = ? AND type = 'assistant' ORDER BY seq DESC LIMIT 20",
+  v1: "SELECT data, time_created AS at FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 20",
+}
+
+/** When a session's calls were made, and what they cost. */
+const CALLS = {
+  v2: `SELECT ${jsonIn("$.time.created")} AS atMs, ${jsonIn("$.cost")} AS usd FROM session_message WHERE session_id = ? AND type = 'assistant'`,
+  v1: `SELECT time_created AS atMs, ${jsonIn("$.cost")} AS usd FROM message WHERE session_id = ?`,
+}
+
+function jsonIn(path: string): string {
+  return `CASE WHEN json_valid(data) THEN json_extract(data, '${path}') END`
+}
+
+type Stored = { id: string; data: string }
+type StoredV2 = Stored & { type: string }
+type StoredPart = Stored & { messageID: string }
 
 const BUSY_TIMEOUT_MS = 2000
 
 /** Opens OpenCode's database, reads from it, and closes it. Rejects as `openOpencode` does, or with what `read` throws. */
-export async function withOpencode<T>(read: (database: OpencodeDatabase) => T): Promise<T> {
-  const database = await openOpencode()
+export async function withOpencode<T>(read: (database: OpencodeDatabase) => T, env?: Environment): Promise<T> {
+  const database = await openOpencode(env && { env })
   try {
     return read(database)
   } finally {
@@ -83,16 +81,24 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   const path = options.path ?? findDatabase(options.env ?? process.env)
   const database = guarded(path, () => new Database(path, { readonly: true }))
   guarded(path, () => database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`))
-  const db = queriesOf(database)
+  const all = <T>(query: string, ...values: (string | number)[]) =>
+    database.query<T, (string | number)[]>(query).all(...values)
+  const sessionsOf = (host: Host, rest: string, ...values: (string | number)[]) =>
+    all<Row>(`SELECT ${COLUMNS}, ${TIMES} FROM ${SESSIONS[host]} WHERE ${rest}`, ...values)
 
   // OpenCode 2 may have made the file, or not yet have been there
-  let known: Tables | undefined
-  const tables = () => {
-    known ??= tablesOf(database)
+  let known: readonly Host[] | undefined
+  const hosts = () => {
+    known ??= hostsOf(database)
     return known
   }
-  const fromBoth = (query: (table: typeof session) => Row[]) =>
-    newestOf(tables().v2 ? query(sessionV2) : [], tables().v1 ? query(session) : [])
+  /** Rows of all hosts, those that changed last first. A session that both know is OpenCode 2's. */
+  function fromAll(rest: string, ...values: (string | number)[]): Row[] {
+    const rows = new Map<string, Row>()
+    for (const host of hosts())
+      for (const row of sessionsOf(host, rest, ...values)) if (!rows.has(row.id)) rows.set(row.id, row)
+    return [...rows.values()].sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))
+  }
 
   function find(id: string): string {
     if (id === "latest") {
@@ -100,15 +106,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
       if (newest) return newest.id
       throw new StoreError("SESSION_NOT_FOUND", `${path} has no sessions yet; run opencode first`)
     }
-    const found = fromBoth((table) =>
-      db
-        .select()
-        .from(table)
-        .where(sql`substr(${table.id}, 1, ${id.length}) = ${id}`)
-        .orderBy(desc(table.timeUpdated))
-        .limit(4)
-        .all(),
-    ).map((row) => row.id)
+    const found = fromAll("substr(id, 1, ?) = ? ORDER BY time_updated DESC LIMIT 4", id.length, id).map((row) => row.id)
     const [only] = found
     if (found.includes(id)) return id
     if (only === undefined || id === "") {
@@ -121,73 +119,45 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   }
 
   function recent(limit: number): Row[] {
-    const rows = fromBoth((table) =>
-      db
-        .select()
-        .from(table)
-        .where(isNull(table.parentID))
-        .orderBy(desc(table.timeUpdated), asc(table.id))
-        .limit(limit)
-        .all(),
-    )
-    return rows.slice(0, limit)
+    return fromAll("parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?", limit).slice(0, limit)
   }
 
-  function fetchV2(sessionID: string) {
-    if (!tables().v2) return
-    const row = db.select().from(sessionV2).where(eq(sessionV2.id, sessionID)).get()
-    const messages = db
-      .select({ id: messageV2.id, type: messageV2.type, data: messageV2.data })
-      .from(messageV2)
-      .where(eq(messageV2.sessionID, sessionID))
-      .orderBy(asc(messageV2.seq))
-      .all()
-    // a session whose import failed has its messages in the old tables only
-    return row && messages.length > 0 ? { row, messages } : undefined
-  }
-
-  function fetch(id: string) {
-    return db.transaction(() => {
-      const sessionID = find(id)
-      const v2 = fetchV2(sessionID)
-      if (v2 || !tables().v1) return { v2, row: undefined, messages: [], parts: [] }
-      return {
-        v2,
-        row: db.select().from(session).where(eq(session.id, sessionID)).get(),
-        messages: db
-          .select({ id: message.id, data: message.data })
-          .from(message)
-          .where(eq(message.sessionID, sessionID))
-          .orderBy(asc(message.timeCreated), asc(message.id))
-          .all(),
-        parts: db
-          .select({ id: part.id, messageID: part.messageID, data: part.data })
-          .from(part)
-          .where(eq(part.sessionID, sessionID))
-          .orderBy(asc(part.id))
-          .all(),
+  /** The session of the first host that has its messages: one whose import failed has them in the old tables only. */
+  function fetch(given: string) {
+    const id = find(given)
+    let empty: { row: Row; messages: StoredV2[]; parts?: undefined } | undefined
+    for (const host of hosts()) {
+      const [row] = sessionsOf(host, "id = ?", id)
+      if (!row) continue
+      if (host === "v1") {
+        const messages = all<Stored>("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id)
+        const parts = all<StoredPart>(
+          "SELECT id, message_id AS messageID, data FROM part WHERE session_id = ? ORDER BY id",
+          id,
+        )
+        return { row, messages, parts }
       }
-    })
+      const messages = all<StoredV2>("SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq", id)
+      if (messages.length > 0) return { row, messages }
+      empty = { row, messages }
+    }
+    return empty
   }
 
   function costsOf(id: string): Costs | undefined {
-    const at = (data: typeof message.data | typeof messageV2.data, path: string) =>
-      sql<unknown>`CASE WHEN json_valid(${data}) THEN json_extract(${data}, ${path}) END`
-    const called = (rows: readonly { atMs: unknown; usd: unknown }[]) =>
-      rows.flatMap(({ atMs, usd }) => (typeof atMs === "number" && typeof usd === "number" ? [{ atMs, usd }] : []))
-    if (tables().v2) {
-      const row = db.select().from(sessionV2).where(eq(sessionV2.id, id)).get()
-      const answers = and(eq(messageV2.sessionID, id), eq(messageV2.type, "assistant"))
-      const columns = { atMs: at(messageV2.data, "$.time.created"), usd: at(messageV2.data, "$.cost") }
-      const rows = row ? db.select(columns).from(messageV2).where(answers).all() : []
-      // a session whose import failed has its messages in the old tables only
-      if (row && (rows.length > 0 || !tables().v1)) return { ...whose(row), calls: called(rows) }
+    let costs: Costs | undefined
+    for (const host of hosts()) {
+      const [row] = sessionsOf(host, "id = ?", id)
+      if (!row) continue
+      const rows = all<{ atMs: unknown; usd: unknown }>(CALLS[host], id)
+      const calls = rows.flatMap(({ atMs, usd }) =>
+        typeof atMs === "number" && typeof usd === "number" ? [{ atMs, usd }] : [],
+      )
+      costs = { directory: row.directory, parentID: row.parentID ?? undefined, calls }
+      // as in `fetch`
+      if (rows.length > 0) break
     }
-    if (!tables().v1) return
-    const row = db.select().from(session).where(eq(session.id, id)).get()
-    const columns = { atMs: message.timeCreated, usd: at(message.data, "$.cost") }
-    const rows = row ? db.select(columns).from(message).where(eq(message.sessionID, id)).all() : []
-    return row && { ...whose(row), calls: called(rows) }
+    return costs
   }
 
   return {
@@ -197,13 +167,14 @@ export async function openOpencode(options: { path?: string; env?: Environment }
      * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
      */
     readSession(id: string): Recording {
-      const { v2, row, messages, parts } = guarded(path, () => fetch(id))
-      if (v2) {
-        const stored = v2.messages.map(({ id, type, data }) => withIds(data, { id, type }))
-        const { messages, skipped } = readMessages(fromStored(stored, v2.row.id))
-        return { info: infoOf(v2.row), messages, skipped: skipped + stored.filter((one) => !one).length }
+      const found = guarded(path, () => database.transaction(() => fetch(id))())
+      if (!found) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
+      const { row, messages, parts } = found
+      if (!parts) {
+        const stored = messages.map(({ id, type, data }) => withIds(data, { id, type }))
+        const read = readMessages(fromStored(stored, row.id))
+        return { info: infoOf(row), ...read, skipped: read.skipped + stored.filter((one) => !one).length }
       }
-      if (!row) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
       const partsOf = new Map<string, unknown[]>(messages.map(({ id }) => [id, []]))
       for (const { id, messageID, data } of parts) {
         partsOf.get(messageID)?.push(withIds(data, { id, messageID, sessionID: row.id }))
@@ -216,6 +187,19 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     },
     /** The sessions that changed last, newest first, without those of subagents. */
     listSessions: ({ limit }: { limit: number }): RecordedSession[] => guarded(path, () => recent(limit).map(infoOf)),
+    /** The sessions that changed last and in which a model answered, and the call that did so last; newest call first. */
+    lastCalls: (limit: number) =>
+      guarded(path, () => {
+        const found = recent(limit).flatMap(({ id, directory }) => {
+          const stored = hosts().flatMap((host) => all<{ data: string; at: number }>(ANSWERS[host], id))
+          const answers = stored.flatMap(({ data, at }) => {
+            const answer = parseAs(answerSchema, data)
+            return answer ? [{ id, directory, lastCallMs: at, agent: answer.agent }] : []
+          })
+          return answers.slice(0, 1)
+        })
+        return found.sort((one, other) => other.lastCallMs - one.lastCallMs)
+      }),
     /** Those of these sessions that OpenCode still has. */
     sessionCosts: (ids: readonly string[]): SessionCosts =>
       guarded(path, () => {
@@ -256,27 +240,16 @@ function channelFiles(folder: string): string[] {
   }
 }
 
-type Tables = { v1: boolean; v2: boolean }
+type Host = keyof typeof SESSIONS
 
-function tablesOf(database: SqliteDatabase): Tables {
+/** The hosts that have tables in the file, OpenCode 2 first. */
+function hostsOf(database: SqliteDatabase): readonly Host[] {
   const rows = database.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const names = new Set(rows.map(({ name }) => name))
   const v2 = names.has("session_v2") && names.has("session_message")
   // without either, the old ones are named in the error
-  return { v1: names.has("session") || !v2, v2 }
+  return [...(v2 ? ["v2" as const] : []), ...(names.has("session") || !v2 ? ["v1" as const] : [])]
 }
-
-/** Rows of both hosts, those that changed last first. A session that both know is OpenCode 2's. */
-function newestOf(v2: readonly Row[], v1: readonly Row[]): Row[] {
-  const known = new Set(v2.map(({ id }) => id))
-  const rows = [...v2, ...v1.filter(({ id }) => !known.has(id))]
-  return rows.sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))
-}
-
-const whose = ({ directory, parentID }: Pick<Row, "directory" | "parentID">) => ({
-  directory,
-  parentID: parentID ?? undefined,
-})
 
 function infoOf(row: Row): RecordedSession {
   const { parentID, revert, timeCreated, timeUpdated, ...rest } = row
@@ -291,12 +264,8 @@ function infoOf(row: Row): RecordedSession {
 
 /** Undefined if `data` is not a JSON object. */
 function withIds(data: string, ids: Record<string, string>): object | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return typeof value === "object" && value !== null ? { ...value, ...ids } : undefined
-  } catch {
-    return undefined
-  }
+  const value = asRecord(parseJson(data))
+  return value && { ...value, ...ids }
 }
 
 function guarded<T>(path: string, read: () => T): T {

@@ -6,7 +6,7 @@ import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
 import { type ModelMisses, missCountSchema } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
-import { renew } from "../system/values.ts"
+import { parseAs, parseJson, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 export type { Anchor }
@@ -40,16 +40,7 @@ export const readDigest = (json: string) => parseAs(digestSchema, json) as Diges
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
 export const readMissCount = (row: unknown) => missCountSchema.safeParse(row).data
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
-export const isJson = (json: string): boolean => parseAs(z.unknown(), json) !== undefined
-
-/** Undefined if the text is not JSON of this shape. */
-export function parseAs<T>(schema: z.ZodMiniType<T>, json: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
-  }
-}
+export const isJson = (json: string): boolean => parseJson(json) !== undefined
 
 /**
  * The tables are strict, so a fraction or NaN in an integer column would lose the row; estimates are fractions. Bun 1.3.14

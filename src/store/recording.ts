@@ -2,21 +2,8 @@
 // the same minimal checks. Fields not named here are passed through unchanged.
 import * as z from "zod/mini"
 
-export type RecordedSession = {
-  id: string
-  title: string
-  parentID?: string
-  directory?: string
-  version?: string
-  /** messages from this one on are hidden, in it the parts from `partID` on; the next prompt deletes them */
-  revert?: Revert | undefined
-  time?: { created?: number; updated?: number }
-}
-
 /** A message as OpenCode stores it; `host/v1/conversation.ts` reads it. */
 export type RecordedMessage = { info: Record<string, unknown>; parts: Record<string, unknown>[] }
-
-export type Revert = { messageID: string; partID?: string | undefined }
 
 /** `skipped` counts the messages and parts that could not be read. */
 export type Recording = { info: RecordedSession; messages: RecordedMessage[]; skipped: number }
@@ -24,6 +11,7 @@ export type Recording = { info: RecordedSession; messages: RecordedMessage[]; sk
 const optionalText = z.catch(z.optional(z.string()), undefined)
 const optionalNumber = z.catch(z.optional(z.number()), undefined)
 
+/** Messages from this one on are hidden, in it the parts from `partID` on; the next prompt deletes them. */
 const revertShape = z.looseObject({ messageID: z.string(), partID: optionalText })
 
 export const sessionShape = z.looseObject({
@@ -35,6 +23,8 @@ export const sessionShape = z.looseObject({
   revert: z.catch(z.optional(revertShape), undefined),
   time: z.catch(z.optional(z.looseObject({ created: optionalNumber, updated: optionalNumber })), undefined),
 })
+
+export type RecordedSession = z.output<typeof sessionShape>
 
 const messageShape = z.looseObject({ role: z.string() })
 const partShape = z.looseObject({ type: z.string() })
@@ -54,7 +44,7 @@ export function readMessages(
   return { messages, skipped }
 }
 
-export function readRevert(value: unknown): Revert | undefined {
+export function readRevert(value: unknown): RecordedSession["revert"] {
   return revertShape.safeParse(value).data
 }
 

@@ -54,7 +54,7 @@ export function opencodeFolder(env: Environment = process.env, home = homeFolder
 export function shippedFile(what: string, base: string, places: readonly string[]): string {
   const paths = places.map((place) => fileURLToPath(new URL(place, base)))
   const path = paths.find((one) => existsSync(one))
-  if (path === undefined) throw new Error(`${what} is missing: ${paths[0]}`)
+  if (path === undefined) throw new Error(`${what} is missing: ${paths[0]}; a checkout is built with \`npm run build\``)
   return path
 }
 

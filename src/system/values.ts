@@ -30,6 +30,28 @@ export function jsonOf(value: unknown): string | undefined {
   }
 }
 
+/** The value of a JSON text; undefined if it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The value of a JSON text, checked by a schema; undefined if the text is not JSON of this shape. */
+export function parseAs<T>(
+  schema: { safeParse(value: unknown): { data?: T | undefined } },
+  text: string,
+): T | undefined {
+  return schema.safeParse(parseJson(text)).data
+}
+
+/** What an error says; anything may be thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** An error whose code says what kind it is. The message is one line for people: what failed, and what to do. */
 export class CodedError<Code extends string> extends Error {
   constructor(

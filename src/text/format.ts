@@ -12,6 +12,14 @@ export function stepsAndOutputs({ steps, outputs }: { steps: number; outputs: nu
     .join(", ")
 }
 
+/** `steps 3-41`, or `step 3`. */
+export function stepRange(from: number, to: number): string {
+  return from === to ? `step ${from}` : `steps ${from}-${to}`
+}
+
+/** Why something was folded. */
+export const REASON_WORDS = { free: "at no cost", pays: "to save", must: "to make room", asked: "on request" }
+
 function pluralOf(noun: string): string {
   if (/(?:ch|sh|s|x)$/.test(noun)) return `${noun}es`
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`

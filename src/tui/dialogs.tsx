@@ -7,7 +7,7 @@ import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
 import { KEPT_BY_USER } from "../fold/fold.ts"
 import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import { episodeName } from "../status/words.ts"
+import { stepRange } from "../text/format.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
@@ -20,6 +20,7 @@ import {
   foldActions,
   foldRows,
   foldsTitle,
+  foldTitle,
   type KeptStatus,
   keptActions,
   keptRows,
@@ -65,7 +66,7 @@ export function showFolds(hands: Hands, status: Status): void {
 function showEpisode(hands: Hands, status: Status, episode: EpisodeStatus): void {
   const { api } = hands
   showList<FoldStatus | "record" | "unfold" | "pin">(api, {
-    title: `Episode: ${episodeName(episode)}`,
+    title: `Episode: ${stepRange(episode.from, episode.to)}`,
     placeholder: "Search; enter chooses",
     options: episodeRows(episode, listWidth(api)),
     onSelect({ value }) {
@@ -82,7 +83,7 @@ function showEpisode(hands: Hands, status: Status, episode: EpisodeStatus): void
 function showActions(hands: Hands, status: Status, fold: FoldStatus): void {
   const { api, reporter } = hands
   showList<"open" | "why" | "unfold" | "pin">(api, {
-    title: fold.side === "step" ? `step ${fold.step} ${fold.what}` : `${fold.id} ${fold.what}`,
+    title: foldTitle(fold),
     placeholder: "Search; enter chooses",
     options: foldActions(fold, listWidth(api)),
     onSelect({ value }) {

@@ -1,6 +1,7 @@
 // Keeps the plugin's errors away from OpenCode's screen: each becomes one notice, and everything else continues.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import { errorMessage } from "../system/values.ts"
 
 export type Reporter = ReturnType<typeof createReporter>
 
@@ -8,7 +9,7 @@ export function createReporter(api: Pick<TuiPluginApi, "ui">) {
   const reported = new Set<string>()
   /** Shows the error as a notice, the same error once. Never throws. */
   const report = (what: string, cause: unknown): void => {
-    const message = `${what}: ${cause instanceof Error ? cause.message : String(cause)}`
+    const message = `${what}: ${errorMessage(cause)}`
     if (reported.has(message)) return
     reported.add(message)
     try {

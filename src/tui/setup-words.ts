@@ -1,6 +1,7 @@
 // What the setup dialog says: the plan that the command line made, as a few plain lines, and how far it has come.
 
 import * as z from "zod/mini"
+import { parseAs } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
 import { fit } from "./text.ts"
 
@@ -38,17 +39,9 @@ const LITTLE =
 const UNKNOWN = "How much this model adds was not measured."
 const WITHOUT = "Without a model rules write all digests, and no request ever waits for one."
 
-function readPlan(json: string): z.output<typeof planSchema>["plan"] | undefined {
-  try {
-    return planSchema.safeParse(JSON.parse(json)).data?.plan
-  } catch {
-    return
-  }
-}
-
 /** The plan in rows; undefined when the text is not one. `json` is what `setup --dry-run --json` prints. */
 export function planRows(json: string): { name: string; said: string }[] | undefined {
-  const { engine, model, machine } = readPlan(json) ?? {}
+  const { engine, model, machine } = parseAs(planSchema, json)?.plan ?? {}
   if (!engine || !machine) return
   const name = model?.record?.name ?? model?.name ?? "none"
   const bytes = model?.record?.sizeBytes ?? model?.file?.sizeBytes ?? model?.sizeBytes ?? 0

@@ -3,17 +3,9 @@
 
 import { cutReason, savedTokens } from "../fold/fold.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import {
-  episodeName,
-  isNearlyFull,
-  REASON_WORDS,
-  type StatusRow,
-  savesMoney,
-  statusRows,
-  type Tone,
-} from "../status/words.ts"
+import { isNearlyFull, type StatusRow, savesMoney, statusRows, type Tone } from "../status/words.ts"
 import { asRecord } from "../system/values.ts"
-import { amount, percent, plural, stepsAndOutputs } from "../text/format.ts"
+import { amount, percent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
 import { UNFOLDED_CALLS, type Wish } from "./switch.ts"
@@ -209,7 +201,7 @@ export type FoldedThing =
   | { kind: "episode"; episode: EpisodeStatus }
   | { kind: "kept"; step: KeptStatus }
 
-export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
+type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
 
 /** Rows of the steps that are not folded, below those that are. */
 export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
@@ -246,15 +238,20 @@ export function keptActions(isKept: boolean): FoldRow<Wish>[] {
   ]
 }
 
+export function foldTitle({ side, step, id, what }: FoldStatus): string {
+  return side === "step" ? `step ${step} ${what}` : `${id} ${what}`
+}
+
 /** The whole reason of a fold. */
-export function whyDialog({ what, side, step, id, reason, because, call, tokens, textTokens }: FoldStatus): DialogText {
+export function whyDialog(fold: FoldStatus): DialogText {
+  const { reason, because, call, tokens, textTokens } = fold
   const text = [
     `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
     ...because.split("; ").map((part) => `- ${part}`),
     "",
     `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
   ]
-  return { title: side === "step" ? `step ${step} ${what}` : `${id} ${what}`, text: visible(text.join("\n")) }
+  return { title: foldTitle(fold), text: visible(text.join("\n")) }
 }
 
 /** One row for each folded output and each episode, those folded last first. `room` is in columns. */
@@ -266,7 +263,7 @@ export function foldRows({ newest, episodes }: Status["folding"], room: number):
   const records = episodes.map((episode) => {
     const { count, steps } = episode
     const last = steps.toSorted((a, b) => b.call - a.call)[0]
-    const title = `${episodeName(episode)} · ${plural(count, "step")}`
+    const title = `${stepRange(episode.from, episode.to)} · ${plural(count, "step")}`
     const why = last ? `${REASON_WORDS[last.reason]}: ${cutReason(last)}` : ""
     const value = { kind: "episode", episode } as const
     return { call: last?.call ?? 0, row: rowOf(title, why, episode.savedTokens, room, value) }
@@ -317,8 +314,8 @@ export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding
 
 /** An original, as a dialog shows it; undefined when it no longer exists. */
 export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
-  const { side, step, id, what, call, because } = fold
-  const title = side === "step" ? `step ${step} ${what}` : `${id} ${what}`
+  const { side, id, call, because } = fold
+  const title = foldTitle(fold)
   if (original === undefined)
     return { title, note: "The original no longer exists: its message was reverted or removed." }
   const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}: ${because}`
@@ -327,5 +324,5 @@ export function originalDialog(fold: FoldStatus, original: string | undefined): 
 
 export function recordDialog(episode: EpisodeStatus): DialogText {
   const note = `sent instead of ${plural(episode.count, "step")}; saves ${amount(episode.savedTokens)} tokens a call`
-  return { title: `Record of ${episodeName(episode)}`, note, text: visible(episode.record) }
+  return { title: `Record of ${stepRange(episode.from, episode.to)}`, note, text: visible(episode.record) }
 }

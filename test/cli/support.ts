@@ -1,5 +1,5 @@
 // Shared by the CLI's tests: a session recorded by the real OpenCode, and the CLI as a child process.
-import { realpathSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createHost, findOpencode } from "../opencode/host.ts"
 import { startProvider } from "../opencode/provider.ts"
@@ -19,8 +19,29 @@ export type Recorded = {
   close(): Promise<void>
 }
 
-/** A session in which a check fails, a file is edited and the check fails again: enough for a HUD. */
-export async function recordSession(): Promise<Recorded> {
+let kept: Promise<Recorded> | undefined
+
+/**
+ * A session in which a check fails, a file is edited and the check fails again: enough for a HUD. Under scripts/test.ts all
+ * files of a run share one, which nobody may change: its folder is removed with the run's.
+ */
+export function recordSession(): Promise<Recorded> {
+  const folder = process.env.HUDFOLD_RUN
+  if (folder === undefined) return record()
+  kept ??= keepIn(join(folder, "recorded"))
+  return kept
+}
+
+async function keepIn(folder: string): Promise<Recorded> {
+  const { env, file, close, ...rest } = await record()
+  const moved = { data: join(folder, "data"), file: join(folder, "session.json") }
+  cpSync(env.XDG_DATA_HOME, moved.data, { recursive: true })
+  cpSync(file, moved.file)
+  await close()
+  return { ...rest, env: { XDG_DATA_HOME: moved.data }, file: moved.file, close: async () => {} }
+}
+
+async function record(): Promise<Recorded> {
   const provider = await startProvider()
   const host = createHost({
     opencode: findOpencode(),

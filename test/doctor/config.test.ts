@@ -8,6 +8,7 @@ import { checkConfig, readListing } from "../../src/doctor/listing.ts"
 import { npmNameOf, specOf } from "../../src/doctor/plugin-list.ts"
 import { skipInstall } from "../opencode/host.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
+import { testLarge } from "../support/large.ts"
 
 describe("JSON with comments", () => {
   const rows: { name: string; text: string; value: unknown }[] = [
@@ -216,24 +217,33 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
     { name: "a file that is not there", content: { username: "{file:./none}" }, problem: "refers to {file:./none}" },
     { name: "a folder", problem: "is a folder" },
   ]
+  const DAILY = ["a valid config", "a pair without options", "a file that is not there"]
   for (const { name, content, problem } of rows) {
-    test(name, async () => {
-      using found = await configOf(
-        content === undefined
-          ? { "code/project/opencode.json/file": "" }
-          : { "code/project/opencode.json": content, "code/project/opencode.jsonc": "" },
-      )
-      const [file] = found.config.server
-      expect(file?.problem ?? "").toStartWith(problem ?? "")
-      expect(file?.problem === undefined).toBe(problem === undefined)
-      const own = ["config", "data", "cache", "state"].map((name) => [`XDG_${name.toUpperCase()}_HOME`, found.at(name)])
-      const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("code/project"), opencode]
-      skipInstall(found.at("config/opencode"))
-      const env = { ...Object.fromEntries(own), HOME: found.at("home"), OPENCODE_DISABLE_MODELS_FETCH: "1" }
-      using child = spawnChild(there, env)
-      const { code } = await child.finish()
-      expect(code === 0).toBe(problem === undefined)
-    }, 30_000)
+    const one = DAILY.includes(name) ? test : testLarge
+    one(
+      name,
+      async () => {
+        using found = await configOf(
+          content === undefined
+            ? { "code/project/opencode.json/file": "" }
+            : { "code/project/opencode.json": content, "code/project/opencode.jsonc": "" },
+        )
+        const [file] = found.config.server
+        expect(file?.problem ?? "").toStartWith(problem ?? "")
+        expect(file?.problem === undefined).toBe(problem === undefined)
+        const own = ["config", "data", "cache", "state"].map((name) => [
+          `XDG_${name.toUpperCase()}_HOME`,
+          found.at(name),
+        ])
+        const there = ["sh", "-c", 'cd "$0" && exec "$1" debug config', found.at("code/project"), opencode]
+        skipInstall(found.at("config/opencode"))
+        const env = { ...Object.fromEntries(own), HOME: found.at("home"), OPENCODE_DISABLE_MODELS_FETCH: "1" }
+        using child = spawnChild(there, env)
+        const { code } = await child.finish()
+        expect(code === 0).toBe(problem === undefined)
+      },
+      30_000,
+    )
   }
 
   test("references are replaced, except in comments", async () => {

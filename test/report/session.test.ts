@@ -3,7 +3,6 @@ import type { HostMessage } from "../../src/host/v1/message.ts"
 import { savedCost } from "../../src/replay/sum.ts"
 import { packReport, unpackReport } from "../../src/report/packed.ts"
 import { hudOf, type SessionReport, sumCosts } from "../../src/report/report.ts"
-import { conversationWords } from "../../src/report/words.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
 import { reportOf, sessionOf } from "./support.ts"
@@ -228,34 +227,4 @@ test("it contains no secrets, and of outputs only what digest lines and records 
   expect(json).toContain("[redacted]")
   expect(json).not.toContain(secret.slice(7, 30))
   expect(json).not.toContain("the answer is fortytwo 3\\n")
-})
-
-describe("the conversation alone", () => {
-  test("reports the savings, and how they came about", () => {
-    const [saved, takes] = conversationWords(long.replay)
-    expect(saved).toMatch(
-      /^the conversation alone would have cost \d+% less \(\d+k tokens at the fresh-token price, about \$\d\.\d\d\) over 150 calls$/,
-    )
-    expect(takes).toMatch(
-      /^\d+% cached; \d compactions?, \d avoided; \d+ steps, \d+ outputs folded; about \d\.\d recalls per 100 calls$/,
-    )
-  })
-
-  test("reports extra cost, and billing that is not by tokens", () => {
-    const short = new SessionBuilder()
-      .user("go")
-      .assistant([bash("make")])
-      .assistant([bash("make")])
-    expect(conversationWords(sessionOf({ messages: short.messages }).replay)[0]).toMatch(/ cost [\d.]+% more /)
-    const local = new SessionBuilder("ses_1", { providerID: "ollama", modelID: "qwen" }).user("go").assistant([])
-    expect(conversationWords(sessionOf({ messages: local.messages }).replay)[0]).toMatch(
-      / bills nothing; requests [\d.]+% (larger|smaller) over 1 call$/,
-    )
-  })
-
-  test("reports a session without calls", () => {
-    expect(conversationWords(sessionOf({ messages: new SessionBuilder().user("hello").messages }).replay)).toEqual([
-      "no model calls, so there is nothing to compare",
-    ])
-  })
 })

@@ -1,18 +1,16 @@
 // One call of the session: a slider over the calls, the HUD that would have been sent with it, the request with its records,
 // and what the agent did.
 
-import { amount, finePercent, plural, stepsAndOutputs } from "../../text/format.ts"
+import { amount, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
 import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
-import { money, REASONS, signed } from "../words.ts"
+import { money, signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
 
 /** Listed before the rest has to be opened. */
 const MAX_FOLDS = 6
 
-export type CallView = { element: HTMLElement; show(call: number): void }
-
 /** Calls `choose` for every call the reader goes to. */
-export function callView(session: SessionReport, choose: (call: number) => void): CallView {
+export function callView(session: SessionReport, choose: (call: number) => void) {
   const { calls, folds, used, names, startMs, compactions } = session
   const last = calls.with.length
   let now = 1
@@ -63,7 +61,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     })
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
-      ...(here[0] ? [el("p", { class: "faint" }, `${REASONS[here[0].reason]}: ${here[0].cut}`)] : []),
+      ...(here[0] ? [el("p", { class: "faint" }, `${REASON_WORDS[here[0].reason]}: ${here[0].cut}`)] : []),
       el("ul", {}, ...foldItems.slice(0, MAX_FOLDS)),
       ...(here.length > MAX_FOLDS
         ? [details(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]
@@ -155,10 +153,6 @@ function requestItems({ folds, outlines, asked }: SessionReport, call: number): 
 }
 
 const USER = "the user's message"
-
-function stepRange(from: number, to: number): string {
-  return from === to ? `step ${from}` : `steps ${from}-${to}`
-}
 
 function recordItem(range: string, run: readonly ReportedFold[]): HTMLElement {
   const sum = (name: "tokens" | "textTokens") => amount(run.reduce((total, fold) => total + fold[name], 0))

@@ -3,17 +3,11 @@
 
 import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
-import { amount, plural, stepsAndOutputs } from "../../text/format.ts"
+import { amount, plural, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
 import type { SessionReport } from "../report.ts"
-import { REASONS } from "../words.ts"
 import { type Colour, colour, el } from "./dom.ts"
 
-export type Chart = {
-  /** Marks the selected call, from 1. */
-  look(call: number): void
-  resize(): void
-  destroy(): void
-}
+export type Chart = ReturnType<typeof plot>
 
 type ChartLine = {
   label: string
@@ -74,7 +68,7 @@ function plot(
   lines: readonly ChartLine[],
   choose: (call: number) => void,
   { height, hasMarks = false, most }: Look,
-): Chart {
+) {
   const numbers = session.calls.with.map((_, at) => at + 1)
   let chosen = 1
   const options: uPlot.Options = {
@@ -123,7 +117,8 @@ function plot(
   const u = new uPlot(options, [numbers, ...lines.map(({ values }) => values as (number | null)[])], box)
   u.over.addEventListener("click", ({ offsetX }) => choose(u.posToIdx(offsetX) + 1))
   return {
-    look(call) {
+    /** Marks the selected call, from 1. */
+    look(call: number): void {
       chosen = call
       u.redraw(false)
       settle(u)
@@ -211,7 +206,7 @@ export function markKey({ folds, compactions }: SessionReport): HTMLElement {
     const steps = made.filter(({ side }) => side === "step").length
     const words = stepsAndOutputs({ steps, outputs: made.length - steps })
     const sign = { free: "○", pays: "●", must: "▲" }[reason]
-    return made.length > 0 ? [[sign, `${words} folded ${REASONS[reason]}`, "fold"] as const] : []
+    return made.length > 0 ? [[sign, `${words} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
   })
   const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
   const items = [...counts, ...marks].map(([sign, words, name]) =>

@@ -3,7 +3,7 @@
 import "./locale.ts"
 import { type PackedReport, unpackReport } from "../packed.ts"
 import type { SessionReport } from "../report.ts"
-import { conversationWords, foldedCounts } from "../words.ts"
+import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { el, folded, section, themeButton } from "./dom.ts"
@@ -103,13 +103,14 @@ function drawSession(session: SessionReport): void {
     view.show(call)
     for (const chart of charts) chart.look(call)
   }
-  const context = chartBox(`Context over ${replay.calls} calls. ${conversationWords(replay).join("; ")}`)
+  const context = chartBox(`Context over ${replay.calls} calls`)
   const without = chartBox("Cached and fresh tokens of each request, as recorded")
   const sent = chartBox("Cached and fresh tokens of each request, with hudfold")
   context.classList.add("lines")
-  const contextFigure = figure(context, () => renderCallTable(session), markKey(session))
+  // the chart's figures as a table, for readers who cannot see it
+  const figures = folded("These figures as a table", () => renderCallTable(session))
   main.append(
-    section("context", "Context of each call, in tokens", contextFigure),
+    section("context", "Context of each call, in tokens", el("figure", {}, context, markKey(session), figures)),
     section("looked", "What was sent with a call", view.element),
     section(
       "cache",
@@ -143,11 +144,6 @@ function drawCosts(of: readonly SessionReport[]): void {
   main.append(section("kinds", "What each kind costs", renderCosts(costs, "kind")))
   if (costs.some(({ tool }) => tool !== ""))
     main.append(section("tools-cost", "What each tool costs", renderCosts(costs, "tool")))
-}
-
-/** A chart, and its figures as a table for readers who cannot see it. */
-function figure(box: HTMLElement, makeTable: () => HTMLElement, key?: HTMLElement): HTMLElement {
-  return el("figure", {}, box, key, folded("These figures as a table", makeTable))
 }
 
 function chartBox(label: string): HTMLElement {

@@ -2,10 +2,10 @@
 
 import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { amount, finePercent } from "../../text/format.ts"
+import { amount, finePercent, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type SessionReport, sumCosts } from "../report.ts"
 import { signedPercent } from "../sentence.ts"
-import { money, REASONS, signed, UNBILLED } from "../words.ts"
+import { localDate, money, signed, UNBILLED } from "../words.ts"
 import { button, type Column, el, table } from "./dom.ts"
 
 /** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
@@ -81,7 +81,7 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
       },
       { head: "what", cell: ({ what }) => el("code", {}, what) },
       { head: "tokens", isNumber: true, cell: ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}` },
-      { head: "purpose", cell: ({ reason }) => REASONS[reason] },
+      { head: "purpose", cell: ({ reason }) => REASON_WORDS[reason] },
       {
         head: "why",
         cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because),
@@ -216,16 +216,8 @@ const UNKNOWN = "unknown"
 const GROUPS: Record<string, (session: SessionReport) => string> = {
   project: ({ project }) => project,
   model: ({ models }) => models.join(", "),
-  day: ({ startMs }) => dateWords(startMs, 10),
-  month: ({ startMs }) => dateWords(startMs, 7),
-}
-
-/** The date in the reader's time zone, as 2026-03-01, cut to `chars`. */
-function dateWords(startMs: number, chars: number): string {
-  if (startMs === 0) return ""
-  const date = new Date(startMs)
-  const two = (part: number) => `${part}`.padStart(2, "0")
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`.slice(0, chars)
+  day: ({ startMs }) => (startMs === 0 ? "" : localDate(new Date(startMs))),
+  month: ({ startMs }) => (startMs === 0 ? "" : localDate(new Date(startMs)).slice(0, 7)),
 }
 
 /** The bills of the sessions, added up by what the reader chooses. */
@@ -239,13 +231,11 @@ export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
   const isMixed = new Set(sessions.map(({ replay }) => replay.ran !== undefined)).size > 1
   const box = el("div", {})
   const draw = () => {
-    const groups = new Map<string, Replay[]>()
-    for (const session of sessions) {
+    const groups = Map.groupBy(sessions, (session) => {
       const key = GROUPS[chooser.value]?.(session) ?? ""
-      const name = isMixed && session.replay.ran ? `${key || UNKNOWN}, run with hudfold` : key
-      groups.set(name, [...(groups.get(name) ?? []), session.replay])
-    }
-    box.replaceChildren(renderGroupTable(chooser.value, [...groups]))
+      return isMixed && session.replay.ran ? `${key || UNKNOWN}, run with hudfold` : key
+    })
+    box.replaceChildren(renderGroupTable(chooser.value, groups))
   }
   chooser.addEventListener("change", draw)
   draw()
@@ -255,17 +245,17 @@ export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
 const savedIn = ({ bill }: { bill: Bill | undefined }) => (bill ? savedCostOf(bill) : Number.NEGATIVE_INFINITY)
 
 /** Days and months newest first, others by what was saved. */
-function renderGroupTable(
-  by: string,
-  groups: readonly (readonly [name: string, replays: readonly Replay[]])[],
-): HTMLElement {
+function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly SessionReport[]>): HTMLElement {
   const isTime = by === "day" || by === "month"
-  const rows = groups
-    .map(([name, replays]) => ({ name, replays, bill: billOf(replays) }))
+  const rows = [...groups]
+    .map(([name, group]) => {
+      const replays = group.map(({ replay }) => replay)
+      return { name, replays, bill: billOf(replays) }
+    })
     .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedIn(b) - savedIn(a)))
   const most = Math.max(1, ...rows.flatMap(({ bill }) => (bill ? [bill.without.cost, bill.with.cost] : [])))
   return table<(typeof rows)[number]>(
-    `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum${unitNote(groups.flatMap(([, replays]) => replays))}`,
+    `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum${unitNote(rows.flatMap(({ replays }) => replays))}`,
     [
       { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
       ...billColumns<(typeof rows)[number]>(({ replays }) => replays),

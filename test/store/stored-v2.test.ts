@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test"
+import { fromStored } from "../../src/store/stored-v2.ts"
+
+// it is merged with what was announced, which a field without a value would erase
+test("a message that is stored while its step runs has no field for what is not yet known", () => {
+  const call = { type: "tool", id: "call_1", name: "read", state: { status: "running" }, time: { created: 1 } }
+  const [message] = fromStored([{ id: "msg_1", type: "assistant", time: { created: 1 }, content: [call] }], "ses_1")
+  if (!message) throw new Error("there is no message")
+  expect(Object.keys(message.info).sort()).toEqual(["id", "role", "sessionID", "time"])
+  expect(Object.keys(message.info.time as object)).toEqual(["created"])
+  expect(message.parts.map(({ state }) => (state as { time: object }).time)).toEqual([{ start: 1 }])
+})
