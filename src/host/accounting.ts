@@ -72,7 +72,7 @@ export function turnRecord(turn: TurnAccount, sessionID: string, nowMs: number):
   if (!turn.calls.size) return
   const calls = [...turn.calls.values()]
   const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
-  const startedAt = turn.startedMs || nowMs
+  const startedAt = turn.startedMs
   const saving = turnSaving(turn)
   return {
     sessionID,
@@ -110,6 +110,8 @@ export type SessionAccount = {
   pricing?: Pricing
   /** numbers of this process's turns, until those of earlier ones are added: the store may hold both by then */
   own: Set<number> | undefined
+  /** when the newest turn of this process began, epoch ms; 0 = none has */
+  lastTurnMs: number
 }
 
 type Reported = {
@@ -126,7 +128,14 @@ type Reported = {
 const MAX_OWN_TURNS = 1000
 
 export function newSessionAccount(): SessionAccount {
-  return { earlier: noSaving(), earlierRecalls: 0, subagents: noSaving(), own: new Set() }
+  return { earlier: noSaving(), earlierRecalls: 0, subagents: noSaving(), own: new Set(), lastTurnMs: 0 }
+}
+
+/** Begins the turn unless it has begun. No two turns have the same start, by which the store knows them. */
+export function beginTurn({ account, turn }: { account: SessionAccount; turn: TurnAccount }, nowMs: number): void {
+  if (turn.startedMs > 0) return
+  turn.startedMs = Math.max(nowMs, account.lastTurnMs + 1)
+  account.lastTurnMs = turn.startedMs
 }
 
 /** Call when a request is prepared: the previous one has been reported by now, or never will be. */

@@ -3,7 +3,7 @@
 
 import { createBackend } from "../digest/backends/choose.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
-import type { DigestStore } from "../digest/stored.ts"
+import type { DigestStore } from "../digest/queue.ts"
 import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"

@@ -9,7 +9,14 @@ import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
 import { paidUsd } from "../../src/fold/saving.ts"
-import { addEarlier, closeTurn, newSessionAccount, newTurnAccount, priceAt } from "../../src/host/accounting.ts"
+import {
+  addEarlier,
+  beginTurn,
+  closeTurn,
+  newSessionAccount,
+  newTurnAccount,
+  priceAt,
+} from "../../src/host/accounting.ts"
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
 import { createSessions } from "../../src/host/sessions.ts"
@@ -174,7 +181,7 @@ test("a secret in a file name is not written to disk", async () => {
   await hooks.transform(session.fresh())
   await hooks.dispose()
   const shown = await readStatus(sessions, id)
-  expect(shown?.hud.text).toContain("keys/")
+  expect(shown?.hud.text).toContain("files read: [redacted].txt")
   expect(JSON.stringify(shown)).not.toContain(secret)
 })
 
@@ -192,6 +199,15 @@ async function turn(
   await hooks.event("message.updated", reported(id, message, tokens))
   await hooks.event("session.idle", { sessionID: id })
 }
+
+test("turns that begin in the same millisecond are two turns", () => {
+  const account = newSessionAccount()
+  const [one, other] = [newTurnAccount(), newTurnAccount()]
+  beginTurn({ account, turn: one }, 1_000)
+  beginTurn({ account, turn: one }, 1_500)
+  beginTurn({ account, turn: other }, 1_000)
+  expect([one.startedMs, other.startedMs]).toEqual([1_000, 1_001])
+})
 
 test("what subagents cost and saved is in the session that started them, also in another process", async () => {
   const store = { path: join(data, "family.db") }

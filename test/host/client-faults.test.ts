@@ -56,7 +56,7 @@ test("the session without a fault has folds, recalls and a HUD, and calls every 
 const cases = Object.entries(FAULTS).flatMap(([how, fail]) =>
   [false, true].flatMap((stays) => operations.map((operation, at) => ({ how, fail, stays, operation, at: at + 1 }))),
 )
-const every = sized(11, 1)
+const every = sized(23, 1, 11)
 
 describe("the session is the same when", () => {
   for (const { how, fail, stays, operation, at } of cases.filter((_, n) => n % every === 0))

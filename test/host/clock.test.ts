@@ -55,7 +55,7 @@ test("the session under a steady clock has folds, recalls and a HUD", () => {
 const cases = Object.entries(JUMPS).flatMap(([where, jump]) =>
   [false, true].flatMap((stays) => Array.from({ length: looks }, (_, at) => ({ where, jump, stays, at: at + 1 }))),
 )
-const every = sized(29, 1)
+const every = sized(61, 1, 29)
 
 describe("nothing is lost when", () => {
   for (const { where, jump, stays, at } of cases.filter((_, n) => n % every === 0))

@@ -26,7 +26,7 @@ const operations = plain?.operations ?? []
 const all = CODES.flatMap((code) =>
   [false, true].flatMap((stays) => operations.map((_, at): FileCase => ({ at: at + 1, stays, code }))),
 )
-const every = sized(29, 1)
+const every = sized(59, 1, 29)
 const cases = all.filter((_, n) => n % every === 0)
 const outcomes = await play(cases)
 

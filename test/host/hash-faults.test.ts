@@ -39,7 +39,7 @@ test("the session without a fault has folds, recalls and a HUD", () => {
   expect(total).toBeGreaterThan(50)
 })
 
-const every = sized(11, 1)
+const every = sized(23, 1, 11)
 
 describe.each(["once", "from there on"])("the session goes on when", (how) => {
   for (let at = 1; at <= total; at++)

@@ -66,6 +66,23 @@ describe("switches", () => {
     expect(hooks.tool).toBeUndefined()
   })
 
+  test("the HUD says less until something is folded, or from the start with folding off", async () => {
+    const session = worked()
+    for (let n = 0; n < 10; n++) session.assistant([read(`src/file-${n}.ts`)], usage(1000, 20_000))
+    const early = hudOf(await (await load()).transform(session.fresh()))
+    expect(early).toContain("failing `npm test`")
+    expect(early).toMatch(/files read: file-9\.ts\\n/)
+    const alone = hudOf(await (await load({ fold: { enabled: false } })).transform(session.fresh()))
+    expect(alone).toContain("file-8.ts")
+    session.assistant([read("src/large.ts", "export const a = 1\n".repeat(2000))], usage(1000, 30_000))
+    for (let n = 0; n < 40; n++) session.assistant([bash(`make step-${n}`, `step ${n} done`)], usage(1000, 30_000))
+    const folding = await load()
+    const sent = await folding.transform(session.fresh())
+    // the first request has the folds, so its HUD is complete as well
+    expect(JSON.stringify(sent)).toContain("kept by hudfold as a record")
+    expect(hudOf(sent)).toMatch(/files read: [^,\\]+, /)
+  })
+
   test("with the HUD off, steps are still folded, and the system prompt mentions only folds", async () => {
     const { transform, system } = await load({ hud: { enabled: false } })
     const session = worked().assistant([bash("ls", "a.ts\n".repeat(400))])
@@ -120,7 +137,8 @@ describe("the system prompt", () => {
   })
 
   test("provides the size of the context, from the next call on", async () => {
-    const { system, transform } = await load()
+    // with folding, the size is said once something is folded
+    const { system, transform } = await load({ fold: { enabled: false } })
     expect(hudOf(await transform(worked().fresh()))).toContain("context 30k, ")
     await system("You are OpenCode.", "ses_test")
     expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")

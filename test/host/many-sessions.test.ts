@@ -14,7 +14,7 @@ import { sized } from "../support/size.ts"
 const DIRECTORIES = 5
 const SESSIONS = 50
 const TURNS = 5
-const CALLS = sized(4, 20)
+const CALLS = sized(2, 20, 4)
 
 type Seen = { huds: number; folds: number; foreign: string[]; calls: number }
 

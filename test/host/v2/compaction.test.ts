@@ -145,7 +145,7 @@ test.each([
   expect(texts.at(-1)).toContain("files edited: src/newest.ts")
   expect((await compact()).asked.at(-1)).toContain("files edited: src/newest.ts")
   host.user("go on")
-  expect(textsOf((await host.request()).messages).at(-1)).toContain("files edited: src/newest.ts")
+  expect(textsOf((await host.request()).messages).at(-1)).toContain("files edited: newest.ts")
   await cleanup()
 })
 

@@ -8,6 +8,7 @@ import type { HostMessage } from "../../../src/host/v1/message.ts"
 import * as module from "../../../src/plugin.ts"
 import { fakeHostV2, heard, loadedModule, storedOf, textsOf } from "../../support/host-v2.ts"
 import { host } from "../../support/hosted.ts"
+import { LARGE } from "../../support/large.ts"
 import { madeUpSession } from "../../support/made-up.ts"
 import { bash, failedTool, read, SessionBuilder, usage } from "../../support/session.ts"
 
@@ -77,7 +78,7 @@ async function both(session: SessionBuilder, arrival: Arrival) {
 }
 
 const SESSIONS: [string, () => SessionBuilder][] = [
-  ["a long session", () => madeUpSession({ calls: 150, compactsAt: Number.POSITIVE_INFINITY })],
+  ["a long session", () => madeUpSession({ calls: LARGE ? 150 : 80, compactsAt: Number.POSITIVE_INFINITY })],
   [
     "one with errors and exit codes",
     () => {
