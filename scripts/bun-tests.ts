@@ -36,8 +36,9 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
       stdin: "ignore",
       stdout: shown,
       stderr: shown,
-      // keeps the plugin in the test process away from the user's store and model
-      env: { ...process.env, HUDFOLD_DATA: join(folder, "data"), ...env },
+      // the first keeps the plugin in the test process away from the user's store and model; the other is for what the files
+      // of a run share
+      env: { ...process.env, HUDFOLD_DATA: join(folder, "data"), HUDFOLD_RUN: folder, ...env },
     })
     running.add(bun)
     const exit = await bun.exited

@@ -1,6 +1,6 @@
 // Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, each file in
-// test/e2e and each room is a separate run; one worker per processor takes the slowest remaining run next, so that all finish
-// at about the same time.
+// test/e2e and each room is a separate run. Workers, one more than there are processors since many tests wait for processes and
+// deadlines, take the slowest remaining run next, so that all finish at about the same time.
 
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -15,8 +15,9 @@ const OPENCODE = "test/e2e"
 const NO_ROOM = ["e2e", "opencode", "support"]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
-  ...["engine", "cli", "host", "e2e/panel", "e2e/prompt-cache", "e2e/dcp", "e2e/interruptions", "e2e/sidecar-faults"],
-  ...["setup", "package", "e2e/harness/run", "e2e/harness/http", "e2e/demo", "e2e/orphans", "e2e/store-faults", "fold"],
+  ...["host", "cli", "engine", "e2e/first-use", "e2e/episodes", "e2e/recall", "e2e/prompt-cache", "e2e/panel"],
+  ...["package", "setup", "e2e/harness/http", "e2e/faults", "store", "e2e/sidecar-faults", "e2e/store-faults"],
+  ...["e2e/orphans", "e2e/harness/run", "digest", "e2e/wires", "e2e/install", "model", "e2e/shared-store", "hud"],
 ]
 
 const given = process.argv.slice(2)
@@ -44,7 +45,7 @@ async function runAll(waiting: string[][]): Promise<TestRun[]> {
       process.stdout.write(await readFile(path, "utf8"))
     }
   }
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work))
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, work))
   return done
 }
 

@@ -26,10 +26,10 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   },
   digest: { sees: ["session", "engine", "package.json"], packages: ["zod/mini", "node:*"] },
   hud: { sees: ["session"], packages: [] },
-  fold: { sees: ["hud", "digest"], packages: ["zod/mini", "picomatch"] },
+  fold: { sees: ["hud", "digest"], packages: ["zod/mini"] },
   request: { sees: ["fold"], packages: [] },
   replay: { sees: ["request"], packages: [] },
-  "options.ts": { sees: ["request", "digest"], packages: ["zod/mini"] },
+  "options.ts": { sees: ["request", "digest"], packages: ["zod/mini", "picomatch"] },
   store: { sees: ["fold"], packages: ["zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"] },
   status: { sees: ["fold"], packages: ["zod/mini", "node:*"] },
   host: {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest, promptOf } from "../opencode/request.ts"
 import type { Reply } from "../opencode/wire.ts"
+import { testLarge } from "../support/large.ts"
 import {
   bash,
   converse,
@@ -86,7 +87,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "a session resumed in a new process only to be compacted hands over its facts too",
   async () => {
     const { host, provider } = here

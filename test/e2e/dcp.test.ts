@@ -9,6 +9,7 @@ import { hudsOf, type ModelRequest, messagesOf, resultsOf } from "../opencode/re
 import type { Client } from "../opencode/serve.ts"
 import { differences, outlineOf } from "../opencode/stored.ts"
 import { countFolded, EAGER, foldsIn, look, recall, recallCall, recallID, recordedIn } from "../support/folds.ts"
+import { testLarge } from "../support/large.ts"
 import { complaints, expectSound, type Neighbourhood, openNeighbourhood } from "../support/neighbourhood.ts"
 import { bash, PATIENCE_MS, read, say, use } from "../support/world.ts"
 
@@ -157,7 +158,7 @@ test("listed after DCP, the HUD counts the outputs that are folded, and not thos
   expect(counted).toBeGreaterThan(0)
 })
 
-test(
+testLarge(
   "a session resumed in a new process keeps its folds beside DCP, byte for byte",
   async () => {
     const { session, requests } = played.get("after it") as Played

@@ -24,9 +24,9 @@ import { sized } from "../support/size.ts"
 import { bash, PLUGIN, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
 const PATIENCE_MS = 600_000
-const STEPS = sized(108, 200)
+const STEPS = sized(72, 200, 108)
 /** The protocols share everything but the bytes, so one of them is played in full daily. */
-const CHAT_STEPS = sized(72, STEPS)
+const CHAT_STEPS = sized(54, STEPS, 72)
 
 /** The plugin is on in one of the two projects, so that one process serves both. */
 const WITH_PLUGIN = { "opencode.json": JSON.stringify({ plugin: [[PLUGIN, { deadlineMs: 5_000 }]] }) }

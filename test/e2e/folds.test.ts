@@ -8,6 +8,7 @@ import { sample } from "../support/size.ts"
 import {
   converse,
   PATIENCE_MS,
+  PLUGIN,
   type ServedWorld,
   SMALL,
   SMALL_ANTHROPIC,
@@ -19,30 +20,30 @@ import {
 /** Some 80,000 tokens of outputs, where the small models have 50,000 for them. */
 const LOOKS = 20
 
+/** The plugin is on in one of the two projects, so that one process serves both. */
+const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify({ plugin: [[PLUGIN, { deadlineMs: 5_000 }]] }) }
+
 function work(looks: number): Reply[] {
   return [...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("All of it was looked at.")]
 }
 
 describe.each(sample([[SMALL], [SMALL_ANTHROPIC]], [SMALL]))("a session on %s that reads more than fits", (model) => {
-  let plain: ServedWorld
   let here: ServedWorld
   let session: string
   let requests: ModelRequest[]
 
   beforeAll(async () => {
-    ;[plain, here] = await Promise.all([serveWorld({ plugin: null, files: FILES }), serveWorld({ files: FILES })])
+    here = await serveWorld({ plugin: null, files: WITH_PLUGIN })
     ;({ session, requests } = await converse(here, "Look at the logs", work(LOOKS), { model }))
   }, PATIENCE_MS)
-  afterAll(async () => {
-    await plain.close()
-    await here.close()
-  })
+  afterAll(() => here.close())
 
   test(
     "is compacted without the plugin, and never with it",
     async () => {
-      const bare = await converse(plain, "Look at the logs", work(LOOKS), { model })
-      expect(plain.provider.from("compaction", bare.session).length).toBeGreaterThan(0)
+      const directory = here.host.addProject("bare", FILES)
+      const bare = await converse(here, "Look at the logs", work(LOOKS), { model, directory })
+      expect(here.provider.from("compaction", bare.session).length).toBeGreaterThan(0)
       expect(here.provider.from("compaction", session)).toEqual([])
       expect(requests).toHaveLength(LOOKS + 1)
       for (const [at, request] of requests.entries()) expect(resultsOf(request).size + recordedIn(request)).toBe(at)

@@ -8,6 +8,7 @@ import { environmentFor } from "../opencode/config.ts"
 import { findOpencode } from "../opencode/host.ts"
 import { ownChild, stopChild } from "../opencode/owned.ts"
 import { writeTinyModel } from "../support/gguf.ts"
+import { testLarge } from "../support/large.ts"
 import { type Planted, plantSidecar, running } from "../support/sidecar.ts"
 import { sample } from "../support/size.ts"
 import { eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type World } from "../support/world.ts"
@@ -55,7 +56,7 @@ const WORK = [use(read("routes.txt")), { text: "I begin and never end", hang: tr
 describe("no sidecar is left of `opencode run`", () => {
   const run = () => start(findOpencode(), ["run", "--model", "scripted/scripted-1", "Look at the routes"])
 
-  test(
+  testLarge(
     "that comes to its end",
     async () => {
       world.provider.play([use(read("routes.txt")), { ...say("Done."), after: started }])

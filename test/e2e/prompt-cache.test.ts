@@ -14,11 +14,24 @@ import { readStatus, statusFolder } from "../../src/status/files.ts"
 import type { ModelRequest, Usage } from "../opencode/request.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 import { countFolded, FILES, foldsIn, recordedIn } from "../support/folds.ts"
-import { ANTHROPIC, bash, converse, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
+import {
+  ANTHROPIC,
+  bash,
+  converse,
+  eventually,
+  PLUGIN,
+  type ServedWorld,
+  say,
+  serveWorld,
+  use,
+} from "../support/world.ts"
 
 const STEPS = 60
 const PATIENCE_MS = 240_000
 const CLOSE = 0.05
+
+/** The plugin is on in one of the two projects, so that one process serves both. */
+const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify({ plugin: [[PLUGIN, { deadlineMs: 5_000 }]] }) }
 
 /** Three calls at once, as agents make them: a file, a search and a command; some 1,200 tokens together. */
 function step(at: number): Reply {
@@ -37,23 +50,23 @@ function costOf(requests: readonly ModelRequest[]): number {
 }
 
 describe("a session of 60 steps, three calls each, on a provider that finds entries only near a mark", () => {
-  const worlds: ServedWorld[] = []
+  let here: ServedWorld
   let bare: ModelRequest[]
   let requests: ModelRequest[]
   let session: string
 
   beforeAll(async () => {
-    worlds.push(await serveWorld({ plugin: null, files: FILES }), await serveWorld({ files: FILES }))
-    const [plain, here] = worlds as [ServedWorld, ServedWorld]
-    const turns = [plain, here].map((world) => converse(world, "Look at the logs", SCRIPT, { model: ANTHROPIC }))
-    const [without, withPlugin] = await Promise.all(turns)
-    bare = without?.requests ?? []
-    requests = withPlugin?.requests ?? []
-    session = withPlugin?.session ?? ""
+    here = await serveWorld({ plugin: null, files: WITH_PLUGIN })
+    const directory = here.host.addProject("bare", FILES)
+    const [without, withPlugin] = await Promise.all([
+      converse(here, "Look at the logs", SCRIPT, { model: ANTHROPIC, directory }),
+      converse(here, "Look at the logs", SCRIPT, { model: ANTHROPIC }),
+    ])
+    bare = without.requests
+    requests = withPlugin.requests
+    session = withPlugin.session
   }, PATIENCE_MS)
-  afterAll(async () => {
-    await Promise.all(worlds.map((world) => world.close()))
-  })
+  afterAll(() => here.close())
 
   test("costs less with the plugin than without, by more than a tenth of what its messages cost", () => {
     expect([requests.length, bare.length]).toEqual([STEPS + 1, STEPS + 1])
@@ -72,7 +85,7 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
   })
 
   test("reads as much from the cache as the plugin expected, within 5 %", async () => {
-    const stored = (await worlds[1]?.host.stored(session)) as HostMessage[]
+    const stored = (await here.host.stored(session)) as HostMessage[]
     const { options } = readOptions({})
     const price = priceNamed("anthropic", {})
     if (!price) throw new Error("no such price")
@@ -80,7 +93,7 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
     let expected = 0
     let reported = 0
     let at = 0
-    const env = createEnv(worlds[1]?.host.project ?? "")
+    const env = createEnv(here.host.project)
     for (const { wrote, send, state } of replayCalls(conversationOf(stored), again, env)) {
       if (!wrote) break
       const call = send()
@@ -98,9 +111,13 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
   })
 
   test("has a live account of what it would have cost without the plugin, within 5 %", async () => {
-    const status = await readStatus(statusFolder(join(worlds[1]?.host.root ?? "", "data/opencode-hudfold")), session)
-    const told = costOf(requests) / (1 - (status?.saved.share ?? Number.NaN))
-    expect(status?.saved.calls).toBe(STEPS + 1)
+    const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
+    // it is written a moment after the turn
+    const saved = await eventually("the account of the last call", async () => {
+      const status = await readStatus(folder, session)
+      return status?.saved.calls === STEPS + 1 ? status.saved : undefined
+    })
+    const told = costOf(requests) / (1 - saved.share)
     expect(Math.abs(told / costOf(bare) - 1)).toBeLessThan(CLOSE)
   })
 })

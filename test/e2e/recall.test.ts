@@ -23,7 +23,6 @@ import {
   converse,
   edit,
   OPENAI,
-  openWorld,
   PATIENCE_MS,
   type ServedWorld,
   SMALL,
@@ -32,10 +31,14 @@ import {
   use,
 } from "../support/world.ts"
 
+/** The plugin is on in one of two projects, so that one process serves both. */
+const HUD = [EAGER[0], { ...EAGER[1], deadlineMs: 5_000 }]
+const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify({ plugin: [HUD] }) }
+
 let here: ServedWorld
 
 beforeAll(async () => {
-  here = await serveWorld({ plugin: EAGER, files: FILES })
+  here = await serveWorld({ plugin: null, files: WITH_PLUGIN })
 }, PATIENCE_MS)
 afterAll(() => here.close())
 
@@ -94,32 +97,26 @@ test(
 test(
   "the stored session differs from one without the plugin only by the recalls",
   async () => {
-    const plain = await openWorld({ plugin: null, files: FILES })
-    try {
-      const { client, host, provider } = here
-      const session = await client.create()
-      provider.play(lookAndRecall("main"), session)
-      await client.prompt(session, "Look at the logs")
-      const hooked = await client.messages(session)
-      const kept = hooked.filter((message) => !isRecall(message))
-      expect(hooked.length - kept.length).toBe(2)
-      // an output is folded at nearly every call, so the provider's cache hits would show a wrong fold
-      const log = host.log().split("\n")
-      expect(log.filter((line) => line.includes("folding stops"))).toEqual([])
+    const { client, host, provider } = here
+    const session = await client.create()
+    provider.play(lookAndRecall("main"), session)
+    await client.prompt(session, "Look at the logs")
+    const hooked = await client.messages(session)
+    const kept = hooked.filter((message) => !isRecall(message))
+    expect(hooked.length - kept.length).toBe(2)
+    // an output is folded at nearly every call, so the provider's cache hits would show a wrong fold
+    const log = host.log().split("\n")
+    expect(log.filter((line) => line.includes("folding stops"))).toEqual([])
 
-      const looks = kept.filter(({ parts }) => parts.some(({ type }) => type === "tool")).length
-      plain.provider.play([...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("Done.")])
-      const bare = await plain.host.run("Look at the logs")
-      const before = outlineOf(await plain.host.stored(bare.session), plain.host.root)
-      expect(before.length).toBeGreaterThan(10)
-      // `run` quotes a prompt of several words
-      const said = before.map((line) => line.replace('\\"Look at the logs\\"', "Look at the logs"))
-      expect(differences(said, outlineOf(kept, host.root))).toEqual([])
-    } finally {
-      await plain.close()
-    }
+    const looks = kept.filter(({ parts }) => parts.some(({ type }) => type === "tool")).length
+    const directory = host.addProject("bare", FILES)
+    const steps = [...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("Done.")]
+    const bare = await converse(here, "Look at the logs", steps, { directory })
+    const before = outlineOf(await client.messages(bare.session), directory)
+    expect(before.length).toBeGreaterThan(10)
+    expect(differences(before, outlineOf(kept, host.project))).toEqual([])
   },
-  2 * PATIENCE_MS,
+  PATIENCE_MS,
 )
 
 function isRecall({ parts }: StoredMessage): boolean {

@@ -8,7 +8,19 @@ import type { Client } from "../opencode/serve.ts"
 import { countTurns, runFixture, temporaryFolder, until } from "../store/support.ts"
 import { running } from "../support/sidecar.ts"
 import { sized } from "../support/size.ts"
-import { bash, eventually, FILES, openWorld, PATIENCE_MS, read, say, todo, use, type World } from "../support/world.ts"
+import {
+  bash,
+  eventually,
+  FILES,
+  openWorld,
+  PATIENCE_MS,
+  PLUGIN,
+  read,
+  say,
+  todo,
+  use,
+  type World,
+} from "../support/world.ts"
 
 const TURNS = sized(1, 10)
 const RACES = Array.from({ length: sized(1, 10) }, (_, n) => n + 1)
@@ -54,7 +66,8 @@ let clients: Client[] = []
 const store = () => join(world.host.root, "data/opencode-hudfold/hud.db")
 
 beforeAll(async () => {
-  world = await openWorld()
+  // with folding off, the HUD names all files from the start
+  world = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000, fold: { enabled: false } }] })
   clients = await Promise.all([world.host.serve(), world.host.serve()])
 }, 2 * PATIENCE_MS)
 afterAll(() => world.close())

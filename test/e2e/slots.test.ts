@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest, messagesOf, withoutHud } from "../opencode/request.ts"
 import type { Reply } from "../opencode/wire.ts"
+import { testLarge } from "../support/large.ts"
 import { sample } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import {
@@ -155,7 +156,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "a sticky session resumed in a new process finds its HUDs where they were sent",
   async () => {
     const { host, provider } = here

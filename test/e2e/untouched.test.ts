@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, systemOf } from "../opencode/request.ts"
+import { testLarge } from "../support/large.ts"
 import {
   converse,
+  eventually,
   OPENAI,
   openWorld,
   PATIENCE_MS,
@@ -54,7 +56,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "a wrong option is one clear line in OpenCode's log, and the run works with its default",
   async () => {
     const wrong = await openWorld({ plugin: [PLUGIN, { hud: { budgetTokens: "plenty" } }] })
@@ -80,14 +82,23 @@ test(
 test(
   "a wrong option is also a toast, once a session is at work and somebody can see it",
   async () => {
-    const wrong = await serveWorld({ plugin: [PLUGIN, { hudd: true, hud: { slot: "top" } }] })
+    const wrong = await serveWorld({ plugin: [PLUGIN, { hudd: true, hud: { slot: "top", budgetTokens: "plenty" } }] })
     try {
       const toast = wrong.client.event((event) => event.type === "tui.toast.show")
-      await converse(wrong, "Hello", [say("Hello.")])
+      const { requests } = await converse(wrong, "Hello", [use(read("README.md"), read("missing.txt")), say("Done.")])
+      expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
       const { title, message, variant } = (await toast).properties
       expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })
       expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
       expect(message).toContain('got "top"; using "auto"')
+      const said = () =>
+        wrong.host
+          .log()
+          .split("\n")
+          .filter((line) => /hud\.budgetTokens.*plenty/.test(line))
+      // OpenCode writes its log a moment later
+      await eventually("the line in the log", () => (said().length > 0 ? true : undefined))
+      expect(said()).toHaveLength(1)
     } finally {
       await wrong.close()
     }

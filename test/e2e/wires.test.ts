@@ -15,6 +15,7 @@ import {
   wordsOf,
 } from "../support/episodes.ts"
 import { EAGER } from "../support/folds.ts"
+import { withoutRare } from "../support/large.ts"
 import { sample, sized } from "../support/size.ts"
 import { converse, type ServedWorld, serveWorld } from "../support/world.ts"
 
@@ -54,7 +55,9 @@ const WIRES: (readonly [Template, string, number])[] = [
   ["anthropic", CLAUDE_60K, 5],
 ]
 
-describe.each(sample(WIRES, ["mistral", "gemma", "copilot", "responses", "gemini"]))(
+const DAILY = sample(WIRES, ["mistral", "gemma", "copilot", "responses", "gemini"])
+
+describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini"]))(
   "a random session on the %s wire",
   (wire, model, seed) => {
     test(

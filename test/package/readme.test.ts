@@ -70,33 +70,37 @@ test("in a clone and from the tarball, the commands work", async () => {
   })
   const unpacked = join(home, "plugins/package")
 
-  for (const path of [clone, unpacked]) {
-    const world = await openWorld({ plugin: null })
-    const { project, root: hostRoot } = world.host
-    const env: Record<string, string> = { ...environmentFor(hostRoot), PWD: project }
-    try {
-      await run(findOpencode(), ["plugin", path], { cwd: project, env })
-      for (const name of ["opencode.json", "tui.json"])
-        expect(JSON.parse(readFileSync(join(project, ".opencode", name), "utf8")).plugin).toEqual([path])
-      world.provider.play([use(read("alpha.txt")), use(read("alpha.txt")), say("Read it.")])
-      await world.host.run("Read alpha")
+  const world = await openWorld({ plugin: null })
+  const { project, root: hostRoot } = world.host
+  const env: Record<string, string> = environmentFor(hostRoot)
+  const list = async (path: string, cwd: string) => {
+    await run(findOpencode(), ["plugin", path], { cwd, env: { ...env, PWD: cwd } })
+    for (const name of ["opencode.json", "tui.json"])
+      expect(JSON.parse(readFileSync(join(cwd, ".opencode", name), "utf8")).plugin).toEqual([path])
+    expect(existsSync(join(path, "dist/plugin.js"))).toBe(true)
+  }
+  try {
+    // what a checkout does once it is listed, installed.test.ts proves
+    await list(clone, world.host.addProject("of-the-clone"))
+    await list(unpacked, project)
+    world.provider.play([use(read("alpha.txt")), use(read("alpha.txt")), say("Read it.")])
+    await world.host.run("Read alpha")
 
-      // with only Node and OpenCode on PATH
-      const bin = join(hostRoot, "only-node")
-      mkdirSync(bin)
-      symlinkSync((await run("which", ["node"])).stdout.trim(), join(bin, "node"))
-      symlinkSync(findOpencode(), join(bin, "opencode"))
-      const PATH = [bin, "/usr/bin", "/bin"].join(delimiter)
-      const cli = async (...args: string[]) =>
-        (await run(join(bin, "node"), [join(path, "dist/cli.js"), ...args], { cwd: project, env: { ...env, PATH } }))
-          .stdout
-      expect(await cli("--version")).toBe(`${manifest.version}\n`)
-      expect(await cli("replay", "latest")).toMatch(/^This session .+\n/)
-      expect(await cli("doctor")).toMatch(/^ok +/m)
-      expect(await cli("setup", "--uninstall")).toContain("nothing that setup installs")
-      expect(existsSync(join(path, "dist/plugin.js"))).toBe(true)
-    } finally {
-      await world.close()
+    // with only Node and OpenCode on PATH
+    const bin = join(hostRoot, "only-node")
+    mkdirSync(bin)
+    symlinkSync((await run("which", ["node"])).stdout.trim(), join(bin, "node"))
+    symlinkSync(findOpencode(), join(bin, "opencode"))
+    const PATH = [bin, "/usr/bin", "/bin"].join(delimiter)
+    const cli = async (...args: string[]) => {
+      const options = { cwd: project, env: { ...env, PWD: project, PATH } }
+      return (await run(join(bin, "node"), [join(unpacked, "dist/cli.js"), ...args], options)).stdout
     }
+    expect(await cli("--version")).toBe(`${manifest.version}\n`)
+    expect(await cli("replay", "latest")).toMatch(/^This session .+\n/)
+    expect(await cli("doctor")).toMatch(/^ok +/m)
+    expect(await cli("setup", "--uninstall")).toContain("nothing that setup installs")
+  } finally {
+    await world.close()
   }
 }, 400_000)

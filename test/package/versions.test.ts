@@ -13,14 +13,16 @@ import { createHost, findOpencode, type Host } from "../opencode/host.ts"
 import { type Provider, startProvider } from "../opencode/provider.ts"
 import { hudsOf, type ModelRequest } from "../opencode/request.ts"
 import { countFolded, EAGER, FILES, lookAndRecall, recalledIn } from "../support/folds.ts"
+import { LARGE, largeName } from "../support/large.ts"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const PATIENCE_MS = 120_000
 const OLDEST = "1.18.3"
 
-const versions = await published()
-const named = (name: string) => (versions ? name : `${name} (skipped: npm does not reach a registry with opencode-ai)`)
+const versions = LARGE ? await published() : undefined
+const named = (name: string) =>
+  largeName(versions || !LARGE ? name : `${name} (skipped: npm does not reach a registry with opencode-ai)`)
 const shown = versions ? describe : describe.skip
 
 /** The oldest version from 1.18.3 on that the registry has, and the newest; undefined when it does not answer. */

@@ -14,3 +14,15 @@ export function largeName(name: string): string {
 export function testLarge(name: string, body: () => Promise<unknown>, timeoutMs?: number): void {
   test.skipIf(!LARGE)(largeName(name), body, timeoutMs)
 }
+
+/** The cases that run: where the run is not large, the rare ones are skipped. Throws when a name matches no case. */
+export function withoutRare<T extends readonly [string, ...unknown[]]>(
+  all: readonly T[],
+  rare: readonly string[],
+): readonly T[] {
+  const unknown = rare.filter((name) => !all.some(([known]) => known === name))
+  if (unknown.length) throw new Error(`no such case: ${unknown.join(", ")}`)
+  if (LARGE) return all
+  for (const name of rare) test.skip(largeName(name), () => {})
+  return all.filter(([name]) => !rare.includes(name))
+}

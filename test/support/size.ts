@@ -1,10 +1,14 @@
-// How much of a proof runs: all of it under `npm run prove`, a daily share under `npm test`.
+// How much of a proof runs: all of it under `npm run prove`, a daily share under `npm test`, and where that is little, more in
+// the large run.
+
+import { LARGE } from "./large.ts"
 
 const FULL = process.env.HUDFOLD_PROVE === "full"
 
-/** The first size in `npm test`, the second under `npm run prove`. */
-export function sized(daily: number, full: number): number {
-  return FULL ? full : daily
+/** The first size in `npm test`, the second under `npm run prove`, the third in the large run: the first unless given. */
+export function sized(daily: number, full: number, large = daily): number {
+  if (FULL) return full
+  return LARGE ? large : daily
 }
 
 /** The named cases in `npm test`, all of them under `npm run prove`. Throws when a name matches no case. */

@@ -124,10 +124,14 @@ export async function converse(
 }
 
 /** Polls until `look` returns something; for what is written in the background, such as a log. Rejects after the deadline. */
-export async function eventually<T>(what: string, look: () => T | undefined, deadlineMs = 60_000): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  deadlineMs = 60_000,
+): Promise<T> {
   const until = Date.now() + deadlineMs
   for (;;) {
-    const seen = look()
+    const seen = await look()
     if (seen !== undefined) return seen
     if (Date.now() > until) throw new Error(`not within ${deadlineMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))

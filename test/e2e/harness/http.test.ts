@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { hudsOf } from "../../opencode/request.ts"
 import { foldsIn, recallCall, recalledIn } from "../../support/folds.ts"
+import { withoutRare } from "../../support/large.ts"
 import { sized } from "../../support/size.ts"
 import { PATIENCE_MS } from "../../support/world.ts"
 import { differencesOf, type Rules } from "./account.ts"
@@ -43,7 +44,15 @@ afterAll(async () => {
 const FOLDING = "much read, and a folded output asked back"
 const played = new Map<string, Recording[]>()
 
-describe.each(Object.entries(SCENARIOS))("%s", (name, scenario) => {
+/** Further variations of others. */
+const RARE = [
+  "reasoning before tools and before the answer",
+  "an answer that is no answer",
+  "a rate limit, 429, that passes",
+  "two sessions at once on one stream",
+]
+
+describe.each(withoutRare(Object.entries(SCENARIOS), RARE))("%s", (name, scenario) => {
   let recordings: Recording[]
   beforeAll(async () => {
     recordings = await Promise.all(stages.map((stage) => record(stage, scenario, BY_RIGHT)))

@@ -171,7 +171,7 @@ testLarge("a permission that nobody can give is refused", async () => {
   expect(with_.tools[0]?.status).toBe("error")
 })
 
-test("a request that the provider refuses ends the run with an error line and code 1", async () => {
+testLarge("a request that the provider refuses ends the run with an error line and code 1", async () => {
   const [, with_] = await same({
     main: [use(read("alpha.txt")), { status: 400, message: "this model is out of order" }],
     args: ["--title", "Fails", "Look at alpha"],
