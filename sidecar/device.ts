@@ -5,7 +5,8 @@ import { readdirSync } from "node:fs"
 import { availableParallelism, setPriority } from "node:os"
 import type { Llama, LlamaLogLevel } from "node-llama-cpp"
 import type { Capabilities, GpuChoice } from "../src/engine/wire/messages.ts"
-import { EngineError, messageOf } from "./errors.ts"
+import { errorMessage } from "../src/system/values.ts"
+import { EngineError } from "./errors.ts"
 import type { Speed } from "./pace.ts"
 
 export type NodeLlamaCpp = typeof import("node-llama-cpp")
@@ -17,7 +18,7 @@ export type Device = {
   names: string[]
 }
 
-export type EngineLogger = (level: LlamaLogLevel, message: string) => void
+type EngineLogger = (level: LlamaLogLevel, message: string) => void
 
 /**
  * Opens the requested GPU interface, or with `auto` the best available, which may be the CPU. Throws if an interface that
@@ -70,7 +71,7 @@ export async function openCpu(engine: NodeLlamaCpp, logger: EngineLogger): Promi
 export function noEngine(cause: unknown): EngineError {
   return new EngineError(
     "NO_ENGINE",
-    `the engine does not start (${messageOf(cause)}); run \`hudfold setup\` to install it again`,
+    `the engine does not start (${errorMessage(cause)}); run \`hudfold setup\` to install it again`,
     { cause },
   )
 }
@@ -125,7 +126,7 @@ export async function chooseDevice<T extends Opened>(
   if (asked === "off") return { opened: await open("off") }
   const first = await open(asked).catch((error: unknown) => {
     signal.throwIfAborted()
-    return `${asked === "auto" ? "the GPU" : asked} is not used: ${messageOf(error)}`
+    return `${asked === "auto" ? "the GPU" : asked} is not used: ${errorMessage(error)}`
   })
   if (typeof first === "string") return { opened: await open("off"), fallback: first }
   if (asked !== "auto" || first.gpu === "off" || requestSeconds(first.speed) < MAX_UNCOMPARED_SECONDS)

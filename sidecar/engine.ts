@@ -8,7 +8,7 @@ import { EngineError } from "./errors.ts"
 import { inspectModel, type OpenModel, openModel } from "./models.ts"
 import { Gate } from "./pace.ts"
 
-export type EngineEvents = {
+type EngineEvents = {
   log(level: Notice<"engine/log">["level"], message: string): void
   /** loaded share of the weights, 0 to 1; a hint that some runtimes never give */
   progress(fraction: number): void

@@ -17,8 +17,9 @@ import {
   type RequestName,
   type Result,
 } from "../src/engine/wire/messages.ts"
+import { errorMessage } from "../src/system/values.ts"
 import { Engine } from "./engine.ts"
-import { EngineError, messageOf } from "./errors.ts"
+import { EngineError } from "./errors.ts"
 import { claimStdout, LogBudget } from "./output.ts"
 
 const HEARTBEAT_MS = 2000
@@ -123,7 +124,7 @@ function inTurn<P, R>(
 
 function failure(error: unknown): ResponseError<{ code: string }> {
   const code = error instanceof EngineError ? error.code : "ENGINE_FAILED"
-  return new ResponseError(FAILED, messageOf(error), { code })
+  return new ResponseError(FAILED, errorMessage(error), { code })
 }
 
 function explain(error: z.core.$ZodError): string {

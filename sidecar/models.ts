@@ -4,8 +4,9 @@
 import { open, readFile, stat } from "node:fs/promises"
 import type { GgufFileInfo, LlamaModel } from "node-llama-cpp"
 import type { Load } from "../src/engine/wire/messages.ts"
+import { errorMessage } from "../src/system/values.ts"
 import { type Device, type NodeLlamaCpp, type Opened, threadsFor } from "./device.ts"
-import { EngineError, messageOf } from "./errors.ts"
+import { EngineError } from "./errors.ts"
 import type { Gate } from "./pace.ts"
 import { Writer } from "./writer.ts"
 
@@ -26,7 +27,7 @@ export async function inspectModel(path: string): Promise<number> {
   const info = await stat(path).catch((error: unknown) => {
     throw new EngineError(
       "MODEL_MISSING",
-      `no model at ${path} (${messageOf(error)}); choose one with \`hudfold model list\``,
+      `no model at ${path} (${errorMessage(error)}); choose one with \`hudfold model list\``,
       { cause: error },
     )
   })
@@ -91,7 +92,7 @@ const readText = (path: string) => readFile(path, "utf8").catch(() => "")
 
 async function readHead(path: string, bytes: number): Promise<Buffer> {
   const file = await open(path).catch((error: unknown) => {
-    throw invalidModel(path, `it cannot be read (${messageOf(error)})`, error)
+    throw invalidModel(path, `it cannot be read (${errorMessage(error)})`, error)
   })
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
@@ -109,7 +110,7 @@ export type OpenModel = Opened & {
   contextTokens: number
 }
 
-export type OpenOptions = {
+type OpenOptions = {
   engine: NodeLlamaCpp
   device: Device
   gate: Gate
@@ -156,7 +157,7 @@ async function checkModel(load: Load, { engine, device }: OpenOptions): Promise<
   const info: GgufFileInfo = await engine
     .readGgufFileInfo(load.modelPath, { sourceType: "filesystem", logWarnings: false })
     .catch((error: unknown) => {
-      throw invalidModel(load.modelPath, `its header cannot be read (${messageOf(error)})`, error)
+      throw invalidModel(load.modelPath, `its header cannot be read (${errorMessage(error)})`, error)
     })
   const insights = await engine.GgufInsights.from(info, device.llama)
   if (!insights.isSupportedByLlamaCpp || insights.hasEncoder)
@@ -204,14 +205,14 @@ async function loadWeights(
   } catch (error) {
     if (signal.aborted) throw error
     if (isMemoryError(error, errors)) throw outOfMemory(modelPath, error, errors)
-    throw invalidModel(modelPath, quoting(messageOf(error), errors), error)
+    throw invalidModel(modelPath, quoting(errorMessage(error), errors), error)
   }
 }
 
 function outOfMemory(path: string, cause: unknown, errors: readonly string[]): EngineError {
   return new EngineError(
     "OUT_OF_MEMORY",
-    `not enough memory for ${path}: ${quoting(messageOf(cause), errors)}; close programs or choose a smaller model`,
+    `not enough memory for ${path}: ${quoting(errorMessage(cause), errors)}; close programs or choose a smaller model`,
     { cause },
   )
 }

@@ -4,7 +4,7 @@ import { Writable } from "node:stream"
 import { format } from "node:util"
 import type { Notice } from "../src/engine/wire/messages.ts"
 
-export type Level = Notice<"engine/log">["level"]
+type Level = Notice<"engine/log">["level"]
 
 const WINDOW_MS = 10_000
 const MAX_LINES = 30

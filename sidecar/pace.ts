@@ -2,6 +2,8 @@
 // chunk is about half a second of work, so that a cancellation takes less than a second. Smaller chunks are slow: on one
 // thread SmolLM2-135M evaluated 151 tokens/s in chunks of 16, 169 in 64, 198 in 96, 202 in 128.
 
+import { orAborted } from "../src/system/process.ts"
+
 /** Measured tokens per second. */
 export type Speed = { prefill: number; decode: number }
 
@@ -51,17 +53,6 @@ export class Gate {
   /** Resolves when the gate is open. Rejects with the signal's reason on abort. */
   async pass(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    while (this.open) await abortable(this.opened, signal)
+    while (this.open) await orAborted(this.opened, signal)
   }
-}
-
-function abortable(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener("abort", onAbort, { once: true })
-    void promise.then(() => {
-      signal.removeEventListener("abort", onAbort)
-      resolve()
-    })
-  })
 }

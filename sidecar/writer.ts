@@ -5,6 +5,7 @@
 import type { LlamaContext, LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
 import { readAnswer } from "../src/engine/wire/answer.ts"
 import type { WriteReply, WriteRequest } from "../src/engine/wire/messages.ts"
+import { parseJson } from "../src/system/values.ts"
 import type { NodeLlamaCpp } from "./device.ts"
 import { EngineError } from "./errors.ts"
 import { grammarFor } from "./grammar.ts"
@@ -192,11 +193,5 @@ export class Writer {
 }
 
 function isWhole(text: string): boolean {
-  if (!text.endsWith("}")) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return text.endsWith("}") && parseJson(text) !== undefined
 }
