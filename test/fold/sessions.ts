@@ -70,6 +70,15 @@ export const sessions: fc.Arbitrary<Plan> = fc.record({
   isCached: fc.boolean(),
 })
 
+/** A session in which folds surely pay: one large output, then many small ones. */
+export const PAYING: Plan = {
+  ...{ slot: "tail", compactsAt: undefined, isCached: true },
+  pricing: PROVIDERS.find(({ read }) => read === 0.5) as Pricing,
+  steps: ["run", ...Array(10).fill(["read", "edit", "page"]).flat()].map((does: string, i) => {
+    return { kind: "call", uses: [{ does, which: i % 4 }] }
+  }),
+}
+
 /** One request: the array as OpenCode hands it over, the same as it goes out, and what was decided. */
 export type Sent = {
   given: HostMessage[]
