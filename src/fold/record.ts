@@ -88,23 +88,17 @@ export function stepLines(step: number, message: Message, events: readonly ToolE
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
-    const { source, inputNames, outputNames } = foldSource(part, event)
+    const { source, names } = foldSource(part, event)
     const outcome = outcomeOf(source, event)
     const isShort = event?.shows === "change" && event.inputTokens <= MAX_SHORT_EDIT_TOKENS
     return [
       {
         said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
-        names: sumOf(inputNames, outputNames),
+        names,
         ...(isShort ? { below: editLines(source) } : {}),
       },
     ]
   })
-}
-
-function sumOf(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): Map<string, number> {
-  const sum = new Map(one)
-  for (const [name, count] of other) sum.set(name, (sum.get(name) ?? 0) + count)
-  return sum
 }
 
 /** The piece as text, with the names that were chosen for it. */

@@ -12,8 +12,8 @@ import { type Folds, leadingOf, stepFold } from "./fold.ts"
 
 type Names = ReadonlyMap<string, number>
 
-/** `inputNames` and `outputNames`: how often each name occurs in the arguments and in the output. */
-export type FoldSource = { readonly source: DigestSource; readonly inputNames: Names; readonly outputNames: Names }
+/** `names` and `outputNames`: how often each name occurs in the arguments and the output together, and in the output. */
+export type FoldSource = { readonly source: DigestSource; readonly names: Names; readonly outputNames: Names }
 
 const known = new WeakMap<ToolEvent, FoldSource>()
 
@@ -22,13 +22,17 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   const found = event && known.get(event)
   if (found) return found
   const source = withoutSecrets(sourceOf(part))
-  const made = {
-    source,
-    inputNames: namesIn(stringsIn(source.input).join("\n")),
-    outputNames: namesIn(source.output),
-  }
+  const outputNames = namesIn(source.output)
+  const made = { source, names: sumOf(namesIn(stringsIn(source.input).join("\n")), outputNames), outputNames }
   if (event) known.set(event, made)
   return made
+}
+
+function sumOf(one: Names, other: Names): Names {
+  if (one.size === 0) return other
+  const sum = new Map(one)
+  for (const [name, count] of other) sum.set(name, (sum.get(name) ?? 0) + count)
+  return sum
 }
 
 /** Call when the step is folded, or too old to be looked at again before: its outputs' sources are given up. */

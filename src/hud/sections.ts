@@ -167,8 +167,9 @@ function filesSection(facts: Facts, signals: Signals, maxFiles: number): Section
     // the root folder has no name to show
     if (basename(file.path) === "") continue
     ranked.push({ file, rank: heatRank(file) })
-    for (const end of new Set(SHOWN_PARTS.map((parts) => endOf(file.path, parts))))
-      ends.set(end, (ends.get(end) ?? 0) + 1)
+    const [name, inFolder] = SHOWN_PARTS.map((parts) => endOf(file.path, parts)) as [string, string]
+    ends.set(name, (ends.get(name) ?? 0) + 1)
+    if (inFolder !== name) ends.set(inFolder, (ends.get(inFolder) ?? 0) + 1)
   }
   // of equals the one used last comes first
   const likely = ranked.reverse().sort((a, b) => b.rank - a.rank)
@@ -186,7 +187,12 @@ function filesSection(facts: Facts, signals: Signals, maxFiles: number): Section
 const SHOWN_PARTS = [1, 2]
 
 function endOf(path: string, parts = Number.POSITIVE_INFINITY): string {
-  return path.split("/").slice(-parts).join("/")
+  let at = path.length
+  for (let left = parts; left > 0; left--) {
+    at = at > 0 ? path.lastIndexOf("/", at - 1) : -1
+    if (at < 0) return path
+  }
+  return path.slice(at + 1)
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
