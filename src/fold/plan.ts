@@ -38,6 +38,8 @@ export type Situation = {
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   stopped: boolean
+  /** whether the texts of these folds can be written without delaying the request */
+  isReady(decisions: readonly Decision[]): boolean
 }
 
 /** What is folded, why, and for how many steps it has been settled. */
@@ -54,6 +56,8 @@ export type CutPlan = {
   because: string
   /** even so the request stays too large: the oldest records must be condensed by this many tokens */
   excessTokens?: number
+  /** what is not folded yet because its texts would delay the request */
+  awaited?: readonly Decision[]
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
@@ -88,7 +92,12 @@ const MIN_SHRINKING = 0.2
 const MAX_DECISIONS = 400
 
 export function planFolds(situation: Situation): CutPlan {
-  return nearMaximum(situation) ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
+  const needed = nearMaximum(situation) ?? asked(situation)
+  if (needed) return needed
+  const plan = grown(situation) ?? worthwhile(situation)
+  // a request of which nothing is cached would cost its full price once more
+  if (situation.cached.messages === 0 || situation.isReady(plan.decisions)) return plan
+  return { ...NOTHING, awaited: plan.decisions }
 }
 
 function asked(situation: Situation): CutPlan | undefined {

@@ -12,9 +12,10 @@ import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
-import { firstChanged, planFolds } from "./plan.ts"
+import { type Decision, firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
+import { countUnknown } from "./sources.ts"
 
 export type FoldCircumstances = {
   nowMs: number
@@ -29,6 +30,8 @@ export type FoldCircumstances = {
   foldNow?: "all" | readonly string[]
   /** the steps that the user wants whole, by message id: until which call */
   whole?: Readonly<Record<string, number>>
+  /** the session was long when it was met: folds wait until their sources are found, between requests */
+  metLate?: boolean
 }
 
 export type FoldOptions = {
@@ -53,6 +56,8 @@ export type FoldPlan = {
   folds: Folds
   /** estimated tokens of the messages as they are sent */
   sentTokens: number
+  /** indexes of the entries whose sources the next folds wait for, oldest first */
+  awaited: readonly number[]
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
   /** The state after the request is sent with a HUD of this size. */
@@ -100,6 +105,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
     stopped: around.foldingPaused === true || account.stopped !== undefined,
+    isReady: (decisions) => !around.metLate || hasSources(decisions),
   })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
@@ -116,6 +122,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
     folds: added.folds,
+    awaited: [...new Set((plan.awaited ?? []).map(({ step }) => step.index))],
     sentTokens: sent,
     changed,
     next(hudTokens) {
@@ -130,6 +137,16 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
+}
+
+/** Sources that a request finds itself at most; finding one takes up to a millisecond. */
+export const MAX_UNKNOWN_SOURCES = 20
+
+function hasSources(decisions: readonly Decision[]): boolean {
+  const events = decisions.flatMap((decision) =>
+    decision.kind === "step" ? decision.step.entry.events : decision.event,
+  )
+  return countUnknown(events) <= MAX_UNKNOWN_SOURCES
 }
 
 /** The output or its step was recalled not long ago or is kept by the user, and is not folded. */

@@ -35,6 +35,11 @@ function sumOf(one: Names, other: Names): Names {
   return sum
 }
 
+/** How many of these outputs have no source yet. */
+export function countUnknown(events: readonly ToolEvent[]): number {
+  return events.filter((event) => event.outputHash !== undefined && !known.has(event)).length
+}
+
 /** Call when the step is folded, or too old to be looked at again before: its outputs' sources are given up. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) known.delete(event)
@@ -43,17 +48,23 @@ export function forgetSources(events: readonly ToolEvent[]): void {
 /** The newest entries whose sources are computed ahead. Where folding pays, fewer than these are not folded yet. */
 export const MAX_AHEAD = 200
 
-/** Computes the sources of what may be folded next, and yields after each output. `messages` are those of the entries. */
+/**
+ * Computes the sources of what may be folded next, and yields after each output. `messages` are those of the entries;
+ * `awaited` are the indexes of entries that come first, since folds wait for them.
+ */
 export function* sourcesAhead(
   entries: readonly Entry[],
   messages: readonly Message[],
   folds: Folds,
   env: Env,
+  awaited: readonly number[] = [],
 ): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
   // where little is folded, only the sources of the newest entries are kept
-  for (const { events } of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetSources(events)
-  for (let at = first; at < entries.length; at++) {
+  if (awaited.length === 0)
+    for (const { events } of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetSources(events)
+  const newest = Array.from({ length: entries.length - first }, (_, at) => first + at)
+  for (const at of [...awaited, ...newest]) {
     const { id, events, fingerprint: print } = entries[at] as Entry
     const message = messages[at]
     // another plugin may have changed the message since it was read

@@ -20,6 +20,8 @@ export type Session = SessionState & {
   recalled: Set<string>
   /** calls of the messages hook */
   requests: number
+  /** it was long at its first request, and not all of its folds are made yet */
+  metLate: boolean
   /** OpenCode is about to compact: the next array is the transcript to be summarised */
   compacting: boolean
   /** the account of the current turn */
@@ -57,6 +59,7 @@ export function createSessions(env: Env) {
     restoring: false,
     recalled: new Set(),
     requests: 0,
+    metLate: false,
     compacting: false,
     turn: newTurnAccount(),
     shown: NOTHING_FOLDED,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { foldSource, forgetSources, sourcesAhead } from "../../src/fold/sources.ts"
+import { countUnknown, foldSource, forgetSources, sourcesAhead } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
@@ -65,6 +65,17 @@ test("only sources of the newest entries are kept", () => {
   const later = Array.from({ length: 200 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
   for (const _ of sourcesAhead([...ledger.entries, ...later], [], new Map(), env));
   expect(foldSource(part, events[0])).not.toBe(kept)
+})
+
+test("those that folds wait for come first", () => {
+  const { env, ledger, messages, events } = session()
+  const later = Array.from({ length: 250 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
+  expect(countUnknown(events)).toBe(3)
+  const work = sourcesAhead([...ledger.entries, ...later], messages, new Map(), env, [2, 1])
+  work.next()
+  expect(events.map((event) => countUnknown([event]))).toEqual([1, 1, 0])
+  for (const _ of work);
+  expect(countUnknown(events)).toBe(0)
 })
 
 test("what was folded is forgotten", () => {

@@ -96,6 +96,29 @@ test(
 )
 
 test(
+  "met late, it has its first folds at once, and the others once their texts can be written without delay",
+  async () => {
+    const directory = await openDirectory({ digest: { backend: "extract" }, store: { enabled: false } })
+    try {
+      const gone = async () => {
+        const messages = arrayOf(0)
+        await directory.transform({}, { messages })
+        return stepsGone(arrayOf(0), messages).size
+      }
+      const first = await gone()
+      expect(first).toBeGreaterThan(50)
+      expect(await gone()).toBe(first)
+      let last = first
+      for (let left = 100; left > 0 && last === first; left--) last = await gone()
+      expect(last).toBeGreaterThan(first)
+    } finally {
+      await directory.dispose()
+    }
+  },
+  PATIENCE_MS,
+)
+
+test(
   "resumed by another process, it goes out with the same folds, byte for byte",
   async () => {
     const [first, second] = [await open(), await open()]

@@ -3,6 +3,7 @@
 
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
+import { MAX_UNKNOWN_SOURCES } from "../../fold/prepare.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { sourcesAhead } from "../../fold/sources.ts"
 import { NO_HUD, type Slot } from "../../hud/slots.ts"
@@ -27,6 +28,9 @@ import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1
+
+/** A session with more messages at its first request was met late. */
+const MAX_EARLY_MESSAGES = 100
 
 /** A request to prepare. OpenCode 1 passes the messages only; the other fields are what OpenCode 2 says beside them. */
 export type MessagesRequest = {
@@ -59,6 +63,7 @@ export function onMessages(
     return shortenTranscript(context, session, messages)
   }
   const request = ++session.requests
+  if (request === 1) session.metLate = messages.length > MAX_EARLY_MESSAGES
   // a session that begins with messages is a fork: there may be something to restore although it is new
   if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
@@ -96,6 +101,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     ...context.models.circumstances(model, nowMs),
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
+    metLate: session.metLate,
     ...(switches.whole ? { whole: switches.whole } : {}),
     ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
   }
@@ -148,11 +154,14 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: around.pricing,
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
-    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined)
-      context.background.start(
-        session.id,
-        sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env),
-      )
+    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined) {
+      const { awaited, change } = prepared
+      const work = sourcesAhead(reading.entries, conversation, change.folds, context.env, awaited)
+      // folds that wait must come even if no time is left between requests
+      for (let left = awaited.length > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
+      context.background.start(session.id, work)
+      if (awaited.length === 0 && folded.length === 0) session.metLate = false
+    }
     session.mentioned = focusOf(conversation).fileNames
     context.publisher.publish(session)
     const now = session.hud.anchors
