@@ -23,7 +23,7 @@ const int = (least: number, most: number) => z.int().check(z.minimum(least), z.m
 const number = (least: number, most: number) => z.number().check(z.minimum(least), z.maximum(most))
 
 const hud = z.strictObject({
-  enabled: on("Send the HUD. If off, the plugin only observes."),
+  enabled: on("Send the HUD, and its facts to OpenCode's compactor. Folding has an option of its own."),
   budgetTokens: withDefault(int(60, 2000), 250, "Maximum size of the HUD, in estimated tokens. Most are far smaller."),
   slot: withDefault(
     z.enum(["auto", ...SLOTS]),
@@ -132,7 +132,7 @@ export const optionsSchema = z.strictObject({
   disabledAgents: withDefault(
     z.array(z.string()),
     [],
-    "Agents whose requests stay unchanged (no HUD, no folds), by name, such as `plan`.",
+    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. The paragraph in the system prompt and `hud_recall` stay.",
   ),
   hud: group(hud, "The status message."),
   fold: group(fold, "Old tool outputs and settled steps, folded into lines and records."),
