@@ -96,7 +96,8 @@ function rows({ properties = {} }: Property, prefix: string): string {
 function typeOf({ enum: values, type, items, minimum, maximum }: Property): string {
   if (values) return values.map((value) => `\`${value}\``).join(", ")
   if (type === "array") return items?.enum ? `list of ${typeOf(items)}` : `list of ${items?.type ?? "values"}s`
-  return type === "integer" ? `whole number, ${minimum} to ${maximum}` : (type ?? "")
+  const kind = type === "integer" ? "whole number" : (type ?? "")
+  return minimum === undefined || maximum === undefined ? kind : `${kind}, ${minimum} to ${maximum}`
 }
 
 /** docs/licenses.md: the licences of the code in the package, and of the engine and the models that setup installs. */

@@ -23,7 +23,7 @@ const int = (least: number, most: number) => z.int().check(z.minimum(least), z.m
 const number = (least: number, most: number) => z.number().check(z.minimum(least), z.maximum(most))
 
 const hud = z.strictObject({
-  enabled: on("Send the HUD. If off, the plugin only observes."),
+  enabled: on("Send the HUD, and its facts to OpenCode's compactor. Folding has an option of its own."),
   budgetTokens: withDefault(int(60, 2000), 250, "Maximum size of the HUD, in estimated tokens. Most are far smaller."),
   slot: withDefault(
     z.enum(["auto", ...SLOTS]),
@@ -44,7 +44,9 @@ const price = z.strictObject({
 })
 
 const fold = z.strictObject({
-  enabled: on("Send settled steps as a record and old tool outputs as digests when that pays, and offer `hud_recall`."),
+  enabled: on(
+    "Send settled steps as a record and old tool outputs as one line each when that pays, and offer `hud_recall`.",
+  ),
   maxContextTokens: optional(
     int(8000, 100_000_000),
     "The size in tokens that no request should exceed; older steps are folded harder to stay below it.",
@@ -109,7 +111,7 @@ const digest = z.strictObject({
     "auto",
     "Where the model runs: on the best GPU that works, on the CPU, or on a GPU by name.",
   ),
-  threads: withDefault(int(0, 64), 0, "CPU threads; 0: fewer than there are free cores."),
+  threads: withDefault(int(0, 64), 0, "CPU threads; 0: half the cores, at least 1 and at most 6."),
   memoryMB: withDefault(
     int(0, 1_000_000),
     0,
@@ -130,17 +132,17 @@ export const optionsSchema = z.strictObject({
   disabledAgents: withDefault(
     z.array(z.string()),
     [],
-    "Agents whose requests stay unchanged (no HUD, no folds), by name, such as `plan`.",
+    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. The paragraph in the system prompt and `hud_recall` stay.",
   ),
   hud: group(hud, "The status message."),
-  fold: group(fold, "Old tool outputs and settled steps, folded into digests and records."),
+  fold: group(fold, "Old tool outputs and settled steps, folded into lines and records."),
   warn: group(warn, "Warnings on the screen."),
   store: group(store, "The plugin's own state."),
   digest: group(digest, "Who writes the digests of tool outputs, and how."),
   deadlineMs: withDefault(
     int(5, 5000),
     50,
-    "How long a hook may delay a request, in milliseconds. After that the request goes out without the HUD.",
+    "How long a hook may take, in milliseconds, before OpenCode's log says so. Work that took longer is still used. A hook that only waits is given up then, except that a request waits up to a second for the store.",
   ),
 })
 

@@ -73,7 +73,7 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
     hashing.end()
   }
   const level = worst(checks)
-  if (json) print(JSON.stringify({ opencodeHud: manifest.version, checks, level }, null, 2))
+  if (json) print(JSON.stringify({ hudfold: manifest.version, checks, level }, null, 2))
   else print(`\n${summary(checks)}`)
   if (bundle !== undefined) {
     await writeBundle(bundle, await bundleOf(checks, findings, examination))

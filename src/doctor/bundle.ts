@@ -45,7 +45,7 @@ export async function bundleOf(
       holds: BUNDLE_CONTENTS,
       leftOut: BUNDLE_OMITS,
     },
-    versions: { opencodeHud: version, opencode, bun: process.versions.bun, node: process.versions.node },
+    versions: { hudfold: version, opencode, bun: process.versions.bun, node: process.versions.node },
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),
     checks,

@@ -86,7 +86,7 @@ describe("a healthy machine", () => {
     using patient = await sound()
     const { stdout } = await patient.doctor("--json")
     const { checks, ...rest } = JSON.parse(stdout)
-    expect(rest).toEqual({ opencodeHud: manifest.version, level: "ok" })
+    expect(rest).toEqual({ hudfold: manifest.version, level: "ok" })
     expect(checks).toHaveLength(14)
     for (const check of checks) expect(check).toEqual({ name: check.name, level: "ok", found: expect.any(String) })
   })

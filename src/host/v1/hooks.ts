@@ -101,7 +101,7 @@ type Named = Required<
 type Bodies = { [Name in keyof Named]: (...args: Parameters<Named[Name]>) => ReturnType<Body> }
 
 /**
- * Hooks that may wait longer than the others. The messages hook waits only for the store, once, when a session is resumed.
+ * Hooks that may wait longer than the others. The messages hook waits only for the store, once a session.
  * Compacting takes the model many seconds, so loading the stored session may take one. OpenCode awaits dispose at the end
  * of `run`, where a store that does not close must not block the user's shell.
  */

@@ -1,7 +1,7 @@
 // `setup` of OpenCode 2, once for each location: hooks, the recall tool, and the events. OpenCode 1 calls it too, beside
 // `server`, with an argument that has no session hooks; then nothing happens.
 
-import { appendFile, mkdir, stat } from "node:fs/promises"
+import { appendFile, mkdir, rename, stat } from "node:fs/promises"
 import { join } from "node:path"
 import * as z from "zod/mini"
 import { RESERVED_TOKENS } from "../../fold/limits.ts"
@@ -134,8 +134,8 @@ function recallToolV2(context: HookContextV2, report: Report): object {
 const MAX_LOG_BYTES = 1_000_000
 const LOG_NAME = "opencode2.log"
 
-/** OpenCode 2 gives plugins no log, so the lines go to a file in the data folder. */
-function logClient(): LogClient {
+/** OpenCode 2 gives plugins no log, so the lines go to a file in the data folder. A full one is kept beside the next. */
+export function logClient(): LogClient {
   return {
     app: {
       async log({ body }) {
@@ -146,8 +146,8 @@ function logClient(): LogClient {
           ({ size }) => size,
           () => 0,
         )
-        if (size < MAX_LOG_BYTES)
-          await appendFile(path, `${new Date().toISOString()} ${body.level} ${body.message}\n`, { mode: 0o600 })
+        if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
+        await appendFile(path, `${new Date().toISOString()} ${body.level} ${body.message}\n`, { mode: 0o600 })
       },
     },
   }

@@ -1,9 +1,10 @@
 // The module as OpenCode 2 loads it: the loader's rules, the partial context of OpenCode 1, and the whole life of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { logClient } from "../../../src/host/v2/setup.ts"
 import * as module from "../../../src/plugin.ts"
 import { readStatus, statusFolder } from "../../../src/status/files.ts"
 import { openStore } from "../../../src/store/open.ts"
@@ -252,4 +253,15 @@ test.each(["", "/"])("a location in the folder %p leaves paths in outputs whole"
   host.answer([toolV2("call_1", "shell", { command: "ls ../other" }, said)])
   expect(textsOf((await host.request()).messages).at(-1)).toContain("ls: /home/dev/other: No such file")
   await cleanup()
+})
+
+test("a full log is kept beside the next one", async () => {
+  const path = join(folder, "opencode2.log")
+  writeFileSync(path, "x".repeat(1_000_000))
+  const log = (message: string) =>
+    logClient().app?.log({ body: { service: "opencode-hudfold", level: "warn", message } })
+  await log("first")
+  await log("second")
+  expect(statSync(`${path}.old`).size).toBe(1_000_000)
+  expect(readFileSync(path, "utf8")).toMatch(/^\S+ warn first\n\S+ warn second\n$/)
 })
