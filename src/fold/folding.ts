@@ -30,6 +30,8 @@ export type Folding = {
   readonly pinned: ReadonlyMap<string, number>
   /** steps that the user wants whole, by message id, and until which call */
   readonly whole: Readonly<Record<string, number>>
+  /** what is not folded yet because its sources are not known */
+  readonly awaited: readonly Decision[]
   /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
@@ -42,6 +44,7 @@ export function newFolding(): Folding {
     missed: new Map(),
     pinned: new Map(),
     whole: {},
+    awaited: [],
     account: newAccount(),
   }
 }

@@ -15,7 +15,7 @@ import { type ModelMisses, patienceOf } from "./misses.ts"
 import { type Decision, firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
-import { countUnknown } from "./sources.ts"
+import { hasSource } from "./sources.ts"
 
 export type FoldCircumstances = {
   nowMs: number
@@ -56,8 +56,6 @@ export type FoldPlan = {
   folds: Folds
   /** estimated tokens of the messages as they are sent */
   sentTokens: number
-  /** indexes of the entries whose sources the next folds wait for, oldest first */
-  awaited: readonly number[]
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
   /** The state after the request is sent with a HUD of this size. */
@@ -87,6 +85,10 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     maxContextTokens ?? Number.POSITIVE_INFINITY,
   )
   const focus = focusOf(messages)
+  const hasSources = (decisions: readonly Decision[]) =>
+    !around.metLate || countUnknown(decisions) <= MAX_UNKNOWN_SOURCES
+  // while folds wait, no others are looked for: in a long session that takes long
+  const before = request.reading.rebuilt || hasSources(folding.awaited) ? [] : folding.awaited
   const plan = planFolds({
     entries,
     facts,
@@ -104,8 +106,8 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
-    stopped: around.foldingPaused === true || account.stopped !== undefined,
-    isReady: (decisions) => !around.metLate || hasSources(decisions),
+    stopped: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
+    isReady: hasSources,
   })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
@@ -114,6 +116,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   // the oldest records stand before everything else that is folded
   const changed =
     shortened.length > 0 ? 0 : folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+  const awaited = plan.awaited ?? (folded.length > 0 ? [] : before)
   const applied = appliedFolds(entries, added.folds)
   const sent = unfolded - applied.savedTokens
   return {
@@ -122,7 +125,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
     folds: added.folds,
-    awaited: [...new Set((plan.awaited ?? []).map(({ step }) => step.index))],
     sentTokens: sent,
     changed,
     next(hudTokens) {
@@ -134,7 +136,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
         folded: applied.outputs + applied.steps,
       }
       const cutTokens = folded.length > 0 ? sent : Math.min(added.cutTokens, sent)
-      return { ...added, cutTokens, account: { ...account, expected } }
+      return { ...added, awaited, cutTokens, account: { ...account, expected } }
     },
   }
 }
@@ -142,11 +144,11 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
 /** Sources that a request finds itself at most; finding one takes up to a millisecond. */
 export const MAX_UNKNOWN_SOURCES = 20
 
-function hasSources(decisions: readonly Decision[]): boolean {
+function countUnknown(decisions: readonly Decision[]): number {
   const events = decisions.flatMap((decision) =>
     decision.kind === "step" ? decision.step.entry.events : decision.event,
   )
-  return countUnknown(events) <= MAX_UNKNOWN_SOURCES
+  return events.filter((event) => !hasSource(event)).length
 }
 
 /** The output or its step was recalled not long ago or is kept by the user, and is not folded. */

@@ -35,9 +35,9 @@ function sumOf(one: Names, other: Names): Names {
   return sum
 }
 
-/** How many of these outputs have no source yet. */
-export function countUnknown(events: readonly ToolEvent[]): number {
-  return events.filter((event) => event.outputHash !== undefined && !known.has(event)).length
+/** Whether nothing has to be found for the output any more. */
+export function hasSource(event: ToolEvent): boolean {
+  return event.outputHash === undefined || known.has(event)
 }
 
 /** Call when the step is folded, or too old to be looked at again before: its outputs' sources are given up. */
@@ -70,7 +70,7 @@ export function* sourcesAhead(
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
     for (const event of events) {
-      if (event.outputHash === undefined || known.has(event)) continue
+      if (event.outputHash === undefined || hasSource(event)) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
       env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).source)

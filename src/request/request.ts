@@ -76,8 +76,6 @@ export type Prepared = AppliedFolds & {
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
-  /** indexes of the entries whose sources the next folds wait for */
-  awaited: readonly number[]
   reading: Reading
   /** the session's state once the request is sent */
   next: Pick<SessionState, "hud" | "folding" | "sent">
@@ -171,7 +169,6 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     folded: plan?.folded ?? [],
     dropped: [...changed.dropped, ...unfolded],
     digested: plan?.digested ?? [],
-    awaited: plan?.awaited ?? [],
     ...applied,
     reading,
     next: {

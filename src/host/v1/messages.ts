@@ -155,12 +155,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
     })
     if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined) {
-      const { awaited, change } = prepared
-      const work = sourcesAhead(reading.entries, conversation, change.folds, context.env, awaited)
+      const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
+      const work = sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env, [...awaited])
       // folds that wait must come even if no time is left between requests
-      for (let left = awaited.length > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
+      for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
       context.background.start(session.id, work)
-      if (awaited.length === 0 && folded.length === 0) session.metLate = false
+      if (awaited.size === 0 && folded.length === 0) session.metLate = false
     }
     session.mentioned = focusOf(conversation).fileNames
     context.publisher.publish(session)
