@@ -290,12 +290,13 @@ function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { k
 
 /** A database with tables that were not created by hudfold is somebody else's data, whatever its name. */
 function refuseForeign(database: SqliteDatabase, path: string): void {
+  // read before the mark: another process may be creating both at this moment
+  const tables = database.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   const version = readPragma(database, "user_version")
   if (readPragma(database, "application_id") === applicationID) {
     if (version > schemaVersion) throw newerStore(path, version)
     return
   }
-  const tables = database.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   if (version > 0 || (tables?.n ?? 0) > 0) {
     throw new StoreError("STORE_FOREIGN", `${path} is a database of another program; choose another HUDFOLD_DATA`)
   }
