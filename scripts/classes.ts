@@ -99,6 +99,7 @@ export const CLASSES: readonly Class[] = [
       "test/host/long-session.test.ts",
       "test/host/large-outputs.test.ts",
       "test/host/soak.test.ts",
+      "test/store/created-twice.test.ts",
       "test/e2e/shared-store.test.ts",
       "test/e2e/two-processes.test.ts",
     ],
