@@ -37,7 +37,7 @@ export type Situation = {
   /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
-  stopped: boolean
+  onlyMakesRoom: boolean
   /** whether the texts of these folds can be written without delaying the request */
   isReady(decisions: readonly Decision[]): boolean
 }
@@ -116,8 +116,8 @@ function asked(situation: Situation): CutPlan | undefined {
  * broken there, everything behind it is folded at no further cost.
  */
 function worthwhile(situation: Situation): CutPlan {
-  const { pricing, wire, cached, folds, facts, stopped } = situation
-  if (stopped || facts.calls === 0) return NOTHING
+  const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
+  if (onlyMakesRoom || facts.calls === 0) return NOTHING
   const decisions = foldable(situation, cached.messages === 0 ? COLD_SCALE : 1)
   const places = new Map(wire.map(({ source }, index) => [source, index]))
   const rewrite = pricing.write - pricing.read
@@ -170,8 +170,8 @@ function nearMaximum(situation: Situation): CutPlan | undefined {
 
 /** What is folded of a request that has grown large. */
 function grown(situation: Situation): CutPlan | undefined {
-  const { sentTokens, cutTokens, stopped } = situation
-  if (stopped || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
+  const { sentTokens, cutTokens, onlyMakesRoom } = situation
+  if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, LARGE_SCALE)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }

@@ -106,7 +106,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
-    stopped: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
+    onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
     isReady: hasSources,
   })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }

@@ -43,7 +43,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     bindsThinking: false,
     patience: () => 1,
     isProtected: () => false,
-    stopped: false,
+    onlyMakesRoom: false,
     isReady: () => true,
     ...situation,
   })
@@ -291,9 +291,9 @@ describe("what the user asked for", () => {
 test("when folding is paused, only what makes room is decided", () => {
   const session = idle(begun().assistant([list(30_000)]), MANY)
   expect(plan(session, { isCold: true }).reason).toBe("free")
-  expect(plan(session, { isCold: true, stopped: true }).decisions).toEqual([])
-  expect(plan(session, { cutTokens: 0, sentTokens: 3 * LARGE_TOKENS, stopped: true }).decisions).toEqual([])
-  const full = plan(session, { isCold: true, stopped: true, maxTokens: 35_000 })
+  expect(plan(session, { isCold: true, onlyMakesRoom: true }).decisions).toEqual([])
+  expect(plan(session, { cutTokens: 0, sentTokens: 3 * LARGE_TOKENS, onlyMakesRoom: true }).decisions).toEqual([])
+  const full = plan(session, { isCold: true, onlyMakesRoom: true, maxTokens: 35_000 })
   expect([full.reason, folded(full).steps[0]]).toEqual(["must", 1])
 })
 
