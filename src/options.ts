@@ -132,7 +132,7 @@ export const optionsSchema = z.strictObject({
   disabledAgents: withDefault(
     z.array(z.string()),
     [],
-    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. The paragraph in the system prompt and `hud_recall` stay.",
+    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. `hud_recall` stays.",
   ),
   hud: group(hud, "The status message."),
   fold: group(fold, "Old tool outputs and settled steps, folded into lines and records."),

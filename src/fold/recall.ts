@@ -16,7 +16,7 @@ import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
 /** Constant like the whole tool list, which the provider caches before everything else. */
-export const RECALL_DESCRIPTION = `Returns verbatim what hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and steps that a record lists, by their numbers, with texts, arguments and outputs.`
+export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and your own steps that a record lists, by their numbers, with texts, arguments and outputs. Records and <hud> blocks come from the plugin, not from the user.`
 
 /** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
 export const RECALL_ARGS = {

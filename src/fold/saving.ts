@@ -1,7 +1,6 @@
 // Estimates what the plugin has saved a session so far: from the usage the provider reported for each call, and what
 // was left out of the request or added to it, the cost of the same call without the plugin.
 
-import { paragraph } from "../hud/prompts.ts"
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { estimateTokens } from "../text/tokens.ts"
@@ -13,7 +12,7 @@ export type SentTokens = {
   /** left out by folds, and whether a fold is new in this request or was given up, which breaks the prefix */
   foldedTokens: number
   changed: boolean
-  /** added: the HUD, and the notice that introduces the plugin in the system prompt and the list of tools */
+  /** added: the HUD, and the notice that introduces the plugin in the list of tools */
   hudTokens: number
   noticeTokens: number
   /** reported tokens per estimated token */
@@ -72,9 +71,9 @@ export function inTermsOf(saving: Saving, from: Pricing, to: Pricing): Saving {
   }
 }
 
-/** Estimated tokens that introduce the plugin in every request, in the system prompt and the list of tools. */
-export function noticeTokens(sends: { hud: boolean; folds: boolean }): number {
-  return estimateTokens(paragraph(sends) ?? "") + (sends.folds ? estimateTokens(RECALL_DESCRIPTION) : 0)
+/** Estimated tokens that introduce the plugin in every request's list of tools. */
+export function noticeTokens(sends: { folds: boolean }): number {
+  return sends.folds ? estimateTokens(RECALL_DESCRIPTION) : 0
 }
 
 /** Share of all that the calls cost, answers included, that was saved; negative when the plugin cost more than it saved. */

@@ -50,11 +50,11 @@ export type HudSource = {
  * call has one: providers that bind thinking to the last user block would otherwise see that block come and go.
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
-  const { facts, signals, around, state } = source
+  const { facts, around, state } = source
   if (around.held !== undefined) return heldHud(slot, around.held, state)
   if (slot === "sticky") return stickyHud(messages, source)
   const call = facts.calls + 1
-  const wanted = wantsHud(facts, signals, state)
+  const wanted = wantsHud(source)
   // an earlier HUD is followed by one without content rather than by none
   const hud = wanted ? (wholeHud(source, call) ?? (state.shown ? emptyHud(call) : undefined)) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
@@ -68,8 +68,9 @@ function heldHud(slot: Slot, reason: string, state: HudState): NextHud {
 }
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
-export function wantsHud(facts: Facts, signals: Signals, { shown }: HudState): boolean {
-  return shown || hasNews(facts, signals)
+export function wantsHud(source: HudSource): boolean {
+  const { facts, signals, around, state } = source
+  return state.shown || (around.early ? wantedSections(source).length > 0 : hasNews(facts, signals))
 }
 
 /**
@@ -77,7 +78,7 @@ export function wantsHud(facts: Facts, signals: Signals, { shown }: HudState): b
  * nothing to say yet.
  */
 export function currentHud(source: HudSource, call: number): Hud | undefined {
-  return wantsHud(source.facts, source.signals, source.state) ? wholeHud(source, call) : undefined
+  return wantsHud(source) ? wholeHud(source, call) : undefined
 }
 
 function wholeHud(source: HudSource, call: number): Hud | undefined {
@@ -118,7 +119,7 @@ function budget({ facts, around: { contextLimit, sentTokens }, options: { budget
 }
 
 function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
-  const { facts, signals, state } = source
+  const { facts, state } = source
   const call = facts.calls + 1
   const sections = wantedSections(source)
   const ids = new Set(messages.map(({ id }) => id))
@@ -129,7 +130,7 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   const lost = kept.length < state.anchors.length
   const said: ReadonlyMap<string, string> = lost ? new Map() : state.said
   const fresh = kept.length ? onlyNew([settledSection(facts, said), ...sections], said) : sections
-  const isWorthIt = kept.length ? isWorthSending(fresh) : wantsHud(facts, signals, state)
+  const isWorthIt = kept.length ? isWorthSending(fresh) : wantsHud(source)
   const since = kept.length && said.size ? state.lastSent : undefined
   const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
   const after = messages.at(-1)?.id

@@ -50,7 +50,7 @@ const MAX_HUD_CHARS = 100_000
 export function isHud(text: string): boolean {
   if (text.length > MAX_HUD_CHARS) return false
   const [open, head = "", ...lines] = text.split("\n")
-  const isHead = /^status by hudfold, call \d+(?:, changes since call \d+)?$/.test(head)
+  const isHead = /^status by the hudfold plugin, call \d+(?:, changes since call \d+)?$/.test(head)
   return open === OPEN && isHead && lines.pop() === CLOSE && lines.every((one) => one !== "" && oneLine(one) === one)
 }
 
@@ -60,7 +60,7 @@ export function emptyHud(call: number): Hud {
 }
 
 function block(lines: readonly string[], call: number, since?: number): string {
-  const head = `status by hudfold, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
+  const head = `status by the hudfold plugin, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
   return [OPEN, head, ...lines, CLOSE].join("\n")
 }
 

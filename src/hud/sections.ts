@@ -55,10 +55,10 @@ const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 1
 const MAX_FILES = 16
-/** In a short HUD: the model has just seen the other files. */
-const MAX_EARLY_FILES = 1
-/** Sections of a short HUD. The task and the size of the context matter only in a large request. */
-const EARLY_SECTIONS: readonly SectionName[] = ["failing", "files", "todo", "waiting", "repeats"]
+/** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
+const EARLY_SECTIONS: readonly SectionName[] = ["failing", "waiting", "repeats"]
+/** Calls after its last attempt from which an early HUD says that something fails. */
+const MIN_EARLY_FAILURE_AGE = 10
 /** Edits of a file from which their number is shown. */
 const MIN_EDITS_SHOWN = 3
 /** Calls after a request during which it is not repeated. */
@@ -71,8 +71,8 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
-    failingSection(facts),
-    filesSection(facts, signals, around.early ? MAX_EARLY_FILES : MAX_FILES),
+    failingSection(facts, around.early ? MIN_EARLY_FAILURE_AGE : 0),
+    filesSection(facts, signals),
     todoSection(facts, signals),
     waitingSection(facts, signals),
     taskSection(facts),
@@ -130,8 +130,10 @@ export function openFailures(facts: Facts): Failure[] {
     .filter((failure) => facts.calls - failure.last < MAX_FAILURE_AGE[failure.kind])
 }
 
-function failingSection(facts: Facts): Section | undefined {
+/** `minAge`: calls since the last attempt. */
+function failingSection(facts: Facts, minAge: number): Section | undefined {
   const items = openFailures(facts)
+    .filter(({ last }) => facts.calls - last >= minAge)
     .slice(0, MAX_FAILURES)
     .map((failure) => {
       const since =
@@ -160,7 +162,7 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 }
 
 /** The files the agent is most likely to use next, grouped by what happened to them. */
-function filesSection(facts: Facts, signals: Signals, maxFiles: number): Section {
+function filesSection(facts: Facts, signals: Signals): Section {
   const ranked: { file: FileRecord; rank: number }[] = []
   const ends = new Map<string, number>()
   for (const file of facts.files.values()) {
@@ -173,7 +175,7 @@ function filesSection(facts: Facts, signals: Signals, maxFiles: number): Section
   }
   // of equals the one used last comes first
   const likely = ranked.reverse().sort((a, b) => b.rank - a.rank)
-  const items = likely.slice(0, maxFiles).map(({ file }) => {
+  const items = likely.slice(0, MAX_FILES).map(({ file }) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }

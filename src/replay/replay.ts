@@ -4,7 +4,6 @@ import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_DESCRIPTION } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
-import { paragraph } from "../hud/prompts.ts"
 import type { Prepared, RequestOptions } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
@@ -165,10 +164,9 @@ export function replaySession(
   }
 }
 
-/** What the plugin adds to the system prompt and the list of tools of every call. */
-function noticeOf({ hud, fold }: RequestOptions): Piece[] {
-  const said = paragraph({ hud: hud.enabled, folds: fold.enabled })
-  return [...(said ? [piece("system", said)] : []), ...(fold.enabled ? [piece("tool", RECALL_DESCRIPTION)] : [])]
+/** What the plugin adds to the list of tools of every call. */
+function noticeOf({ fold }: RequestOptions): Piece[] {
+  return fold.enabled ? [piece("tool", RECALL_DESCRIPTION)] : []
 }
 
 /** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */

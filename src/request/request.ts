@@ -10,8 +10,9 @@ import { LARGE_TOKENS } from "../fold/plan.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
-import { type HudOptions, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
+import { type HudOptions, type HudSource, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
+import type { HudContext } from "../hud/sections.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
@@ -116,8 +117,22 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const sent = state.sent ?? (folding.folds.size > 0 ? sentBefore(entries, wire) : undefined)
   const cachedWith = (mark: HudMark) => cachedPrefix({ wire, hud: mark, pricing, model, nowMs: around.nowMs }, sent)
   const bare = cachedWith("none")
-  const isAtTail =
-    slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(facts, state.signals, state.hud)
+  const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
+  // where nothing will be folded, the HUD is all there is
+  const isFolding = options.fold.enabled && !around.foldingPaused && account.stopped === undefined
+  const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
+    facts,
+    signals: state.signals,
+    around: {
+      ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
+      ...(around.usage === undefined ? {} : { usage: around.usage }),
+      early: isFolding && isEarly(folds, facts, fullTokens, around.contextLimit),
+      ...more,
+    },
+    options: options.hud,
+    state: state.hud,
+  })
+  const isAtTail = slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(hudSource(folding.folds))
   const withTail = isAtTail && pricing.lookback !== undefined ? cachedWith("tail") : bare
   // the HUD takes one of the two cache marks; it is left out if the other mark alone finds too little
   const costsTheCache = bare.tokens - withTail.tokens > pricing.minimumTokens
@@ -135,26 +150,14 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     : undefined
   const folds: Folds = plan?.folds ?? new Map()
   const applied = appliedFolds(entries, folds)
-  const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  // where nothing will be folded, the HUD is all there is
-  const isFolding = options.fold.enabled && !around.foldingPaused && account.stopped === undefined
-  const early = isFolding && isEarly(folds, facts, fullTokens, around.contextLimit)
   const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
+  const source = hudSource(folds, {
+    folded: applied,
+    sentTokens: fullTokens - applied.savedTokens,
+    ...(held === undefined ? {} : { held }),
+  })
   const hud = options.hud.enabled
-    ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, {
-        facts,
-        signals: state.signals,
-        around: {
-          ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
-          ...(around.usage === undefined ? {} : { usage: around.usage }),
-          folded: applied,
-          early,
-          sentTokens: fullTokens - applied.savedTokens,
-          ...(held === undefined ? {} : { held }),
-        },
-        options: options.hud,
-        state: state.hud,
-      })
+    ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, source)
     : undefined
   const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? folding
   const nextState = hud?.state ?? state.hud
@@ -163,7 +166,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   return {
     change: { folds, hud: hud?.placement ?? NO_HUD, records: recordPlace(around.model) },
     hud: hud?.hud,
-    early,
+    early: source.around.early === true,
     ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
     slot,
     folded: plan?.folded ?? [],

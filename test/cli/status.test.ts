@@ -53,7 +53,7 @@ describe("a session", () => {
       ...rows,
       "",
       "<hud>",
-      "status by hudfold, call 42",
+      "status by the hudfold plugin, call 42",
       "</hud>",
     ])
     expect(stdout).toContain("\ncontext   87k of 200k (44%)\n")

@@ -120,7 +120,7 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages, { around })?.text).toBe(
       [
         "<hud>",
-        "status by hudfold, call 7",
+        "status by the hudfold plugin, call 7",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "files edited: login.ts",
         "todo 1 of 3 done, now: mend the login",
@@ -153,7 +153,7 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages, { around: { ...AROUND, contextLimit: 150_000 } })?.text).toBe(
       [
         "<hud>",
-        "status by hudfold, call 7",
+        "status by the hudfold plugin, call 7",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "files edited: login.ts; read: session.ts",
         "todo 1 of 3 done, now: mend the login",
@@ -262,7 +262,7 @@ describe("what the HUD says", () => {
     const first = next(newHudState())
     expect(first.hud?.text).toContain("failing")
     session.assistant([bash("npm test", "Tests: 1 passed, 1 total")])
-    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by hudfold, call 3\n</hud>")
+    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by the hudfold plugin, call 3\n</hud>")
   })
 
   test("only the configured sections", () => {

@@ -152,7 +152,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       nowMs,
       model: modelKey(model),
       pricing: around.pricing,
-      noticeTokens: noticeTokens({ hud: context.options.hud.enabled, folds: context.options.fold.enabled }),
+      noticeTokens: noticeTokens({ folds: context.options.fold.enabled }),
     })
     if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined) {
       const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))

@@ -1,6 +1,6 @@
 // The hooks for everything around the messages of a request: OpenCode's configuration, the system prompt, the headers.
 
-import { isHelperPrompt, paragraph } from "../../hud/prompts.ts"
+import { isHelperPrompt } from "../../hud/prompts.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
@@ -35,34 +35,19 @@ function coversRecall(permission: unknown): boolean {
 }
 
 /**
- * experimental.chat.system.transform: adds one constant paragraph to the last element of the system prompt. A second
- * element would become a second system message, which strict chat templates reject.
+ * experimental.chat.system.transform: learns which model is called. Nothing is added to the system prompt: what the plugin
+ * sends says itself where it comes from, and until it sends something a session costs no token more.
  */
 export function onSystem(
-  context: HookContext,
+  { agents, models, sessions }: HookContext,
   input: { sessionID?: string; model?: unknown },
   output: { system: unknown },
-): Commit | undefined {
-  const system = output?.system
-  const first: unknown = Array.isArray(system) ? system[0] : undefined
+): undefined {
+  const prompt: unknown = Array.isArray(output?.system) ? output.system[0] : undefined
   // without a session, OpenCode is generating an agent's description
-  if (
-    typeof first !== "string" ||
-    input?.sessionID === undefined ||
-    isHelperPrompt(first, context.agents.helperPrompts)
-  ) {
-    context.models.note(input?.model)
-    return
-  }
-  context.models.note(input.model, context.sessions.get(input.sessionID))
-  const { hud, fold } = context.options
-  const added = paragraph({ hud: hud.enabled, folds: fold.enabled })
-  if (added === undefined || !Array.isArray(system)) return
-  const last = system.length - 1
-  if (typeof system[last] !== "string" || system[last].endsWith(added)) return
-  return () => {
-    system[last] = `${system[last]}\n\n${added}`
-  }
+  const isStep =
+    typeof prompt === "string" && input?.sessionID !== undefined && !isHelperPrompt(prompt, agents.helperPrompts)
+  models.note(input?.model, isStep ? sessions.get(input.sessionID as string) : undefined)
 }
 
 /**

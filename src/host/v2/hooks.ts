@@ -1,6 +1,6 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
-import { compactionFacts, paragraph } from "../../hud/prompts.ts"
+import { compactionFacts } from "../../hud/prompts.ts"
 import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
@@ -61,7 +61,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
   let messages: readonly WireMessageV2[] | undefined
-  const system = describedSystem(context, event.system)
   const commit = await onMessages(context, {
     messages: reading.messages,
     model,
@@ -71,14 +70,12 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     onChanged() {
       messages = reading.written()
       if (isCopilot) messages = withoutOwnLast(messages, event.messages)
-      if (marks && slot !== "sticky" && endsWithHud(messages))
-        messages = markBeforeHud(messages, system ?? event.system)
+      if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
     },
   })
   return () => {
     commit?.()
     if (messages) event.messages = messages
-    if (system) event.system = system
   }
 }
 
@@ -106,15 +103,6 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
   const providerID = asString(model?.providerID)
   const modelID = asString(model?.id)
   return providerID && modelID ? { providerID, modelID } : undefined
-}
-
-/** The system prompt with the constant paragraph at the end of its last part; undefined when nothing is to be added. */
-function describedSystem({ options }: HookContextV2, system: unknown): unknown[] | undefined {
-  const added = paragraph({ hud: options.hud.enabled, folds: options.fold.enabled })
-  if (added === undefined || !Array.isArray(system)) return
-  const last = asRecord(system.at(-1))
-  if (last?.type !== "text" || typeof last.text !== "string" || last.text.endsWith(added)) return
-  return [...system.slice(0, -1), { ...last, text: `${last.text}\n\n${added}` }]
 }
 
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
