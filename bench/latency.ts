@@ -120,6 +120,7 @@ async function measurePhases(sizes: readonly number[]): Promise<void> {
       timed("write", () => applyChange(messages, prepared.change))
       timed("accept", () => accept(state, prepared))
       for (const _ of sourcesAhead(reading.entries, conversation, prepared.change.folds, env));
+      for (const _ of prepared.writeAhead());
     }
     for (const [phase, times] of phases) {
       times.sort((a, b) => a - b)

@@ -2,12 +2,13 @@
 
 import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import type { Entry } from "../session/entry.ts"
+import { type Entry, fingerprint } from "../session/entry.ts"
 import { callLabel, stepLabel } from "../session/event.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { stringsIn, writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
+import { own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
@@ -141,19 +142,69 @@ export function withMiss(
 /** What stays in the request around the new folds. */
 export type Surroundings = { messages: readonly Message[]; focus: readonly Message[]; folds: Folds; call: number }
 
-type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
+type Draft = Omit<WrittenFold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
-  const { messages, focus, folds, call } = around
-  const drafts = plan.decisions.flatMap((decision): Draft[] => {
+  const { decisions } = plan
+  const ahead = writtenAhead.get(around.folds)
+  const known = decisions.flatMap((decision) => ahead?.get(decision.step.entry)?.get(partOf(decision)) ?? [])
+  const isKnown = new Set(known.map(({ partID }) => partID))
+  const missing = decisions.filter((decision) => !isKnown.has(partOf(decision)))
+  const work = writeFolds(missing, around, env)
+  let step = work.next()
+  while (!step.done) step = work.next()
+  for (const { kind, step } of decisions)
+    if (kind === "step" || step.index < around.messages.length - MAX_AHEAD) forgetSources(step.entry.events)
+  const written = new Map([...known, ...step.value].map((fold) => [fold.partID, fold]))
+  return decisions.flatMap((decision): Fold[] => {
+    const fold = written.get(partOf(decision))
+    const because = `${decision.because}; ${plan.because}`
+    return fold ? [{ ...fold, reason: plan.reason, because, call: around.call }] : []
+  })
+}
+
+/** The part id of the decision's fold. */
+function partOf(decision: Decision): string {
+  return decision.kind === "step" ? decision.step.entry.id : decision.event.partID
+}
+
+type WrittenFold = Omit<Fold, "reason" | "because" | "call">
+/** Folds by the entry that they were written from, and by part id. */
+type WrittenFolds = ReadonlyMap<Entry, ReadonlyMap<string, WrittenFold>>
+
+/** What the next call is likely to fold, by the folds that it is sent with so far. */
+const writtenAhead = new WeakMap<Folds, WrittenFolds>()
+
+/**
+ * Writes what the next call is likely to fold, so that it is done by then, and yields after each fold. Writing takes most of
+ * a cut's time. What is not used is forgotten with the next cut.
+ */
+export function* writeAhead(decisions: readonly Decision[], around: Surroundings, env: Env): Generator<void, void> {
+  const folds = yield* writeFolds(decisions, around, env)
+  const entries = new Map(decisions.map((decision) => [partOf(decision), decision.step.entry]))
+  const written = new Map<Entry, Map<string, WrittenFold>>()
+  for (const fold of folds) {
+    const entry = entries.get(fold.partID)
+    if (entry) written.set(entry, (written.get(entry) ?? new Map()).set(fold.partID, fold))
+  }
+  writtenAhead.set(around.folds, written)
+}
+
+function* writeFolds(
+  decisions: readonly Decision[],
+  { messages, focus, folds }: Surroundings,
+  env: Env,
+): Generator<void, WrittenFold[]> {
+  const drafts: Draft[] = []
+  for (const decision of decisions) {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]
     const draft = message && draftOf(decision, message, folds, env)
-    return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
-  })
-  for (const { kind, step } of plan.decisions)
-    if (kind === "step" || step.index < messages.length - MAX_AHEAD) forgetSources(step.entry.events)
+    if (draft) drafts.push(draft)
+    yield
+  }
+  if (drafts.length === 0) return []
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {
@@ -161,7 +212,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     wanted: namesIn(focus.flatMap(writtenIn).join("\n")),
     used: namesUsed(messages),
   })
-  return drafts.flatMap(({ lines, ...draft }): Fold[] => {
+  return drafts.flatMap(({ lines, ...draft }): WrittenFold[] => {
     const said = lines.map((line) => withNames(line, names.get(line)))
     const text = said.filter((one) => one !== "").join("\n")
     const textTokens = tokensOfLength(text.length)
@@ -174,7 +225,7 @@ function draftOf(
   message: Message,
   folds: Folds,
   env: Env,
-): Omit<Draft, "reason" | "because" | "call"> | undefined {
+): Draft | undefined {
   const { entry, number } = decision.step
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(entry))
@@ -233,11 +284,23 @@ export function keptTexts(
 
 /** Newest messages whose names count as used by the agent. */
 const MAX_USED_MESSAGES = 200
+/** The names in what the agent wrote, by message, of the steps read last in all sessions. */
+const namesByMessage = new Map<string, { print: number; names: readonly string[] }>()
+const MAX_REMEMBERED_MESSAGES = 2 * MAX_USED_MESSAGES
 
 export function namesUsed(messages: readonly Message[]): Map<string, number> {
   const used = new Map<string, number>()
   for (const message of messages.slice(-MAX_USED_MESSAGES))
-    if (message.kind === "step")
-      for (const name of namesIn(writtenIn(message).join("\n")).keys()) used.set(name, (used.get(name) ?? 0) + 1)
+    if (message.kind === "step") for (const name of namesWritten(message)) used.set(name, (used.get(name) ?? 0) + 1)
   return used
+}
+
+function namesWritten(message: Message): readonly string[] {
+  const print = fingerprint(message)
+  const known = namesByMessage.get(message.id)
+  if (known?.print === print) return known.names
+  // copies, since these are kept longer than the texts
+  const names = [...namesIn(writtenIn(message).join("\n")).keys()].map(own)
+  renew(namesByMessage, message.id, { print, names }, MAX_REMEMBERED_MESSAGES)
+  return names
 }

@@ -159,7 +159,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       const work = sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env, [...awaited])
       // folds that wait must come even if no time is left between requests
       for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
-      context.background.start(session.id, work)
+      context.background.start(session.id, inTurn(work, prepared.writeAhead()))
       if (awaited.size === 0 && folded.length === 0) session.metLate = false
     }
     session.mentioned = focusOf(conversation).fileNames
@@ -169,6 +169,10 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
+}
+
+function* inTurn(...works: Iterator<void>[]): Generator<void, void> {
+  for (const work of works) while (!work.next().done) yield
 }
 
 /** The request as OpenCode made it. */
