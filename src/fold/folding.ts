@@ -220,12 +220,7 @@ function* writeFolds(
   })
 }
 
-function draftOf(
-  decision: Decision,
-  message: Message,
-  folds: Folds,
-  env: Env,
-): Draft | undefined {
+function draftOf(decision: Decision, message: Message, folds: Folds, env: Env): Draft | undefined {
   const { entry, number } = decision.step
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(entry))

@@ -163,26 +163,31 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
 
 /** The files the agent is most likely to use next, grouped by what happened to them. */
 function filesSection(facts: Facts, signals: Signals): Section {
-  const ranked: { file: FileRecord; rank: number }[] = []
-  const ends = new Map<string, number>()
-  for (const file of facts.files.values()) {
-    // the root folder has no name to show
-    if (basename(file.path) === "") continue
-    ranked.push({ file, rank: heatRank(file) })
-    const [name, inFolder] = SHOWN_PARTS.map((parts) => endOf(file.path, parts)) as [string, string]
-    ends.set(name, (ends.get(name) ?? 0) + 1)
-    if (inFolder !== name) ends.set(inFolder, (ends.get(inFolder) ?? 0) + 1)
-  }
+  const known = [...facts.files.values()]
   // of equals the one used last comes first
-  const likely = ranked.reverse().sort((a, b) => b.rank - a.rank)
-  const items = likely.slice(0, MAX_FILES).map(({ file }) => {
+  const likely = known
+    .map((file) => ({ file, rank: heatRank(file) }))
+    .reverse()
+    .sort((a, b) => b.rank - a.rank)
+  // the root folder has no name to show
+  const named = likely.filter(({ file }) => basename(file.path) !== "")
+  const items = named.slice(0, MAX_FILES).map(({ file }) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
     return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
   })
   /** The shortest end of a path that no other known file has too. */
-  const shownParts = (path: string) => SHOWN_PARTS.find((parts) => ends.get(endOf(path, parts)) === 1)
-  return { name: "files", label: "files", items, join: (items) => joinFiles(items, shownParts) }
+  const shown = new Map(items.map(({ key }) => [key, SHOWN_PARTS.find((parts) => isOnlyOne(endOf(key, parts), known))]))
+  return { name: "files", label: "files", items, join: (items) => joinFiles(items, (path) => shown.get(path)) }
+}
+
+/** Whether only one of the files has a path with this end. */
+function isOnlyOne(end: string, files: readonly FileRecord[]): boolean {
+  let found = 0
+  for (const { path } of files)
+    if (path.endsWith(end) && (path.length === end.length || path[path.length - end.length - 1] === "/") && ++found > 1)
+      return false
+  return true
 }
 
 /** Parts of a path that are shown: the name, or the name and its folder. If another file ends so too, the whole path is. */
