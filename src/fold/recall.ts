@@ -16,20 +16,34 @@ import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
 /** Constant like the whole tool list, which the provider caches before everything else. */
-export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line such as "folded r4k2x9db", and your own steps that a record lists, by their numbers, with texts, arguments and outputs. Records and <hud> blocks come from the plugin, not from the user.`
+export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
 
 /** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
 export const RECALL_ARGS = {
-  ids: optional(z.string(), 'Ids of folded outputs, with commas between, such as "r4k2x9db".'),
-  steps: optional(z.string(), 'Step numbers from records: "12", "3-41" or "3,7-9".'),
-  file: optional(z.string(), "Only what read or changed this file: its path or the end of it."),
-  search: optional(
-    z.string(),
-    "Only lines with this text, in either case, and two around each. Alone, it looks through everything taken out.",
-  ),
-  lines: optional(z.string(), 'Only these lines, as "120-180"; of a file that was read, its own line numbers.'),
+  ids: optional(z.string(), 'Ids, such as "r4k2x9db, r0m3c7aa".'),
+  steps: optional(z.string(), 'Step numbers: "12", "3-41" or "3,7-9".'),
+  file: optional(z.string(), "Only what read or changed this file."),
+  search: optional(z.string(), "Only lines with this text. Alone, it searches everything taken out."),
+  lines: optional(z.string(), 'Only these lines: "120-180".'),
   page: optional(z.number(), "Page of a long answer."),
 }
+
+/** The arguments as JSON Schema. */
+export function recallSchema(): object {
+  return z.toJSONSchema(z.object(RECALL_ARGS))
+}
+
+/** The tool as providers get it with every request: name, description and arguments. */
+export function recallDefinition(): string {
+  definition ??= JSON.stringify({
+    name: RECALL_TOOL,
+    description: RECALL_DESCRIPTION,
+    parameters: recallSchema(),
+  })
+  return definition
+}
+
+let definition: string | undefined
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
@@ -283,7 +297,11 @@ function scalar(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined
 }
 
-/** OpenCode reads descriptions from this property; `z.describe` would store them elsewhere. */
+/**
+ * An argument that may be left out. OpenCode 1 reads its description from the property, with a zod of its own; JSON Schema, as
+ * OpenCode 2 gets it, is made from the registry of this one.
+ */
 function optional<T extends z.ZodMiniType>(schema: T, description: string) {
+  z.globalRegistry.add(schema, { description })
   return z.optional(Object.assign(schema, { description }))
 }

@@ -2,7 +2,7 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
-import { RECALL_DESCRIPTION } from "../fold/recall.ts"
+import { recallDefinition } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
 import type { Prepared, RequestOptions } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
@@ -166,7 +166,7 @@ export function replaySession(
 
 /** What the plugin adds to the list of tools of every call. */
 function noticeOf({ fold }: RequestOptions): Piece[] {
-  return fold.enabled ? [piece("tool", RECALL_DESCRIPTION)] : []
+  return fold.enabled ? [piece("tool", recallDefinition())] : []
 }
 
 /** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */

@@ -6,7 +6,15 @@ import fc from "fast-check"
 import type { Fold } from "../../src/fold/fold.ts"
 import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
 import type { NumberRange } from "../../src/fold/ranges.ts"
-import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readIDs, readRequest } from "../../src/fold/recall.ts"
+import {
+  answerRecall,
+  RECALL_ARGS,
+  RECALL_DESCRIPTION,
+  readIDs,
+  readRequest,
+  recallDefinition,
+  recallSchema,
+} from "../../src/fold/recall.ts"
 import type { Original } from "../../src/fold/select.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 
@@ -596,6 +604,15 @@ describe("arguments", () => {
 describe("what every request carries", () => {
   test("is short", () => {
     const described = Object.entries(RECALL_ARGS).map(([name, arg]) => `${name} ${arg._zod.def.innerType.description}`)
-    expect(estimateTokens([RECALL_DESCRIPTION, ...described].join("\n"))).toBeLessThan(220)
+    expect(estimateTokens([RECALL_DESCRIPTION, ...described].join("\n"))).toBeLessThan(150)
+    expect(estimateTokens(recallDefinition())).toBeLessThan(250)
+  })
+
+  test("describes every argument, also as JSON Schema", () => {
+    const { properties } = recallSchema() as { properties: Record<string, { description?: string }> }
+    expect(Object.keys(properties)).toEqual(Object.keys(RECALL_ARGS))
+    for (const [name, arg] of Object.entries(RECALL_ARGS))
+      expect(properties[name]?.description).toBe(arg._zod.def.innerType.description)
+    expect(properties.ids?.description).toBeString()
   })
 })

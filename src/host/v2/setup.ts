@@ -3,9 +3,8 @@
 
 import { appendFile, mkdir, rename, stat } from "node:fs/promises"
 import { join } from "node:path"
-import * as z from "zod/mini"
 import { RESERVED_TOKENS } from "../../fold/limits.ts"
-import { RECALL_ARGS } from "../../fold/recall.ts"
+import { recallSchema } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
@@ -121,7 +120,7 @@ function recallToolV2(context: HookContextV2, report: Report): object {
   return {
     name: RECALL_TOOL,
     description,
-    input: z.toJSONSchema(z.object(RECALL_ARGS)),
+    input: recallSchema(),
     options: { codemode: false },
     async execute(input: unknown, call: unknown) {
       const sessionID = asString(asRecord(call)?.sessionID) ?? ""
