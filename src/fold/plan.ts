@@ -74,18 +74,16 @@ const MIN_GAIN_TOKENS = 20
 const TEXT_TOKENS = 30
 const TEXT_SHARE = 0.06
 
-/** With nothing cached, a cut is free, and steps are settled sooner. */
-const COLD_SCALE = 0.7
-
 /** Shares of the maximum: room is made from the first, down to the second. */
 const PRESSURE = 0.8
 export const RELIEVED = 0.6
-/** How much sooner steps are settled to make room, tried in turn. */
-const PRESSED_SCALES = [0.3, 0.1, 0]
+/** How much sooner steps are settled where a cut costs nothing or the request is large. */
+const SOONER = 0.3
+/** The same to make room, tried in turn. */
+const PRESSED_SCALES = [SOONER, 0.1, 0]
 
 /** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
 export const LARGE_TOKENS = 45_000
-const LARGE_SCALE = 0.3
 /** How much a step is expected to add at most: nine in ten add less. */
 const NEXT_TOKENS = 5000
 /** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
@@ -128,7 +126,7 @@ function asked(situation: Situation): CutPlan | undefined {
 function worthwhile(situation: Situation): CutPlan {
   const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
   if (onlyMakesRoom || facts.calls === 0) return NOTHING
-  const decisions = foldable(situation, cached.messages === 0 ? COLD_SCALE : 1)
+  const decisions = foldable(situation, cached.messages === 0 ? SOONER : 1)
   const places = new Map(wire.map(({ source }, index) => [source, index]))
   const rewrite = pricing.write - pricing.read
   let best: CutPlan = NOTHING
@@ -183,7 +181,7 @@ function grown(situation: Situation): CutPlan | undefined {
   const { cutTokens, onlyMakesRoom, ahead = 0 } = situation
   const sentTokens = situation.sentTokens + ahead * NEXT_TOKENS
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
-  const decisions = foldable(situation, LARGE_SCALE)
+  const decisions = foldable(situation, SOONER)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }
 }

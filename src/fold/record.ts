@@ -27,8 +27,8 @@ const MAX_CLOSING_CHARS = 250
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
-/** An edit whose arguments are at most this long stands in the record line by line: it is often edited again. */
-const MAX_SHORT_EDIT_TOKENS = 160
+/** An edit whose lines are at most this long stands in the record line by line: it is often edited again. */
+const MAX_SHORT_EDIT_CHARS = 1280
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
@@ -90,12 +90,13 @@ export function stepLines(step: number, message: Message, events: readonly ToolE
     const event = events.find(({ partID }) => partID === part.id)
     const { source, names } = foldSource(part, event)
     const outcome = outcomeOf(source, event)
-    const isShort = event?.shows === "change" && event.inputTokens <= MAX_SHORT_EDIT_TOKENS
+    const below = event?.shows === "change" ? editLines(source) : []
+    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_SHORT_EDIT_CHARS
     return [
       {
         said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
         names,
-        ...(isShort ? { below: editLines(source) } : {}),
+        ...(isShort ? { below } : {}),
       },
     ]
   })
@@ -108,17 +109,27 @@ export function withNames({ said, below = [] }: RecordLine, names: readonly stri
   return [first, ...below].join("\n")
 }
 
-/** An edit's lines, `-` before what it removed and `+` before what it wrote. `source` is redacted. */
+/**
+ * An edit's lines: `-` before what it removed, `+` before what it wrote, and `=` before what was there and stayed. `source`
+ * is redacted.
+ */
 function editLines({ kind, input }: DigestSource): string[] {
-  const lines = (text: unknown) => (asString(text) ?? "").split("\n").filter((one) => one.trim() !== "")
-  const changed =
-    kind === "patch"
-      ? lines(input.patchText).filter((one) => /^[+-]/.test(one))
-      : [
-          ...lines(input.oldString ?? input.old_string).map((one) => `- ${one.trim()}`),
-          ...lines(input.newString ?? input.new_string ?? input.content).map((one) => `+ ${one.trim()}`),
-        ]
-  return changed.map(escapeFolds)
+  if (kind === "patch")
+    return linesOf(input.patchText)
+      .filter((one) => /^[+-]/.test(one))
+      .map(escapeFolds)
+  const removed = new Set(linesOf(input.oldString ?? input.old_string))
+  const written = linesOf(input.newString ?? input.new_string ?? input.content)
+  const stayed = new Set(written.filter((one) => removed.has(one)))
+  return [
+    ...[...removed].filter((one) => !stayed.has(one)).map((one) => `- ${one}`),
+    ...written.map((one) => `${stayed.has(one) ? "=" : "+"} ${one}`),
+  ].map(escapeFolds)
+}
+
+/** The lines of a text that are not blank, without the blanks around them. */
+function linesOf(text: unknown): string[] {
+  return (asString(text) ?? "").split("\n").flatMap((one) => one.trim() || [])
 }
 
 /** What a call was about. `source` is redacted. */

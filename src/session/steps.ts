@@ -1,6 +1,6 @@
 // The closure of a session's steps: which are settled, which are open, and why. A step is settled when nothing of it is
-// likely to be wanted verbatim soon. Evidence decides: how old it is, whether its files are in use, whether its reads were
-// superseded and its edits checked, whether its failure was overcome. It is open again when its files are.
+// likely to be wanted verbatim soon. Evidence decides: how old it is, whether the files it edited are in use, whether its
+// reads were superseded and its edits checked, whether its failure was overcome. It is open again when those files are.
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
@@ -74,16 +74,18 @@ function stringsWithin(value: unknown): string[] {
 
 /** The newest steps are never settled: the agent is in the middle of them. */
 export const MIN_SETTLED_AGE = 5
+/** The same for single outputs, except at a scale of 0: the agent has only just seen them. */
+const MIN_OUTPUT_AGE = 2
 /** Steps after which a step may be settled whose outputs no longer matter. */
 export const SETTLED_AGE = 8
-/** An output of this many tokens or fewer does not keep its step open, unless its file is in use. */
+/** An output of this many tokens or fewer does not keep its step open, unless it is of a check that still fails. */
 const SMALL_TOKENS = 100
 
 /** Steps for which an output, or an edit's arguments, are likely to be wanted verbatim, by what they show. */
 export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
-  file: 6,
-  excerpt: 6,
-  document: 6,
+  file: 4,
+  excerpt: 4,
+  document: 4,
   matches: 3,
   listing: 3,
   run: 2,
@@ -100,8 +102,8 @@ const MAX_SIZE_FACTOR = 2
 export const SUPERSEDED_STEPS = 2
 /** The same for an edit once a check has passed. */
 export const CHECKED_STEPS = 6
-/** Factor for a file in use, and for the newest run of a check that still fails. */
-const IN_USE_FACTOR = 3.5
+/** Factor for an edit whose file is in use, and for the newest run of a check that still fails. */
+const IN_USE_FACTOR = 5
 /** Steps after its last edit for which a file is in use. */
 export const EDITED_STEPS = 12
 
@@ -159,10 +161,10 @@ function closure(
       continue
     }
     const { wanted, why } = wantedFor(event, later)
-    const use = inUse(event, facts, focus)
+    const use = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
     // at a scale of 0, what is wanted for ever still is
     const steps = Number.isFinite(wanted) ? wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale : wanted
-    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : 1
+    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? MIN_OUTPUT_AGE : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
       if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
@@ -223,9 +225,12 @@ const WHY: Readonly<Record<Shows, Why>> = {
   answer: { open: "answered", settled: "an answer" },
 }
 
-/** Why the event's files, or its failure, are in use; undefined when they are not. */
-function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned | undefined {
-  for (const { path } of event.files) {
+/**
+ * Why the files of an edit are in use; undefined when they are not. What only showed a file is not wanted longer for it: the
+ * agent reads the part it edits again, or sees it in the edit.
+ */
+function inUse({ files }: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned | undefined {
+  for (const { path } of files) {
     const name = basename(path)
     if (fileNames.has(name))
       return { open: `the newest steps mention ${redactLine(name)}`, openKind: "the newest steps mention its file" }
@@ -233,6 +238,11 @@ function inUse(event: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned |
     if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS)
       return { open: `${redactLine(name)} was edited lately`, openKind: "its file was edited lately" }
   }
+  return
+}
+
+/** The reason why the newest run of a check that still fails is wanted. */
+function failing(event: ToolEvent, facts: Facts): Reasoned | undefined {
   return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
 

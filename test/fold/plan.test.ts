@@ -220,7 +220,7 @@ describe("the maximum", () => {
       0,
     )
     expect(saved).toBeGreaterThan(62_000 * (1 - RELIEVED) * 0.9)
-    expect(cut.decisions.length).toBeGreaterThan(plan(session(), { isCold: true }).decisions.length)
+    expect(cut.decisions.length).toBeGreaterThan(plan(session(), { foldNow: "all" }).decisions.length)
   })
 
   test("that cannot be held leaves an excess for the oldest records; the newest step stays", () => {
@@ -325,7 +325,7 @@ test("outputs that OpenCode cleared, or that are tiny, are not folded one by one
 
 test("patience keeps a kind of output longer", () => {
   const session = idle(begun().assistant([read("a.ts", lines("code", 1_000))]), 12)
-  expect(folded(plan(session, { isCold: true })).steps[0]).toBe(1)
-  const patient = plan(session, { isCold: true, patience: (shows) => (shows === "file" ? 4 : 1) })
+  expect(folded(plan(session, { foldNow: "all" })).steps[0]).toBe(1)
+  const patient = plan(session, { foldNow: "all", patience: (shows) => (shows === "file" ? 4 : 1) })
   expect(folded(patient).steps[0]).not.toBe(1)
 })

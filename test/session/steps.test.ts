@@ -141,16 +141,21 @@ describe("evidence that an output is no longer wanted", () => {
 describe("a step is open", () => {
   const OLD = 60
 
-  test("again when the newest steps mention its file, by whatever folder or platform", () => {
+  test("again when the newest steps mention the file it edited, by whatever folder or platform", () => {
     const why = "the newest steps mention price.ts"
-    const old = (age: number) => aged(age, read("src/price.ts", lines("code")))
-    expect(step(closed(old(SETTLED_AGE + 2)), 1).open).toBeUndefined()
-    expect(step(closed(old(SETTLED_AGE + 2).user("look at price.ts again")), 1).open).toBe(why)
+    const old = (age: number) => aged(age, edit("src/price.ts"))
+    expect(step(closed(old(EDITED_STEPS + 2)), 1).open).toBeUndefined()
+    expect(step(closed(old(EDITED_STEPS + 2).user("look at price.ts again")), 1).open).toBe(why)
     // after many steps a name alone is no reason
     expect(step(closed(old(OLD).user("look at price.ts again")), 1).open).toBeUndefined()
-    const windows = tool("read", { filePath: "C:\\shop\\src\\price.ts" }, lines("code"))
-    const session = aged(SETTLED_AGE, windows).assistant([bash("type src\\price.ts")])
+    const windows = tool("edit", { filePath: "C:\\shop\\src\\price.ts", oldString: "a", newString: "b" }, "ok")
+    const session = aged(EDITED_STEPS + 2, windows).assistant([bash("type src\\price.ts")])
     expect(step(closed(session, {}, "C:\\shop"), 1).open).toBe(why)
+  })
+
+  test("not because the newest steps mention a file that it only read", () => {
+    const old = aged(SETTLED_AGE + 2, read("src/price.ts", lines("code")))
+    expect(step(closed(old.user("look at price.ts again")), 1).open).toBeUndefined()
   })
 
   test("again when its file is edited, until that is a while ago", () => {
