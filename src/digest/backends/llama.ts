@@ -8,7 +8,7 @@ import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason 
 import { launchSpecHere } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
 import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
-import { type Capabilities, PROTOCOL } from "../../engine/wire/messages.ts"
+import { PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
 
 /**
@@ -23,7 +23,6 @@ export type LlamaConfig = {
   dataFolder: string
   options: LlamaOptions
   report: Logger
-  /** called when the sidecar's state has changed */
   onChange?: () => void
   /** keeps the process alive while the sidecar runs: for commands, not for the plugin */
   holdsHost?: boolean
@@ -77,7 +76,8 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
       return gpu === "off" ? "CPU" : gpu
     },
     get speed() {
-      return speedOf(sidecar.capabilities)
+      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = sidecar.capabilities ?? {}
+      return prefill === undefined || decode === undefined ? undefined : { prefill, decode }
     },
     get sharesProcessor() {
       return (sidecar.capabilities?.gpu ?? "off") === "off"
@@ -88,9 +88,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
     },
     async write(prompt, signal) {
       try {
-        const { structured, schemaOk, usage, elapsedMs } = await sidecar.write(prompt, signal)
-        const { promptTokens, outputTokens } = usage
-        return { structured, schemaOk, usage: { promptTokens, outputTokens }, elapsedMs }
+        return await sidecar.write(prompt, signal)
       } catch (error) {
         if (error instanceof SidecarError)
           throw new BackendError(BACKEND_CODES[error.code], error.message, { cause: error })
@@ -106,11 +104,6 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
 function missingEngine(record: string): NoBackend {
   if (!existsSync(record)) return { off: "the local model is not set up; run `hudfold setup`", absent: true }
   return { off: `${record} cannot be read; run \`hudfold setup\` again` }
-}
-
-function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {
-  if (!capabilities) return undefined
-  return { prefill: capabilities.prefillTokensPerSecond, decode: capabilities.decodeTokensPerSecond }
 }
 
 const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
