@@ -9,7 +9,7 @@ import type { Options } from "../options.ts"
 import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
 import { withOpencode } from "../store/opencode.ts"
-import { loadSqlite, readPragma } from "../store/sqlite.ts"
+import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
@@ -47,7 +47,6 @@ export const databasesSchema = z.object({
 })
 export type Databases = z.output<typeof databasesSchema>
 
-const BUSY_TIMEOUT_MS = 2000
 const MAX_SESSIONS_READ = 20
 
 /** Rejects with NO_SQLITE if the runtime has none. */
@@ -63,8 +62,7 @@ export async function readDatabases(storeFile: string, env: Environment): Promis
 function readStore(path: string, Database: SqliteClass): StoreFacts {
   try {
     if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
-    using database = new Database(path, { readonly: true })
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    using database = openReadonly(Database, path)
     const checked = database.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
     const tables = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

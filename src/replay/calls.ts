@@ -16,6 +16,7 @@ import {
 import type { Message, Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
+import { defined } from "../system/values.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
 import { type NamedPrice, type Prices, pricesOf } from "./prices.ts"
 import { messagesOf } from "./request.ts"
@@ -70,13 +71,7 @@ export function* replayCalls(
           usage = undefined
           return
         }
-        const around = {
-          nowMs,
-          pricing: price.pricing,
-          ...(price.model ? { model: price.model } : {}),
-          ...(compactsAt === undefined ? {} : { compactsAt }),
-          ...(usage === undefined ? {} : { usage }),
-        }
+        const around = { nowMs, pricing: price.pricing, ...defined({ model: price.model, compactsAt, usage }) }
         const prepared = prepareRequest({ messages, reading, state, around, options, env })
         accept(state, prepared)
         usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)
@@ -149,13 +144,14 @@ export function hudAtCall(
         .map(({ label, body }) => ({ label, body })),
       hud: sent?.hud?.text,
       /** why there is no HUD */
-      reason: sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED,
+      reason: !sent
+        ? "the options leave this agent alone"
+        : options.hud.enabled
+          ? sent.reason
+          : "the options turn it off",
       /** tokens in the context at that call, as the HUD says them */
       contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
     }
   }
   return
 }
-
-const HUD_OFF = "the options turn it off"
-const AGENT_DISABLED = "the options leave this agent alone"

@@ -5,9 +5,8 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { shippedFile } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
-import { packReport } from "./packed.ts"
-import type { ReportData } from "./report.ts"
-import { billSentence } from "./sentence.ts"
+import { packReport, type ReportData } from "./report.ts"
+import { billSentence } from "./words.ts"
 
 /** The beginning of every report: a file that begins this way may be overwritten. */
 export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report -->\n"

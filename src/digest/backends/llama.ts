@@ -45,7 +45,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
   if ("reason" in spec) return { off: spec.reason }
   const { sha256 } = model
   // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
-  const { shareSidecar } = await import("../../engine/share.ts")
+  const { shareSidecar } = await import("../../engine/sidecar.ts")
   const sidecar = shareSidecar({
     spec,
     load: {

@@ -142,10 +142,7 @@ export function logClient(): LogClient {
         const folder = dataFolder()
         const path = join(folder, LOG_NAME)
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        const size = await stat(path).then(
-          ({ size }) => size,
-          () => 0,
-        )
+        const { size } = await stat(path).catch(() => ({ size: 0 }))
         if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
         await appendFile(path, `${new Date().toISOString()} ${body.level} ${body.message}\n`, { mode: 0o600 })
       },

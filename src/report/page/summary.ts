@@ -6,8 +6,7 @@ import type { Replay } from "../../replay/replay.ts"
 import { allIn } from "../../replay/sum.ts"
 import { amount, finePercent, plural } from "../../text/format.ts"
 import type { ReportData } from "../report.ts"
-import { billSentences, billWords, groupsOf, signedPercent, type Whose } from "../sentence.ts"
-import { foldedCounts, per100 } from "../words.ts"
+import { billSentences, billWords, foldedCounts, groupsOf, per100, signedPercent, type Whose } from "../words.ts"
 import { el, section, table } from "./dom.ts"
 
 /** `sum` is the sum of the replays. */

@@ -4,8 +4,7 @@ import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/
 import type { Replay } from "../../replay/replay.ts"
 import { amount, finePercent, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type SessionReport, sumCosts } from "../report.ts"
-import { signedPercent } from "../sentence.ts"
-import { localDate, money, signed, UNBILLED } from "../words.ts"
+import { localDate, money, signed, signedPercent, UNBILLED } from "../words.ts"
 import { button, type Column, el, table } from "./dom.ts"
 
 /** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
