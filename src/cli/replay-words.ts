@@ -37,7 +37,10 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
     wrapped(`${name}, ${plural(sum.calls, "call")}, at the prices of ${sum.pricings.join(", ")}`),
     "",
-    ...rows.map(rowLine),
+    ...rows.map(
+      ([title, said]) =>
+        `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`,
+    ),
     "",
     wrapped(
       "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
@@ -46,10 +49,6 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
 }
 
 type Row = readonly [title: string, said: string]
-
-function rowLine([title, said]: Row): string {
-  return `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`
-}
 
 function costs(sum: Replay): Row[] {
   const { without, with: sent, recalls, hud } = sum

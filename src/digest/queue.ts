@@ -236,7 +236,6 @@ export function createQueue(options: QueueOptions) {
     get waiting(): number {
       return waiting.size
     },
-    /** whether a digest is being written */
     get working(): boolean {
       return running !== undefined
     },

@@ -33,7 +33,6 @@ const storeSchema = z.discriminatedUnion("kind", [
     schemaVersion: z.number(),
     /** `ok`, or the first problems */
     quickCheck: z.string(),
-    /** number of rows of each table */
     rows: z.record(z.string(), z.number()),
   }),
   z.object({ kind: z.literal("unreadable"), trouble: z.string(), reason: z.string() }),

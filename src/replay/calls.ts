@@ -44,7 +44,8 @@ export function* replayCalls(
   let usage: Usage | undefined
   for (const index of [...callsOf(recorded), recorded.length]) {
     const wrote = recorded[index]
-    const nowMs = wrote ? wrote.createdMs : lastTime(recorded)
+    const last = recorded.at(-1)
+    const nowMs = wrote?.createdMs ?? last?.completedMs ?? last?.createdMs ?? 0
     const context = contextAt(recorded, index)
     const messages = context.map((message) => messageAt(message, nowMs))
     const reading = state.ledger.read(messages)
@@ -101,11 +102,6 @@ export function tracesOf(messages: readonly Message[]): boolean {
   return messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
 }
 
-function lastTime(messages: readonly Message[]): number {
-  const last = messages.at(-1)
-  return last?.completedMs ?? last?.createdMs ?? 0
-}
-
 /** What `hudfold inspect` shows of one call. */
 export type Inspection = NonNullable<ReturnType<typeof hudAtCall>>
 
@@ -131,7 +127,6 @@ export function hudAtCall(
     return {
       /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
       call: wanted,
-      /** calls of the session */
       calls,
       /** estimated tokens of the HUD, 0 without one */
       tokens: sent?.hud?.tokens ?? 0,

@@ -128,8 +128,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       case "unwritable":
         useMemory(innermostReason(error))
         return "stop"
-      default:
-        return trouble satisfies never
     }
   }
 
@@ -249,7 +247,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (connection) writer.addNow(write)
   }
 
-  /** Forgets the folds of these parts. */
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
     if (partIDs.length > 0) save(foldsWrite(sessionID, droppedFolds(partIDs)))
   }

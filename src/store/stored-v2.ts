@@ -27,8 +27,9 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
     return stored.status === "completed"
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
-  if (BY_HOST.has(type)) return [{ info: { ...head, role: "user" }, parts: [hostText(shownText(stored))] }]
-  return []
+  if (!BY_HOST.has(type)) return []
+  const text = asString(stored.text) ?? asString(stored.output) ?? joined(stored.content ?? "")
+  return [{ info: { ...head, role: "user" }, parts: [hostText(text)] }]
 }
 
 /** A compaction as OpenCode 1 stores it: the request for one, and a message with the summary. */
@@ -43,10 +44,6 @@ export function checkpoint(head: Head, summary: string): RecordedMessage[] {
 /** A text that the user did not write. */
 export function hostText(text: string): RecordedPart {
   return { type: "text", text, synthetic: true }
-}
-
-function shownText({ text, output, content }: Record<string, unknown>): string {
-  return asString(text) ?? asString(output) ?? joined(content ?? "")
 }
 
 function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {

@@ -52,7 +52,6 @@ const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
   types: "types",
 }
 
-/** A check: its totals, and what failed. */
 function digestReport(report: CheckReport, failure: string | undefined): Draft {
   const counts = countsOf(report.counts)
   const passed = counts || report.total?.text.trim() || "passed"

@@ -9,7 +9,6 @@ import type { ReportData } from "../report.ts"
 import { billSentences, billWords, foldedCounts, groupsOf, per100, signedPercent, type Whose } from "../words.ts"
 import { el, section, table } from "./dom.ts"
 
-/** `sum` is the sum of the replays. */
 export function summary(replays: readonly Replay[], sum: Replay, whose: Whose): HTMLElement {
   const tiles = sum.calls === 0 ? [] : figures(replays, sum)
   const [headline = "", ...more] = billSentences(replays, whose)
