@@ -170,19 +170,11 @@ async function checkPrivate(path: string, ownFolder: string | undefined): Promis
   // Windows has no such file modes
   if (process.platform === "win32") return undefined
   const folder = dirname(path)
-  const open = await isOpenToOthers(path)
+  const open: string[] = []
   // a configured folder may serve other purposes as well
-  const openFolder = folder === ownFolder && (await isOpenToOthers(folder))
-  if (!open && !openFolder) return undefined
-  const fixes = [
-    ...(openFolder ? [`chmod 700 ${inShell(folder)}`] : []),
-    ...(open ? [`chmod 600 ${inShell(path)}`] : []),
-  ]
-  const what = [...(openFolder ? [folder] : []), ...(open ? [path] : [])].join(" and ")
-  return warn("store", `others on this machine can read ${what}`, fixes.join(" && "))
-}
-
-async function isOpenToOthers(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined)
-  return found !== undefined && (found.mode & 0o077) !== 0
+  for (const one of folder === ownFolder ? [folder, path] : [path])
+    if (((await stat(one).catch(() => undefined))?.mode ?? 0) & 0o077) open.push(one)
+  if (open.length === 0) return undefined
+  const fixes = open.map((one) => `chmod ${one === folder ? 700 : 600} ${inShell(one)}`)
+  return warn("store", `others on this machine can read ${open.join(" and ")}`, fixes.join(" && "))
 }

@@ -32,7 +32,7 @@ export type LlamaConfig = {
 
 /** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
 export async function openLlama(config: LlamaConfig): Promise<Backend | NoBackend> {
-  const { options, dataFolder } = config
+  const { options, dataFolder, ...watch } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
   if (!installed.engine) return missingEngine(places.engineRecord)
@@ -61,10 +61,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
     version: manifest.version,
     lease: createLease(dataFolder),
     idleMs: options.idleMinutes * 60_000,
-    report: config.report,
-    ...(config.onChange ? { onChange: config.onChange } : {}),
-    ...(config.holdsHost === undefined ? {} : { holdsHost: config.holdsHost }),
-    ...(config.times ? { times: config.times } : {}),
+    ...watch,
   })
   return {
     id: `llama/${model.name}`,

@@ -32,17 +32,11 @@ function figures(replays: readonly Replay[], replay: Replay): Figure[] {
   const { steps, outputs } = folds
   const { automatic, asked, avoided } = compactions
   const share = (one: { cachedTokens: number; tokens: number }) => finePercent(one.cachedTokens / one.tokens)
-  return [
+  const change = signedPercent(allIn(replay) / without.cost - 1)
+  const compacted = asked > 0 ? `${asked} of them asked for by the user` : "of the conversation"
+  const tiles: (Figure | false)[] = [
     ...billTile(replays),
-    ...(replay.billing === "tokens"
-      ? [
-          [
-            "Conversation alone",
-            signedPercent(allIn(replay) / without.cost - 1),
-            "without system prompt, tools and answers",
-          ] as const,
-        ]
-      : []),
+    replay.billing === "tokens" && ["Conversation alone", change, "without system prompt, tools and answers"],
     [
       "Sent",
       `${amount(without.tokens)} → ${amount(sent.tokens)}`,
@@ -62,17 +56,10 @@ function figures(replays: readonly Replay[], replay: Replay): Figure[] {
       `${recalls.calls}`,
       `${per100(replay)} per 100 calls; ${recalls.lostLines} of ${recalls.copiedLines} copied lines missed`,
     ],
-    ...(automatic + asked > 0
-      ? [
-          [
-            "Compactions",
-            `${automatic + asked} → ${automatic + asked - avoided}`,
-            asked > 0 ? `${asked} of them asked for by the user` : "of the conversation",
-          ] as const,
-        ]
-      : []),
+    automatic + asked > 0 && ["Compactions", `${automatic + asked} → ${automatic + asked - avoided}`, compacted],
     ["HUD", `${Math.round(hud.tokens / Math.max(1, hud.calls))}`, `tokens, on ${plural(hud.calls, "call")}`],
   ]
+  return tiles.filter((one) => one !== false)
 }
 
 /** None where the sentences give several sums. */

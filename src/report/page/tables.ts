@@ -169,23 +169,14 @@ function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Ro
       return bill ? figure(bill) : Number.NEGATIVE_INFINITY
     },
   })
+  const change = (bill: Bill) => -billChange(bill)
   return [
     column("saved", savedWords, savedCostOf),
-    column(
-      "change",
-      (bill) => signedPercent(billChange(bill)),
-      (bill) => -billChange(bill),
-    ),
-    column(
-      "bill without",
-      (bill) => costWords(bill.without),
-      (bill) => bill.without.cost,
-    ),
-    column(
-      "bill with",
-      (bill) => costWords(bill.with),
-      (bill) => bill.with.cost,
-    ),
+    column("change", (bill) => signedPercent(billChange(bill)), change),
+    ...(["without", "with"] as const).map((side) => {
+      const cost = (bill: Bill) => bill[side].cost
+      return column(`bill ${side}`, (bill) => costWords(bill[side]), cost)
+    }),
   ]
 }
 

@@ -4,16 +4,7 @@
 
 import { isChosen } from "./chosen.ts"
 import { nameAround, secrecyOf } from "./names.ts"
-import {
-  type Find,
-  isPlaceholder,
-  isWordlike,
-  REDACTED,
-  type ReportSpan,
-  skip,
-  valueAt,
-  valueReporter,
-} from "./value.ts"
+import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
 
 /** What a text must contain for a finder to run. */
 const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
@@ -400,7 +391,7 @@ function trimmedSpan(text: string, span: readonly [number, number] | undefined):
   const written = text.slice(...span)
   const from = span[0] + written.length - written.trimStart().length
   const to = span[0] + written.trimEnd().length
-  return from < to && !isPlaceholder(text.slice(from, to)) && text.slice(from, to) !== REDACTED ? [from, to] : undefined
+  return from < to ? [from, to] : undefined
 }
 
 function endOfLine(text: string, at: number): number {
