@@ -4,7 +4,7 @@ import { resolve } from "node:path"
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import type { Pricing } from "../fold/pricing.ts"
-import { sumOf } from "../replay/sum.ts"
+import { sumOf } from "../replay/paid.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"

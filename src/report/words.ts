@@ -1,9 +1,8 @@
 // What the page, the terminal and the tables say: the result in one sentence, in what is paid, and words and figures that
 // they have in common.
 
-import { billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
+import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
-import { allIn } from "../replay/sum.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
 /** What the sessions are to the reader: those asked for, or the newest. */

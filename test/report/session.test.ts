@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { savedCost } from "../../src/replay/sum.ts"
+import { savedCost } from "../../src/replay/paid.ts"
 import { hudOf, packReport, type SessionReport, sumCosts, unpackReport } from "../../src/report/report.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"

@@ -19,9 +19,8 @@ import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
-import { createLearning } from "./learning.ts"
+import { createLearning, storedSources } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
-import { storedSources } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
 export function isHostV2(context: unknown): context is SetupContext {

@@ -1,9 +1,8 @@
 // The top and the bottom of the page: the headline with its row of figures, and where the figures come from.
 
 import type { Pricing } from "../../fold/pricing.ts"
-import { billChange, paidOf, sumPaid } from "../../replay/paid.ts"
+import { allIn, billChange, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { allIn } from "../../replay/sum.ts"
 import { amount, finePercent, plural } from "../../text/format.ts"
 import type { ReportData } from "../report.ts"
 import { billSentences, billWords, foldedCounts, groupsOf, per100, signedPercent, type Whose } from "../words.ts"

@@ -65,18 +65,8 @@ export function withhold(text: string): string {
 
   function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    if (
-      isSecretSource(
-        command,
-        FILE_HEADING.test(line)
-          ? line
-              .trim()
-              .slice(-MAX_SIMPLE_CHARS)
-              .replace(/[:<=> ]+$/, "")
-          : undefined,
-      )
-    )
-      isSource = true
+    const heading = FILE_HEADING.test(line) ? line.trim().slice(-MAX_SIMPLE_CHARS) : undefined
+    if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
     if (!maybeOpaque(line)) return line
