@@ -1,7 +1,7 @@
 // The file for a bug report: the findings of the doctor, and what is not private of sessions, logs and options. All of it
 // passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
 
-import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises"
+import { open, readdir, realpath, stat } from "node:fs/promises"
 import { arch, platform, release } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -167,9 +167,8 @@ async function newestLogs(folder: string): Promise<string[]> {
 }
 
 async function endOf(path: string): Promise<string> {
-  let file: FileHandle | undefined
+  const file = await open(path)
   try {
-    file = await open(path)
     const { size } = await file.stat()
     const length = Math.min(size, MAX_LOG_BYTES)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
@@ -177,6 +176,6 @@ async function endOf(path: string): Promise<string> {
     // the first line of a cut file is incomplete
     return length < size ? text.slice(text.indexOf("\n") + 1) : text
   } finally {
-    await file?.close()
+    await file.close()
   }
 }
