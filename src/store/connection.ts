@@ -21,7 +21,6 @@ import {
   type StoreWrite,
   type Turn,
   writeDigest,
-  writeFold,
 } from "./record.ts"
 import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
@@ -254,7 +253,7 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
   for (const [partID, fold] of rows) {
     // Dropped first, so that a fold that replaces another is the newest of its call.
     drop.run({ partID })
-    if (fold) save.run({ partID, call: Math.round(fold.call), fold: writeFold(fold) })
+    if (fold) save.run({ partID, call: Math.round(fold.call), fold: JSON.stringify(fold) })
   }
   const ofSession = eq(foldTable.sessionID, sessionID)
   const kept = db.select({ rows: count() }).from(foldTable).where(ofSession).get()?.rows ?? 0
