@@ -100,12 +100,8 @@ function summary(checks: readonly CheckResult[]): string {
   const count = (level: CheckLevel) => checks.filter((check) => check.level === level).length
   const [warnings, failures] = [count("warn"), count("fail")]
   if (warnings + failures === 0) return "everything is ok"
-  const counts = [
-    ...(failures ? [plural(failures, "failure")] : []),
-    ...(warnings ? [plural(warnings, "warning")] : []),
-    `${count("ok")} ok`,
-  ]
-  return counts.join(", ")
+  const counts = [failures && plural(failures, "failure"), warnings && plural(warnings, "warning"), `${count("ok")} ok`]
+  return counts.filter(Boolean).join(", ")
 }
 
 function aboutBundle(path: string): string {

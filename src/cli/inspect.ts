@@ -72,12 +72,9 @@ function forPeople({ info, skipped }: Session, inspected: Inspection, wantsReque
     ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
     ...(counts === "" ? [] : [wrapped(`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`, 2, 0)]),
   ].join("\n")
-  if (wantsRequest) return [shown, ...request.map(pieceText)].join("\n\n")
+  if (wantsRequest)
+    return [shown, ...request.map(({ label, body }) => `[${escapedLine(label)}]\n${escapeControls(body)}`)].join("\n\n")
   return hud === undefined ? shown : `${shown}\n\n${escapeControls(hud)}`
-}
-
-function pieceText({ label, body }: Inspection["request"][number]): string {
-  return `[${escapedLine(label)}]\n${escapeControls(body)}`
 }
 
 function asJson({ info, skipped }: Session, { hud, request, ...rest }: Inspection, wantsRequest: boolean) {

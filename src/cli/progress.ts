@@ -7,7 +7,6 @@ import { escapedLine } from "./terminal.ts"
 
 type Progress = {
   update(done: number, total: number | undefined): void
-  /** Ends the line. */
   end(): void
 }
 

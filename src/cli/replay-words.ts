@@ -3,11 +3,9 @@
 import { ownReason } from "../fold/fold.ts"
 import type { Spent } from "../replay/bill.ts"
 import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
-import { billChange, paidOf } from "../replay/paid.ts"
+import { allIn, billChange, paidOf, savedCost } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
-import { allIn, savedCost } from "../replay/sum.ts"
-import { billSentence, billWords, signedPercent } from "../report/sentence.ts"
-import { per100, UNBILLED } from "../report/words.ts"
+import { billSentence, billWords, per100, signedPercent, UNBILLED } from "../report/words.ts"
 import { amount, finePercent, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
 import { BOLD, coloured, columns, escapedLine, strong, terminalColumns, wrapped } from "./terminal.ts"
 
@@ -38,7 +36,10 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
     wrapped(`${name}, ${plural(sum.calls, "call")}, at the prices of ${sum.pricings.join(", ")}`),
     "",
-    ...rows.map(rowLine),
+    ...rows.map(
+      ([title, said]) =>
+        `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`,
+    ),
     "",
     wrapped(
       "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
@@ -47,10 +48,6 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
 }
 
 type Row = readonly [title: string, said: string]
-
-function rowLine([title, said]: Row): string {
-  return `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`
-}
 
 function costs(sum: Replay): Row[] {
   const { without, with: sent, recalls, hud } = sum

@@ -1,9 +1,8 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { defineCommand } from "citty"
-import { paidOf, sumPaid } from "../replay/paid.ts"
+import { allIn, paidOf, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
-import { allIn, savedUsd, sumOf } from "../replay/sum.ts"
 import { forPeople, type Replayed } from "./replay-words.ts"
 import { runOnBun } from "./runtime.ts"
 import {

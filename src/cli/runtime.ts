@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { findCommand } from "../engine/launch.ts"
 import { StoreError } from "../store/errors.ts"
-import type { Environment } from "../system/data-folder.ts"
 import { SIGNALS } from "./terminal.ts"
 
 type BunCommand = { command: string; env: Record<string, string> }
@@ -32,25 +31,26 @@ export function clearBunEnvironment(env: NodeJS.ProcessEnv = process.env): boole
   return isChild
 }
 
-/** `bun` from PATH, else OpenCode's binary run as Bun; undefined when neither is installed. */
-function findBun(env: Environment = process.env): BunCommand | undefined {
-  const bun = findCommand("bun", env)
+/** `bun` from PATH, else OpenCode's binary run as Bun; undefined when neither is installed, and in the child. */
+function findBun(): BunCommand | undefined {
+  if (isChild) return undefined
+  const bun = findCommand("bun", process.env)
   if (bun) return { command: bun, env: {} }
-  const opencode = findCommand("opencode", env)
+  const opencode = findCommand("opencode", process.env)
   return opencode ? { command: opencode, env: { BUN_BE_BUN: "1" } } : undefined
 }
 
-export const canRunOnBun = (): boolean => !isChild && findBun() !== undefined
+export const canRunOnBun = (): boolean => findBun() !== undefined
 
 /** Runs this CLI with the same arguments on Bun and resolves with its exit code. Rejects with NO_SQLITE. */
-export async function runOnBun(args: readonly string[], env: Environment = process.env): Promise<number> {
-  const runtime = isChild ? undefined : findBun(env)
+export async function runOnBun(args: readonly string[]): Promise<number> {
+  const runtime = findBun()
   if (!runtime) {
     const what = "reading OpenCode's database needs Bun, and neither bun nor opencode is on PATH"
     const remedy = "add one of them, or give a file: opencode export <session id> > session.json"
     throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
   }
-  const child = spawn(runtime.command, [ownPath(), ...args], { stdio: "inherit", ...onBun(runtime, env) })
+  const child = spawn(runtime.command, [ownPath(), ...args], { stdio: "inherit", ...onBun(runtime) })
   // A terminal signals both processes; this one stays alive to pass on the exit code.
   const forward = (signal: NodeJS.Signals) => child.kill(signal)
   for (const signal of SIGNALS) process.on(signal, forward)
@@ -72,14 +72,10 @@ const ANSWER_TIMEOUT_MS = 30_000
  * What this CLI prints with these arguments on Bun. Undefined without Bun or without an answer: very old versions of
  * OpenCode do not contain it. Rejects only with the signal's reason.
  */
-export async function askOnBun(
-  args: readonly string[],
-  signal: AbortSignal,
-  env: Environment = process.env,
-): Promise<string | undefined> {
-  const runtime = isChild ? undefined : findBun(env)
+export async function askOnBun(args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+  const runtime = findBun()
   if (!runtime) return undefined
-  const options = { ...onBun(runtime, env), signal, timeout: ANSWER_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 }
+  const options = { ...onBun(runtime), signal, timeout: ANSWER_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 }
   try {
     return (await promisify(execFile)(runtime.command, [ownPath(), ...args], options)).stdout
   } catch {
@@ -88,12 +84,12 @@ export async function askOnBun(
   }
 }
 
-function onBun(runtime: BunCommand, env: Environment): { cwd: string; env: NodeJS.ProcessEnv } {
+function onBun(runtime: BunCommand): { cwd: string; env: NodeJS.ProcessEnv } {
   return {
     // Bun loads the preloads of bunfig.toml and the .env file in its working directory. Those of a project that is only
     // inspected must not run, so it starts elsewhere and comes back.
     cwd: dirname(ownPath()),
-    env: { ...env, ...runtime.env, [CHILD_VARIABLE]: process.cwd() },
+    env: { ...process.env, ...runtime.env, [CHILD_VARIABLE]: process.cwd() },
   }
 }
 

@@ -51,22 +51,15 @@ async function readRecording(argument: string): Promise<Recording> {
 
 /** True for a path, false for a session id. Throws UsageError for what looks like neither. */
 export function isSessionFile(argument: string): boolean {
-  if (existsSync(argument)) return true
-  if (argument === "latest" || /^ses_\w*$/.test(argument)) return false
-  if (/[./\\]/.test(argument)) return true
+  if (isSessionID(argument)) return false
+  if (existsSync(argument) || /[./\\]/.test(argument)) return true
   const what = `${quoteArgument(argument)} is neither a file nor a session id (those begin with ses_)`
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** Whether any of the sessions is read from OpenCode's database. Invalid ones are reported when they are read. */
-function needDatabase(sessions: readonly string[]): boolean {
-  return sessions.some((session) => {
-    try {
-      return !isSessionFile(session)
-    } catch {
-      return false
-    }
-  })
+/** A session of OpenCode's database. */
+function isSessionID(argument: string): boolean {
+  return (argument === "latest" || /^ses_\w*$/.test(argument)) && !existsSync(argument)
 }
 
 /**
@@ -75,7 +68,7 @@ function needDatabase(sessions: readonly string[]): boolean {
  */
 export function needBun(sessions: readonly string[], { store }: Options): boolean {
   if (hasSqlite()) return false
-  return needDatabase(sessions) || (existsSync(storePath(process.env, undefined, store.path)) && canRunOnBun())
+  return sessions.some(isSessionID) || (existsSync(storePath(process.env, undefined, store.path)) && canRunOnBun())
 }
 
 /** What the plugin saved in the sessions in which it ran, by their ids. Empty on Node. Rejects with StoreError. */

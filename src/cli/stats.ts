@@ -6,7 +6,6 @@ import { defineCommand } from "citty"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
 import { costOf, measuredBill, type Paid } from "../replay/paid.ts"
-import { billWords, measuredSentence, signedPercent } from "../report/sentence.ts"
 import {
   billsOfSessions,
   type MeasuredTurn,
@@ -16,6 +15,7 @@ import {
   statsBy,
   statsRow,
 } from "../report/stats.ts"
+import { billWords, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
 import type { SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"

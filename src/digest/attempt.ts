@@ -13,12 +13,10 @@ import { promptFor } from "./prompt.ts"
  */
 export type Attempt =
   | { kind: "known" }
-  | { kind: "written"; digest: Digest; cost: AttemptCost }
-  | { kind: "refused"; cost: AttemptCost }
+  | { kind: "written"; digest: Digest; ms: number }
+  | { kind: "refused"; ms: number }
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
-
-type AttemptCost = Pick<QueueCounters, "promptTokens" | "outputTokens" | "ms">
 
 /** Never rejects. `extract` makes the digest that fills in what the model leaves out. */
 export async function attempt(
@@ -31,11 +29,10 @@ export async function attempt(
   try {
     const extracted = extract(source)
     if (!gainsFromModel(extracted)) return { kind: "known" }
-    const { structured, usage, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
+    const { structured, elapsedMs: ms } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
     const { digest, refused } = ground(structured, source, extracted)
-    const cost = { ...usage, ms: elapsedMs }
-    return refused ? { kind: "refused", cost } : { kind: "written", digest, cost }
+    return refused ? { kind: "refused", ms } : { kind: "written", digest, ms }
   } catch (error) {
     if (signal.aborted) return { kind: "aborted" }
     // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
@@ -49,10 +46,9 @@ export async function attempt(
 
 export type QueueCounters = ReturnType<typeof createCounters>
 
-/** Outputs since the queue was created, by what became of them, and what the attempts cost. */
+/** Outputs since the queue was created, by what became of them. */
 export function createCounters() {
   return {
-    offered: 0,
     written: 0,
     /** found in the store */
     fromStore: 0,
@@ -63,8 +59,6 @@ export function createCounters() {
     cancelled: 0,
     /** dropped in favour of worthier ones */
     evicted: 0,
-    promptTokens: 0,
-    outputTokens: 0,
     /** working time of the backend */
     ms: 0,
   }

@@ -11,7 +11,6 @@ export type Pace = {
   gapMs?: number
 }
 
-/** Weight of the newest gap in the mean. */
 const NEWEST_WEIGHT = 0.3
 /** A longer gap is the user's, not the agent's. */
 const MAX_GAP_MS = 60_000
@@ -52,7 +51,6 @@ export function documentBudget(
 const MIN_RETRY_MS = 1000
 const MAX_RETRY_MS = 5 * 60_000
 
-/** How long to wait after this many failures in a row, in ms. */
 export function retryAfterMs(failures: number): number {
   return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.max(0, failures - 1))
 }

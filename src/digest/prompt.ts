@@ -62,7 +62,6 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
   }
 }
 
-/** The words that a search looked for. */
 function searchedWords(input: DigestSource["input"]): string[] {
   const sought = [input.pattern, input.query].filter((value) => typeof value === "string")
   return sought.flatMap((text) => text.slice(0, 200).split(/[^\p{L}\p{N}_./-]+/u)).slice(0, 20)

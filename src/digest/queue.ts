@@ -84,7 +84,6 @@ export function createQueue(options: QueueOptions) {
   function offer(candidates: readonly DigestCandidate[]): void {
     if (closed || off !== undefined) return
     idle = false
-    counters.offered += candidates.length
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
     pace = updatePace(pace, performance.now(), news.length)
@@ -182,16 +181,15 @@ export function createQueue(options: QueueOptions) {
         counters.known++
         spend(job)
         return
-      default: {
+      default:
         failures = 0
-        for (const [name, value] of Object.entries(outcome.cost)) counters[name as keyof typeof outcome.cost] += value
+        counters.ms += outcome.ms
         counters[outcome.kind]++
         if (outcome.kind === "refused") spend(job)
         else {
           onDigest(job.key, outcome.digest, false)
           store?.saveDigest(writer(), job.key, outcome.digest)
         }
-      }
     }
   }
 
@@ -238,7 +236,6 @@ export function createQueue(options: QueueOptions) {
     get waiting(): number {
       return waiting.size
     },
-    /** whether a digest is being written */
     get working(): boolean {
       return running !== undefined
     },

@@ -1,12 +1,11 @@
 // The file for a bug report: the findings of the doctor, and what is not private of sessions, logs and options. All of it
 // passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
 
-import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises"
+import { open, readdir, realpath, stat } from "node:fs/promises"
 import { arch, platform, release } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { placesIn, readInstalled } from "../engine/installed.ts"
-import type { Options } from "../options.ts"
 import { probeMachine } from "../setup/machine.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, opencodeFolder } from "../system/data-folder.ts"
@@ -49,7 +48,7 @@ export async function bundleOf(
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),
     checks,
-    options: options && shownOptions(options),
+    options: options && { ...options, fold: { ...options.fold, protectedFiles: options.fold.protectedFiles.length } },
     installed: { engine, model: model && { name: model.name, sizeBytes: model.sizeBytes } },
     sessions: statuses?.map(figuresOf),
     store: databases?.store,
@@ -74,10 +73,6 @@ async function allNames(folders: readonly string[]): Promise<string[]> {
   const named = folders.filter((folder) => folder !== "")
   const real = await Promise.all(named.map((folder) => realpath(folder).catch(() => folder)))
   return [...new Set([...named, ...real])]
-}
-
-function shownOptions({ fold, ...rest }: Options): object {
-  return { ...rest, fold: { ...fold, protectedFiles: fold.protectedFiles.length } }
 }
 
 /** Only figures and texts the plugin wrote itself. */
@@ -133,7 +128,6 @@ function replaceFolder(text: string, [from, to]: Replacement): string {
   return text.replace(new RegExp(`(?:${names.join("|")})(?![\\w.-])`, "g"), to)
 }
 
-/** Of the plugin's own lines in OpenCode's logs. */
 const MAX_LOG_LINES = 200
 const MAX_LOG_LINE_CHARS = 1000
 /** Read from the end of each file: a log that is not rotated grows for months. */
@@ -173,9 +167,8 @@ async function newestLogs(folder: string): Promise<string[]> {
 }
 
 async function endOf(path: string): Promise<string> {
-  let file: FileHandle | undefined
+  const file = await open(path)
   try {
-    file = await open(path)
     const { size } = await file.stat()
     const length = Math.min(size, MAX_LOG_BYTES)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
@@ -183,6 +176,6 @@ async function endOf(path: string): Promise<string> {
     // the first line of a cut file is incomplete
     return length < size ? text.slice(text.indexOf("\n") + 1) : text
   } finally {
-    await file?.close()
+    await file.close()
   }
 }

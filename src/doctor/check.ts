@@ -30,7 +30,6 @@ export function worst(checks: readonly CheckResult[]): CheckLevel {
   return LEVELS[Math.max(0, ...checks.map(({ level }) => LEVELS.indexOf(level)))] ?? "ok"
 }
 
-/** The doctor's exit code. */
 export function exitCodeOf(level: CheckLevel): number {
   return LEVELS.indexOf(level)
 }

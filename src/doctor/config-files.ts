@@ -22,7 +22,6 @@ export type Config = {
   folder: string
   /** of the server; later ones win */
   server: ConfigFile[]
-  /** of the TUI */
   tui: ConfigFile[]
   /** where the TUI keeps its own switches; its `plugin_enabled` wins */
   switched?: ConfigFile

@@ -52,7 +52,7 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
     const { local, models } = readAddress(options.url, options.allowRemote)
     const headers: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
     const patience = AbortSignal.any([signal, AbortSignal.timeout(SERVER_PATIENCE_MS)])
-    const { status } = await exchange({ url: models, local, method: "GET", headers }, patience)
+    const { status } = await exchange({ url: models, local, headers }, patience)
     // a server without a model list may still have the configured model
     if (status < 300 || (status === 404 && options.model)) return ok("digests", `${models.origin} responds`)
     const key = status === 401 || status === 403 ? "set digest.openai.apiKey" : "correct digest.openai.url"

@@ -9,7 +9,7 @@ import type { Options } from "../options.ts"
 import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
 import { withOpencode } from "../store/opencode.ts"
-import { loadSqlite, readPragma } from "../store/sqlite.ts"
+import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
@@ -33,7 +33,6 @@ const storeSchema = z.discriminatedUnion("kind", [
     schemaVersion: z.number(),
     /** `ok`, or the first problems */
     quickCheck: z.string(),
-    /** number of rows of each table */
     rows: z.record(z.string(), z.number()),
   }),
   z.object({ kind: z.literal("unreadable"), trouble: z.string(), reason: z.string() }),
@@ -47,7 +46,6 @@ export const databasesSchema = z.object({
 })
 export type Databases = z.output<typeof databasesSchema>
 
-const BUSY_TIMEOUT_MS = 2000
 const MAX_SESSIONS_READ = 20
 
 /** Rejects with NO_SQLITE if the runtime has none. */
@@ -63,8 +61,7 @@ export async function readDatabases(storeFile: string, env: Environment): Promis
 function readStore(path: string, Database: SqliteClass): StoreFacts {
   try {
     if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
-    using database = new Database(path, { readonly: true })
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    using database = openReadonly(Database, path)
     const checked = database.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
     const tables = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -173,19 +170,11 @@ async function checkPrivate(path: string, ownFolder: string | undefined): Promis
   // Windows has no such file modes
   if (process.platform === "win32") return undefined
   const folder = dirname(path)
-  const open = await isOpenToOthers(path)
+  const open: string[] = []
   // a configured folder may serve other purposes as well
-  const openFolder = folder === ownFolder && (await isOpenToOthers(folder))
-  if (!open && !openFolder) return undefined
-  const fixes = [
-    ...(openFolder ? [`chmod 700 ${inShell(folder)}`] : []),
-    ...(open ? [`chmod 600 ${inShell(path)}`] : []),
-  ]
-  const what = [...(openFolder ? [folder] : []), ...(open ? [path] : [])].join(" and ")
-  return warn("store", `others on this machine can read ${what}`, fixes.join(" && "))
-}
-
-async function isOpenToOthers(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined)
-  return found !== undefined && (found.mode & 0o077) !== 0
+  for (const one of folder === ownFolder ? [folder, path] : [path])
+    if (((await stat(one).catch(() => undefined))?.mode ?? 0) & 0o077) open.push(one)
+  if (open.length === 0) return undefined
+  const fixes = open.map((one) => `chmod ${one === folder ? 700 : 600} ${inShell(one)}`)
+  return warn("store", `others on this machine can read ${open.join(" and ")}`, fixes.join(" && "))
 }

@@ -49,14 +49,14 @@ export class Health {
     return this.failures >= this.restsMs.length
   }
 
-  /** Whether the GPU is no longer used. */
   get avoidsGpu(): boolean {
     return this.gpuCrashes >= MAX_GPU_CRASHES
   }
 
   failed(error: SidecarError, nowMs: number, usedGpu: boolean): void {
     this.failures++
-    if (usedGpu && isCrash(error)) this.gpuCrashes++
+    // it died or hung, as with a faulty driver, rather than reporting an error
+    if (usedGpu && (error.code === "ENDED" || error.code === "SILENT")) this.gpuCrashes++
     const restMs = this.restsMs[Math.min(this.failures, this.restsMs.length) - 1] ?? 0
     this.rest = { untilMs: nowMs + restMs, reason: error.message }
   }
@@ -79,8 +79,3 @@ const PERMANENT: ReadonlySet<WireErrorCode> = new Set([
   "MODEL_INVALID",
   "MODEL_TOO_LARGE",
 ] as const)
-
-/** The process died or hung, as with a faulty driver, rather than reporting an error. */
-function isCrash({ code }: SidecarError): boolean {
-  return code === "ENDED" || code === "SILENT"
-}

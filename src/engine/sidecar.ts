@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { orAborted } from "../system/process.ts"
+import { createShared } from "../system/shared.ts"
 import { errorMessage } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
@@ -273,6 +274,46 @@ export function createSidecar(config: SidecarConfig) {
       clearTimeout(idle)
       await starting?.catch(() => {})
       await endRun()
+    },
+  }
+}
+
+type User = { paused: boolean; onChange: (() => void) | undefined }
+
+const sidecars = createShared<Sidecar, User>((sidecar) => sidecar.close())
+
+/**
+ * One sidecar for all sessions and directories of this process whose configuration is the same. It is paused while any of its users pauses it, and the last of them closes it. Its
+ * successor waits until it is gone, because until then it holds the model and the lease.
+ */
+export function shareSidecar(config: SidecarConfig): Sidecar {
+  const { spec, load, idleMs } = config
+  // the environment is not part of the key: it is the same for the whole process
+  const key = JSON.stringify([spec.command, spec.args, load, idleMs])
+  const user: User = { paused: false, onChange: config.onChange }
+  const share = sidecars.acquire(key, user, (users, after) => {
+    const onChange = () => {
+      for (const { onChange } of users) onChange?.()
+    }
+    return createSidecar({ ...config, onChange, ...(after ? { after } : {}) })
+  })
+  const sidecar = share.value
+  const pause = (paused: boolean) => {
+    user.paused = paused
+    sidecar.pause([...share.users].some((one) => one.paused))
+  }
+  return {
+    get state() {
+      return sidecar.state
+    },
+    get capabilities() {
+      return sidecar.capabilities
+    },
+    write: sidecar.write,
+    pause,
+    close() {
+      pause(false)
+      return share.release()
     },
   }
 }

@@ -16,6 +16,7 @@ import {
 import type { Message, Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
+import { defined } from "../system/values.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
 import { type NamedPrice, type Prices, pricesOf } from "./prices.ts"
 import { messagesOf } from "./request.ts"
@@ -43,7 +44,8 @@ export function* replayCalls(
   let usage: Usage | undefined
   for (const index of [...callsOf(recorded), recorded.length]) {
     const wrote = recorded[index]
-    const nowMs = wrote ? wrote.createdMs : lastTime(recorded)
+    const last = recorded.at(-1)
+    const nowMs = wrote?.createdMs ?? last?.completedMs ?? last?.createdMs ?? 0
     const context = contextAt(recorded, index)
     const messages = context.map((message) => messageAt(message, nowMs))
     const reading = state.ledger.read(messages)
@@ -70,13 +72,7 @@ export function* replayCalls(
           usage = undefined
           return
         }
-        const around = {
-          nowMs,
-          pricing: price.pricing,
-          ...(price.model ? { model: price.model } : {}),
-          ...(compactsAt === undefined ? {} : { compactsAt }),
-          ...(usage === undefined ? {} : { usage }),
-        }
+        const around = { nowMs, pricing: price.pricing, ...defined({ model: price.model, compactsAt, usage }) }
         const prepared = prepareRequest({ messages, reading, state, around, options, env })
         accept(state, prepared)
         usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)
@@ -106,11 +102,6 @@ export function tracesOf(messages: readonly Message[]): boolean {
   return messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
 }
 
-function lastTime(messages: readonly Message[]): number {
-  const last = messages.at(-1)
-  return last?.completedMs ?? last?.createdMs ?? 0
-}
-
 /** What `hudfold inspect` shows of one call. */
 export type Inspection = NonNullable<ReturnType<typeof hudAtCall>>
 
@@ -136,7 +127,6 @@ export function hudAtCall(
     return {
       /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
       call: wanted,
-      /** calls of the session */
       calls,
       /** estimated tokens of the HUD, 0 without one */
       tokens: sent?.hud?.tokens ?? 0,
@@ -149,13 +139,14 @@ export function hudAtCall(
         .map(({ label, body }) => ({ label, body })),
       hud: sent?.hud?.text,
       /** why there is no HUD */
-      reason: sent ? (options.hud.enabled ? sent.reason : HUD_OFF) : AGENT_DISABLED,
+      reason: !sent
+        ? "the options leave this agent alone"
+        : options.hud.enabled
+          ? sent.reason
+          : "the options turn it off",
       /** tokens in the context at that call, as the HUD says them */
       contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
     }
   }
   return
 }
-
-const HUD_OFF = "the options turn it off"
-const AGENT_DISABLED = "the options leave this agent alone"

@@ -6,17 +6,8 @@ import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../fold/pricing-table
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import { callsOf } from "./context.ts"
 
-export type Price = {
-  /** the model called, at the provider whose prices apply */
-  model: ModelName | undefined
-  /** the recorded model's name, or "" */
-  name: string
-  pricing: Pricing
-  /** what a fresh input token cost, in USD; undefined when unknown */
-  usdPerToken: number | undefined
-}
-
 export type Prices = ReturnType<typeof pricesOf>
+export type Price = ReturnType<Prices["of"]>
 
 /**
  * What the session's calls cost according to the record, output and system prompt included; 0 when the record does not
@@ -75,13 +66,16 @@ export function pricesOf(messages: readonly Message[], named: NamedPrice | undef
   }
   return {
     recorded,
-    of({ model }: Pick<Message, "model">): Price {
+    of({ model }: Pick<Message, "model">) {
       const name = modelKey(model)
       const sum = sums.get(name)
       return {
+        /** the model called, at the provider whose prices apply */
         model: model && named ? { ...model, providerID: named.providerID } : model,
+        /** the recorded model's name, or "" */
         name,
         pricing: pricingFor(model),
+        /** what a fresh input token cost, in USD; undefined when unknown */
         // if anything was charged in this session, a model without charges is free
         usdPerToken: named || recorded.usd === 0 ? undefined : sum && sum.cost > 0 ? sum.usd / sum.cost : 0,
       }

@@ -19,7 +19,6 @@ const RECALLED_CALLS = WANTED_STEPS.recalled
 /** Output tokens of a call that recalls something. */
 const ASKING_TOKENS = 80
 
-/** One call of a session. */
 type Asker = {
   /** number of the call, from 1, and when it was made */
   number: number
@@ -77,7 +76,7 @@ export function newRecalls() {
     missed(asker: Asker): Missed {
       sources.read(asker.context)
       const lines = copiedLines(asker.wrote)
-      const names = usedNames(asker.wrote)
+      const names = namesIn(argumentsIn(asker.wrote).join("\n")).keys()
       const here = new Set(asker.context.flatMap(({ parts }) => parts))
       const wanted = new Map<Part, Source>()
       const needs = new Map<string, Need>()
@@ -117,11 +116,6 @@ export function recallCost(back: readonly number[], requestTokens: number, prici
 export function copiedLines(wrote: Message): Set<string> {
   const lines = argumentsIn(wrote).flatMap((text) => text.split("\n").map((line) => line.trim()))
   return new Set(lines.filter(({ length }) => length >= MIN_COPIED_CHARS && length <= MAX_COPIED_CHARS))
-}
-
-/** The paths and identifiers in a call's tool arguments. */
-function usedNames(wrote: Message): Set<string> {
-  return new Set(namesIn(argumentsIn(wrote).join("\n")).keys())
 }
 
 /** The texts in the arguments of a call's tools; what it asks to recall was not copied. */

@@ -5,14 +5,15 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { shippedFile } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
-import { packReport } from "./packed.ts"
-import type { ReportData } from "./report.ts"
-import { billSentence } from "./sentence.ts"
+import { packReport, type ReportData } from "./report.ts"
+import { billSentence } from "./words.ts"
 
 /** The beginning of every report: a file that begins this way may be overwritten. */
 export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report -->\n"
 
 export function pageOf(report: ReportData, { script, style }: PageAssets): string {
+  // without `<`, so that no text of a session can close the script element around it
+  const data = JSON.stringify(packReport(report)).replace(/</g, "\\u003c")
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -35,16 +36,11 @@ export function pageOf(report: ReportData, { script, style }: PageAssets): strin
 ${withoutScript(report)}
 <p>With scripts allowed, this page shows the context over the calls with and without the plugin, what was read from the cache, the cost of each tool, the folds, and the HUD at every call. It loads nothing from the network.</p>
 </noscript>
-<script type="application/json" id="data">${dataOf(report)}</script>
+<script type="application/json" id="data">${data}</script>
 <script>${script}</script>
 </body>
 </html>
 `
-}
-
-/** Without `<`, so that no text of a session can close the script element around it. */
-function dataOf(report: ReportData): string {
-  return JSON.stringify(packReport(report)).replace(/</g, "\\u003c")
 }
 
 function titleOf({ sessions }: ReportData): string {
@@ -69,7 +65,6 @@ function safe(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }
 
-/** The page's own script and style, as the build left them. */
 export type PageAssets = { script: string; style: string }
 
 /** Rejects if the package was not built. */

@@ -1,6 +1,6 @@
 // What the plugin saved while it ran, over all sessions: their bills added up by day, week, month, project and model.
 
-import { billChange, type Cost, type Paid, sumPaid } from "../replay/paid.ts"
+import { billChange, type Paid, sumPaid } from "../replay/paid.ts"
 import { localDate } from "./words.ts"
 
 /** One finished turn of a session in which the plugin ran. */
@@ -21,20 +21,9 @@ export type MeasuredTurn = {
 export const STATS_KEYS = ["day", "week", "month", "project", "model"] as const
 export type StatsKey = (typeof STATS_KEYS)[number]
 
-export type StatsRow = {
-  name: string
-  sessions: number
-  calls: number
-  recalls: number
-  savedTokens: number
-  /** all that was paid, and what would have been; without turns that are not billed by tokens */
-  without: Cost
-  with: Cost
-  /** what the plugin adds to the bill as a share of it; negative when it saves */
-  change: number
-}
+export type StatsRow = ReturnType<typeof statsRow>
 
-export function statsRow(name: string, turns: readonly MeasuredTurn[]): StatsRow {
+export function statsRow(name: string, turns: readonly MeasuredTurn[]) {
   const sum = (key: "calls" | "recalls" | "savedTokens") => turns.reduce((total, turn) => total + turn[key], 0)
   const bill = sumPaid(turns.flatMap((turn) => turn.bill ?? []))
   return {
@@ -43,7 +32,9 @@ export function statsRow(name: string, turns: readonly MeasuredTurn[]): StatsRow
     calls: sum("calls"),
     recalls: sum("recalls"),
     savedTokens: sum("savedTokens"),
+    /** all that was paid, and what would have been; without turns that are not billed by tokens */
     ...bill,
+    /** what the plugin adds to the bill as a share of it; negative when it saves */
     change: billChange(bill),
   }
 }

@@ -18,7 +18,6 @@ export type DownloadOptions = LockOptions & {
   env: Environment
   /** called often; the total is undefined if the server does not report it */
   onProgress?: (doneBytes: number, totalBytes: number | undefined) => void
-  /** called when the connection failed and is retried */
   onRetry?: (reason: string) => void
 }
 

@@ -21,7 +21,6 @@ type EngineOptions = LockOptions & {
   env?: Environment
   /** default: all that are found */
   installers?: readonly Installer[]
-  /** called before an installer runs */
   onInstall?: (installer: Installer) => void
 }
 

@@ -47,10 +47,8 @@ export async function checkRoom(folder: string, bytes: number): Promise<void> {
 
 /** Free bytes; undefined if the file system does not report them. */
 export async function freeIn(folder: string): Promise<number | undefined> {
-  return statfs(folder).then(
-    (disk) => disk.bavail * disk.bsize,
-    () => undefined,
-  )
+  const disk = await statfs(folder).catch(() => undefined)
+  return disk && disk.bavail * disk.bsize
 }
 
 /**

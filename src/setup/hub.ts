@@ -8,7 +8,6 @@ import type { Environment } from "../system/data-folder.ts"
 import { SetupError, shortReason } from "./errors.ts"
 import { type HubReference, hasQuantisation, isModelPath } from "./models.ts"
 
-/** A file that can be downloaded. */
 export type HubFile = {
   repository: string
   revision: string

@@ -147,10 +147,7 @@ export function availableOf(vmStat: string): number | undefined {
 }
 
 async function outputOf(command: string, args: string[]): Promise<string> {
-  return promisify(execFile)(command, args, { timeout: 5_000 }).then(
-    ({ stdout }) => stdout,
-    () => "",
-  )
+  return (await promisify(execFile)(command, args, { timeout: 5_000 }).catch(() => ({ stdout: "" }))).stdout
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -99,10 +99,8 @@ async function hasSize(path: string, sizeBytes: number | undefined): Promise<boo
   return found?.isFile() === true && (sizeBytes === undefined || found.size === sizeBytes)
 }
 
-type InstalledPath = { path: string; sizeBytes: number }
-
 /** What `uninstall` would remove, with sizes; empty if setup has never run. */
-export async function installedPaths(places: Places, keepModels: boolean): Promise<InstalledPath[]> {
+export async function installedPaths(places: Places, keepModels: boolean) {
   const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
   const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
   const found = await Promise.all(

@@ -81,7 +81,6 @@ export async function forget(folder: string, sessionID: string): Promise<void> {
   await Promise.allSettled([STATUS, SWITCHES].map(async (kind) => rm(pathOf(folder, sessionID, kind), { force: true })))
 }
 
-/** Sessions kept. */
 const MAX_KEPT = 200
 /** As long as the store keeps a session. */
 const RETENTION_MS = 90 * 24 * 3600 * 1000

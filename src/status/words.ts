@@ -31,17 +31,12 @@ export function statusRows(status: Status): StatusRow[] {
   ].filter((row) => row !== undefined)
 }
 
-/** How full the context is, relative to OpenCode's compaction or else to the window; 0 to 1, undefined if unknown. */
-function fullness({ context }: Status): number | undefined {
-  const most = context.compactsAt ?? context.limit
-  return most ? Math.min(1, context.tokens / most) : undefined
-}
-
-/** From this share on, compaction is near. */
+/** From this share on, of what OpenCode compacts at or else of the window, compaction is near. */
 const NEARLY_FULL = 0.8
 
-export function isNearlyFull(status: Status): boolean {
-  return (fullness(status) ?? 0) >= NEARLY_FULL
+export function isNearlyFull({ context: { tokens, compactsAt, limit } }: Status): boolean {
+  const most = compactsAt ?? limit
+  return most ? tokens / most >= NEARLY_FULL : false
 }
 
 function contextRow(status: Status): StatusRow {

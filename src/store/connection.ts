@@ -21,15 +21,11 @@ import {
   type StoreWrite,
   type Turn,
   writeDigest,
-  writeFold,
 } from "./record.ts"
 import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
-
-/** Called with the number of rows that did not parse. */
-type OnSkipped = (count: number) => void
 
 // Short, since waiting blocks the host's event loop; `open.ts` tries again.
 const OPEN_PATIENCE_MS = 50
@@ -39,12 +35,7 @@ const CHECKPOINT_PAGES = 1000
 const MAX_BOUND_KEYS = 500
 
 /** Calls `onInode` before anything can fail, since setting a broken file aside needs the inode. */
-export function openConnection(
-  Database: SqliteClass,
-  path: string,
-  onInode: (inode: number) => void,
-  onSkipped: OnSkipped,
-): Connection {
+export function openConnection(Database: SqliteClass, path: string, onInode: (inode: number) => void): Connection {
   onInode(prepareFile(path))
   refuseOthers(path)
   const database = new Database(path, { readwrite: true, create: true })
@@ -54,25 +45,25 @@ export function openConnection(
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
     migrate(database, path)
     closeToOthers(path)
-    return connectionOf(database, path, onSkipped)
+    return connectionOf(database, path)
   } catch (error) {
     database.close()
     throw error
   }
 }
 
-function connectionOf(database: SqliteDatabase, path: string, onSkipped: OnSkipped) {
+function connectionOf(database: SqliteDatabase, path: string) {
   const db = queriesOf(database)
   return {
     path,
     /** Anchors and carried records of the newest sessions, and counts of the newest models, as writes, oldest first. */
-    load: () => loadNewest(db, onSkipped),
+    load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
     /** The stored digests among these keys, with the time of their last use. */
-    digests: (writer: string, keys: readonly string[]) => loadDigests(db, writer, keys, onSkipped),
+    digests: (writer: string, keys: readonly string[]) => loadDigests(db, writer, keys),
     /** The session's folds by part id, in the order of folding. */
-    folds: (sessionID: string) => loadFolds(db, sessionID, onSkipped),
+    folds: (sessionID: string) => loadFolds(db, sessionID),
     foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
     /**
      * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
@@ -96,7 +87,7 @@ function connectionOf(database: SqliteDatabase, path: string, onSkipped: OnSkipp
   }
 }
 
-function loadNewest(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
+function loadNewest(db: Queries): StoreWrite[] {
   const newestFirst = sql`${sessionTable.touchedAt} desc, ${sessionTable}.rowid desc`
   const anchorRows = db
     .select({ sessionID: anchorsTable.sessionID, json: anchorsTable.anchors, at: sessionTable.touchedAt })
@@ -122,11 +113,10 @@ function loadNewest(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
   }
   for (const row of carriedRows.reverse()) if (isJson(row.carried.data)) writes.push({ kind: "carried", ...row })
-  onSkipped(anchorRows.length + carriedRows.length - writes.length)
-  return [...writes, ...loadMisses(db, onSkipped)]
+  return [...writes, ...loadMisses(db)]
 }
 
-function loadMisses(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
+function loadMisses(db: Queries): StoreWrite[] {
   const newest = db
     .select({ model: missTable.model, at: sql<number>`max(${missTable.usedAt})`.as("at") })
     .from(missTable)
@@ -134,19 +124,15 @@ function loadMisses(db: Queries, onSkipped: OnSkipped): StoreWrite[] {
     .orderBy(sql`at desc`)
     .limit(MAX_MODELS)
     .all()
-  return newest
-    .reverse()
-    .map(({ model, at }) => ({ kind: "misses", model, misses: missesOf(db, model, onSkipped), at }))
+  return newest.reverse().map(({ model, at }) => ({ kind: "misses", model, misses: missesOf(db, model), at }))
 }
 
-function missesOf(db: Queries, model: string, onSkipped?: OnSkipped): ModelMisses {
+function missesOf(db: Queries, model: string): ModelMisses {
   const rows = db.select().from(missTable).where(eq(missTable.model, model)).all()
-  const counts = rows.flatMap((row) => readMissCount(row) ?? [])
-  onSkipped?.(rows.length - counts.length)
-  return new Map(counts.map((one) => [one.shows, one]))
+  return new Map(rows.flatMap((row) => readMissCount(row) ?? []).map((one) => [one.shows, one]))
 }
 
-function loadDigests(db: Queries, writer: string, keys: readonly string[], onSkipped: OnSkipped) {
+function loadDigests(db: Queries, writer: string, keys: readonly string[]) {
   const found: { key: string; digest: Digest; usedAt: number }[] = []
   for (let at = 0; at < keys.length; at += MAX_BOUND_KEYS) {
     const some = keys.slice(at, at + MAX_BOUND_KEYS)
@@ -158,26 +144,24 @@ function loadDigests(db: Queries, writer: string, keys: readonly string[], onSki
     for (const { key, digest: json, usedAt } of rows) {
       const digest = readDigest(json)
       if (digest) found.push({ key, digest, usedAt })
-      else onSkipped(1)
     }
   }
   return found
 }
 
-function loadFolds(db: Queries, sessionID: string, onSkipped: OnSkipped): Map<string, Fold> {
+function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
   const found = db
     .select({ partID: foldTable.partID, json: foldTable.fold })
     .from(foldTable)
     .where(eq(foldTable.sessionID, sessionID))
     .orderBy(asc(foldTable.call), asc(sql`rowid`))
     .all()
-  const rows = new Map<string, Fold>()
-  for (const { partID, json } of found) {
-    const fold = readFold(json)
-    if (fold) rows.set(partID, fold)
-  }
-  onSkipped(found.length - rows.size)
-  return rows
+  return new Map(
+    found.flatMap(({ partID, json }) => {
+      const fold = readFold(json)
+      return fold ? [[partID, fold] as const] : []
+    }),
+  )
 }
 
 /** Ids per query; SQLite binds at most 32,766 values. */
@@ -254,7 +238,7 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
   for (const [partID, fold] of rows) {
     // Dropped first, so that a fold that replaces another is the newest of its call.
     drop.run({ partID })
-    if (fold) save.run({ partID, call: Math.round(fold.call), fold: writeFold(fold) })
+    if (fold) save.run({ partID, call: Math.round(fold.call), fold: JSON.stringify(fold) })
   }
   const ofSession = eq(foldTable.sessionID, sessionID)
   const kept = db.select({ rows: count() }).from(foldTable).where(ofSession).get()?.rows ?? 0

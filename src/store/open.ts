@@ -62,7 +62,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   let open: (() => Connection) | undefined
   let inode = 0
   let replacements = 0
-  let skipped = 0
 
   function warn(about: string, message: string): void {
     if (warned.has(about)) return
@@ -128,8 +127,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       case "unwritable":
         useMemory(innermostReason(error))
         return "stop"
-      default:
-        return trouble satisfies never
     }
   }
 
@@ -152,10 +149,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const onInode = (value: number) => {
       inode = value
     }
-    const onSkipped = (count: number) => {
-      skipped += count
-    }
-    return () => openConnection(Database, path, onInode, onSkipped)
+    return () => openConnection(Database, path, onInode)
   }
 
   async function start(): Promise<void> {
@@ -249,7 +243,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (connection) writer.addNow(write)
   }
 
-  /** Forgets the folds of these parts. */
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
     if (partIDs.length > 0) save(foldsWrite(sessionID, droppedFolds(partIDs)))
   }
@@ -273,9 +266,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     get state() {
       return state
     },
-    /** Writes waiting for the disk; writes lost because the queue was full or the database refused them; rows that did not parse. */
+    /** Writes waiting for the disk, and writes lost because the queue was full or the database refused them. */
     get counters() {
-      return { pending: writer.pending, dropped: writer.lost, skipped }
+      return { pending: writer.pending, dropped: writer.lost }
     },
     /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
     loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),

@@ -8,7 +8,7 @@ import type { SqliteDatabase } from "../system/sqlite.ts"
 import { asRecord, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
-import { loadSqlite } from "./sqlite.ts"
+import { loadSqlite, openReadonly } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
 
 /**
@@ -61,8 +61,6 @@ type Stored = { id: string; data: string }
 type StoredV2 = Stored & { type: string }
 type StoredPart = Stored & { messageID: string }
 
-const BUSY_TIMEOUT_MS = 2000
-
 /** Opens OpenCode's database, reads from it, and closes it. Rejects as `openOpencode` does, or with what `read` throws. */
 export async function withOpencode<T>(read: (database: OpencodeDatabase) => T, env?: Environment): Promise<T> {
   const database = await openOpencode(env && { env })
@@ -79,8 +77,7 @@ type OpencodeDatabase = Awaited<ReturnType<typeof openOpencode>>
 export async function openOpencode(options: { path?: string; env?: Environment } = {}) {
   const Database = await loadSqlite()
   const path = options.path ?? findDatabase(options.env ?? process.env)
-  const database = guarded(path, () => new Database(path, { readonly: true }))
-  guarded(path, () => database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`))
+  const database = guarded(path, () => openReadonly(Database, path))
   const all = <T>(query: string, ...values: (string | number)[]) =>
     database.query<T, (string | number)[]>(query).all(...values)
   const sessionsOf = (host: Host, rest: string, ...values: (string | number)[]) =>

@@ -33,7 +33,6 @@ const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(is
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 
 export const writeDigest = (digest: Digest): string => JSON.stringify(digest satisfies z.input<typeof digestSchema>)
-export const writeFold = (fold: Fold): string => JSON.stringify(fold)
 
 // JSON columns are checked when they are read, since another version or a person may have written them.
 export const readDigest = (json: string) => parseAs(digestSchema, json) as Digest | undefined

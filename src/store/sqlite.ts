@@ -15,6 +15,15 @@ export async function loadSqlite(): Promise<SqliteClass> {
   throw new StoreError("NO_SQLITE", `${what}; run it on Bun or on Node 22.16 or newer`)
 }
 
+const PATIENCE_MS = 2000
+
+/** Opens a database that another process may be writing. */
+export function openReadonly(Database: SqliteClass, path: string): SqliteDatabase {
+  const database = new Database(path, { readonly: true })
+  database.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+  return database
+}
+
 // drizzle's own `drizzle()` for Bun imports `bun:sqlite` statically. A bundler hoists that import to the top of the file,
 // and the bundle no longer loads under Node. The parts `drizzle()` is built from have no such import. They prepare each
 // query again; `query` keeps the statement instead, and closing the database finalizes it.

@@ -1,6 +1,6 @@
 // OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which all readers know.
 
-import { asRecord, asString } from "../system/values.ts"
+import { asRecord, asString, defined } from "../system/values.ts"
 import type { RecordedMessage } from "./recording.ts"
 
 type Head = Record<string, unknown> & { id: string; sessionID: string }
@@ -19,12 +19,7 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
   const type = asString(stored?.type) ?? ""
   if (!stored || id === undefined) return []
   const time = asRecord(stored.time)
-  const created = numberIn(time?.created)
-  const completed = numberIn(time?.completed)
-  const when = {
-    ...(created === undefined ? {} : { created }),
-    ...(completed === undefined ? {} : { completed }),
-  }
+  const when = defined({ created: numberIn(time?.created), completed: numberIn(time?.completed) })
   const head = { id, sessionID, time: when }
   if (type === "user") return [{ info: { ...head, role: "user" }, parts: userParts(stored) }]
   if (type === "assistant") return [assistantMessage(stored, head)]
@@ -32,8 +27,9 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
     return stored.status === "completed"
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
-  if (BY_HOST.has(type)) return [{ info: { ...head, role: "user" }, parts: [hostText(shownText(stored))] }]
-  return []
+  if (!BY_HOST.has(type)) return []
+  const text = asString(stored.text) ?? asString(stored.output) ?? joined(stored.content ?? "")
+  return [{ info: { ...head, role: "user" }, parts: [hostText(text)] }]
 }
 
 /** A compaction as OpenCode 1 stores it: the request for one, and a message with the summary. */
@@ -50,10 +46,6 @@ export function hostText(text: string): RecordedPart {
   return { type: "text", text, synthetic: true }
 }
 
-function shownText({ text, output, content }: Record<string, unknown>): string {
-  return asString(text) ?? asString(output) ?? joined(content ?? "")
-}
-
 function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {
   const attached = Array.isArray(files) ? files.map(asRecord) : []
   return [
@@ -68,20 +60,17 @@ function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {
 
 function assistantMessage(stored: Record<string, unknown>, head: Head): RecordedMessage {
   const model = asRecord(stored.model)
-  const agent = asString(stored.agent)
-  const providerID = asString(model?.providerID)
-  const modelID = asString(model?.id)
-  const cost = numberIn(stored.cost)
-  const tokens = asRecord(stored.tokens)
   const contents = Array.isArray(stored.content) ? stored.content.map(asRecord) : []
   const info: Record<string, unknown> = {
     ...head,
     role: "assistant",
-    ...(agent === undefined ? {} : { agent }),
-    ...(providerID === undefined ? {} : { providerID }),
-    ...(modelID === undefined ? {} : { modelID }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(tokens === undefined ? {} : { tokens }),
+    ...defined({
+      agent: asString(stored.agent),
+      providerID: asString(model?.providerID),
+      modelID: asString(model?.id),
+      cost: numberIn(stored.cost),
+      tokens: asRecord(stored.tokens),
+    }),
     // what a step said and did before it failed is sent
     ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
@@ -114,14 +103,12 @@ function storedState(
   const files = Array.isArray(state.content) ? state.content : []
   const error = asRecord(state.error)
   const text = failed ? (asString(error?.message) ?? asString(state.error) ?? "") : joined(files)
-  const start = numberIn(time?.ran) ?? numberIn(time?.created)
-  const end = numberIn(time?.completed)
   return {
     status: failed ? "error" : done ? "completed" : "running",
     input: asRecord(state.input) ?? {},
     ...(done ? { [failed ? "error" : "output"]: text } : {}),
     metadata: metadataOf(state.metadata, text),
-    time: { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) },
+    time: defined({ start: numberIn(time?.ran) ?? numberIn(time?.created), end: numberIn(time?.completed) }),
   }
 }
 

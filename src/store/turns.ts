@@ -7,9 +7,7 @@ import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import type { Turn } from "./record.ts"
 import { turnTable } from "./schema.ts"
-import { loadSqlite, queriesOf } from "./sqlite.ts"
-
-const PATIENCE_MS = 2000
+import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
 
 /**
  * All turns that the store has, oldest first; none without a store. `named` is the option `store.path`. Rejects with
@@ -20,13 +18,8 @@ export async function readTurns(named?: string): Promise<Turn[]> {
   if (!existsSync(path)) return []
   const Database = await loadSqlite()
   try {
-    const database = new Database(path, { readonly: true })
-    try {
-      database.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-      return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
-    } finally {
-      database.close()
-    }
+    using database = openReadonly(Database, path)
+    return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {
     throw new StoreError("DATABASE_UNREADABLE", `${path} cannot be read (${innermostReason(cause)})`, { cause })
   }

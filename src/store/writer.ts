@@ -157,8 +157,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
           }
           return batch.every((one) => stopped || writeBatch([one], patienceMs))
         }
-        default:
-          return recovery satisfies never
       }
     }
   }

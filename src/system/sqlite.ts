@@ -57,10 +57,6 @@ export function likeBun({ DatabaseSync }: Pick<NodeSqlite, "DatabaseSync">): Sql
       return query
     }
 
-    prepare(sql: string) {
-      return statementOf(this.database.prepare(sql))
-    }
-
     transaction<T>(act: () => T) {
       const run = (kind: string) => (): T => {
         this.database.exec(`BEGIN ${kind}`)

@@ -11,6 +11,11 @@ export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
+/** The fields that are not undefined, since an optional field takes no undefined value. */
+export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
 /** Nesting up to which foreign values are read. A tool's arguments nest a few levels, and hostile ones a hundred thousand. */
 const MAX_NESTING = 200
 

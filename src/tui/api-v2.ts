@@ -6,7 +6,6 @@ import type { JSX } from "solid-js"
 import { fromStored } from "../store/stored-v2.ts"
 import { asRecord } from "../system/values.ts"
 
-/** A list to choose from. */
 export type ListDialog<T> = {
   title: string
   placeholder: string

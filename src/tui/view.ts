@@ -17,7 +17,6 @@ export type Ink = Tone | "track" | "mark"
 export type Span = { text: string; ink: Ink; on?: "fill" | "track" }
 export type StyledLine = readonly Span[]
 
-/** What a dialog shows. */
 export type DialogText = {
   title: string
   /** displayed above the text */
@@ -80,7 +79,10 @@ export function panelLines(
   const isEmpty = ({ name }: StatusRow) => name === "digests" && status.writer.backend === "extract"
   const isWanted = ({ name }: StatusRow) => name !== "context" && wanted.some((one) => one === name)
   const rows = statusRows(status).filter((row) => isWanted(row) && !isEmpty(row))
-  const context = wanted.includes("context") && isReported(status) ? contextLines(status, width) : []
+  const { estimated, trend } = status.context
+  // before the first report of usage the estimate lacks system prompt and tools, which are most of an early request
+  const isReported = !estimated || trend.length > 0
+  const context = wanted.includes("context") && isReported ? contextLines(status, width) : []
   return [...context, ...rows.flatMap((row) => rowLines(row, width))]
 }
 
@@ -102,11 +104,6 @@ function contextLines(status: Status, width: number): StyledLine[] {
     lines.push([{ text: said + drawn, ink: "muted" }])
   }
   return lines
-}
-
-/** Before the first report of usage the estimate lacks system prompt and tools, which are most of an early request. */
-function isReported({ context: { estimated, trend } }: Status): boolean {
-  return !estimated || trend.length > 0
 }
 
 function rowLines({ name, text, tone, details }: StatusRow, width: number): StyledLine[] {
@@ -242,7 +239,6 @@ export function foldTitle({ side, step, id, what }: FoldStatus): string {
   return side === "step" ? `step ${step} ${what}` : `${id} ${what}`
 }
 
-/** The whole reason of a fold. */
 export function whyDialog(fold: FoldStatus): DialogText {
   const { reason, because, call, tokens, textTokens } = fold
   const text = [
@@ -305,7 +301,6 @@ function rowOf<T>(title: string, why: string, saved: number, room: number, value
   return { title, description: fit(why, room - widthOf(title) - widthOf(footer)), footer, value }
 }
 
-/** The title of the list of folds. */
 export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {
   const listed = newest.length + episodes.reduce((sum, { count }) => sum + count, 0)
   const all = stepsAndOutputs({ steps, outputs })

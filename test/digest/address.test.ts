@@ -177,10 +177,7 @@ test("localhost is this machine without a lookup, whatever a resolver or the hos
   Object.assign(dns.default, { lookup: (name: string) => asked.push(name) })
   try {
     const { chat } = readAddress(`http://localhost:${port}`, false)
-    const { status } = await exchange(
-      { url: new URL("/v1/models", chat), local: true, method: "GET", headers: {} },
-      signal,
-    )
+    const { status } = await exchange({ url: new URL("/v1/models", chat), local: true, headers: {} }, signal)
     expect([status, asked]).toEqual([200, []])
   } finally {
     Object.assign(dns.default, { lookup })
@@ -200,7 +197,7 @@ test("a value with a line break adds no header and no request", async () => {
   const headers = { authorization: "Bearer x\r\nx-evil: 1\r\n\r\nGET /evil HTTP/1.1" }
   try {
     const url = new URL(`http://127.0.0.1:${port}/v1/models%0d%0ax-evil:%201`)
-    await exchange({ url, local: true, method: "GET", headers }, signal)
+    await exchange({ url, local: true, headers }, signal)
   } finally {
     server.close()
   }

@@ -49,13 +49,7 @@ describe("what a model writes", () => {
     await hud.queue.settled()
     expect(writtenOf("a")).not.toEqual(extracted)
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(writtenOf("a"))
-    expect(hud.queue.counters).toMatchObject({
-      offered: 1,
-      written: 1,
-      promptTokens: 200,
-      outputTokens: 40,
-      ms: 1000,
-    })
+    expect(hud.queue.counters).toMatchObject({ written: 1, ms: 1000 })
   })
 
   test("is refused if nothing in it is true, and that content is not tried again", async () => {

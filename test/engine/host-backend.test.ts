@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
-import { shareSidecar } from "../../src/engine/share.ts"
+import { shareSidecar } from "../../src/engine/sidecar.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { temporaryFolder, until } from "../store/support.ts"
 import { type Planted, plantSidecar } from "../support/sidecar.ts"
@@ -94,7 +94,7 @@ test("on a GPU it does not share the CPU, and its document limit follows from th
   if ("off" in opened.backend) throw new Error(opened.backend.off)
   expect([opened.backend.id, opened.backend.sharesProcessor]).toEqual(["llama/Some-Model-Q8_0", true])
   const written = await opened.backend.write(prompt, never)
-  expect(written).toEqual({
+  expect(written).toMatchObject({
     structured: { text: "A LOG" },
     schemaOk: true,
     usage: { promptTokens: 1, outputTokens: 1 },

@@ -84,7 +84,7 @@ test("the text of a digest survives byte for byte", async () => {
   expect((await second.store.loadDigests("openai/m\ud800", ["k1"])).get("k1")).toEqual(digest)
 })
 
-test("an invalid row is skipped and counted, and can be overwritten", async () => {
+test("an invalid row is skipped, and can be overwritten", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, ["k1", "k2", "k3", "k4"])
@@ -97,7 +97,6 @@ test("an invalid row is skipped and counted, and can be overwritten", async () =
   })
   await using opened = await openAt(path)
   expect([...(await opened.store.loadDigests(writer, ["k1", "k2", "k3", "k4"])).keys()]).toEqual(["k4"])
-  expect(opened.store.counters.skipped).toBe(3)
   opened.store.saveDigest(writer, "k1", digestOf("again"))
   await opened.store.flush()
   await using other = await openAt(path)

@@ -27,7 +27,6 @@ export type LlamaOptions = {
 }
 
 export type OpenaiOptions = {
-  /** base URL of the server */
   url: string
   /** default: the first model that the server lists */
   model?: string | undefined

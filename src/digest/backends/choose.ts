@@ -8,9 +8,7 @@ type BackendConfig = {
   options: BackendOptions
   /** where setup puts the engine and the models */
   dataFolder(): string
-  /** logs what happens to the backend */
   report: Logger
-  /** called when the backend's state has changed */
   onChange?: () => void
 }
 

@@ -119,7 +119,6 @@ type Timings = ReturnType<typeof readCompletion>["timings"]
  * to 10 on 2 CPU cores; 20 and more on GPUs, which are fast enough for it not to matter.
  */
 const PREFILL_TO_DECODE = 8
-/** Weight of the newest answer in the moving average. */
 const NEWEST_WEIGHT = 0.3
 /** With fewer tokens, the latency of the connection dominates. */
 const MIN_TOKENS = 20

@@ -50,14 +50,8 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-type HttpRequest = {
-  url: URL
-  /** whether it is http to this machine */
-  local: boolean
-  method: "GET" | "POST"
-  headers: Readonly<Record<string, string>>
-  body?: string
-}
+/** `local`: it is http to this machine; `body`: it is a POST. */
+type HttpRequest = { url: URL; local: boolean; headers: Readonly<Record<string, string>>; body?: string | undefined }
 
 export type HttpReply = { status: number; text: string }
 
@@ -71,7 +65,7 @@ const MAX_BYTES = 1024 * 1024
 export async function exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   signal.throwIfAborted()
   try {
-    return await (request.local && request.url.protocol === "http:" ? overSocket : overFetch)(request, signal)
+    return await (request.local ? overSocket : overFetch)(request, signal)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof BackendError) throw error
@@ -81,9 +75,9 @@ export async function exchange(request: HttpRequest, signal: AbortSignal): Promi
   }
 }
 
-async function overFetch({ url, method, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
-  const init = { method, headers, signal, redirect: "manual" as const }
-  const reply = await fetch(url, body === undefined ? init : { ...init, body })
+async function overFetch({ url, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  const init = { headers, signal, redirect: "manual" as const }
+  const reply = await fetch(url, body === undefined ? init : { ...init, method: "POST", body })
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of reply.body ?? []) {
@@ -106,10 +100,10 @@ async function overSocket(request: HttpRequest, signal: AbortSignal): Promise<Ht
   }
 }
 
-function talk({ url, method, headers, body = "" }: HttpRequest, host: string, signal: AbortSignal): Promise<HttpReply> {
-  const content = Buffer.from(body)
+function talk({ url, headers, body }: HttpRequest, host: string, signal: AbortSignal): Promise<HttpReply> {
+  const content = Buffer.from(body ?? "")
   const head = [
-    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    `${body === undefined ? "GET" : "POST"} ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${url.host}`,
     "connection: close",
     "accept-encoding: identity",

@@ -8,7 +8,7 @@ import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason 
 import { launchSpecHere } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
 import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
-import { type Capabilities, PROTOCOL } from "../../engine/wire/messages.ts"
+import { PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
 
 /**
@@ -23,7 +23,6 @@ export type LlamaConfig = {
   dataFolder: string
   options: LlamaOptions
   report: Logger
-  /** called when the sidecar's state has changed */
   onChange?: () => void
   /** keeps the process alive while the sidecar runs: for commands, not for the plugin */
   holdsHost?: boolean
@@ -33,7 +32,7 @@ export type LlamaConfig = {
 
 /** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
 export async function openLlama(config: LlamaConfig): Promise<Backend | NoBackend> {
-  const { options, dataFolder } = config
+  const { options, dataFolder, ...watch } = config
   const places = placesIn(dataFolder)
   const installed = await readInstalled(places)
   if (!installed.engine) return missingEngine(places.engineRecord)
@@ -46,7 +45,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
   if ("reason" in spec) return { off: spec.reason }
   const { sha256 } = model
   // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
-  const { shareSidecar } = await import("../../engine/share.ts")
+  const { shareSidecar } = await import("../../engine/sidecar.ts")
   const sidecar = shareSidecar({
     spec,
     load: {
@@ -62,10 +61,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
     version: manifest.version,
     lease: createLease(dataFolder),
     idleMs: options.idleMinutes * 60_000,
-    report: config.report,
-    ...(config.onChange ? { onChange: config.onChange } : {}),
-    ...(config.holdsHost === undefined ? {} : { holdsHost: config.holdsHost }),
-    ...(config.times ? { times: config.times } : {}),
+    ...watch,
   })
   return {
     id: `llama/${model.name}`,
@@ -77,7 +73,8 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
       return gpu === "off" ? "CPU" : gpu
     },
     get speed() {
-      return speedOf(sidecar.capabilities)
+      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = sidecar.capabilities ?? {}
+      return prefill === undefined || decode === undefined ? undefined : { prefill, decode }
     },
     get sharesProcessor() {
       return (sidecar.capabilities?.gpu ?? "off") === "off"
@@ -88,9 +85,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
     },
     async write(prompt, signal) {
       try {
-        const { structured, schemaOk, usage, elapsedMs } = await sidecar.write(prompt, signal)
-        const { promptTokens, outputTokens } = usage
-        return { structured, schemaOk, usage: { promptTokens, outputTokens }, elapsedMs }
+        return await sidecar.write(prompt, signal)
       } catch (error) {
         if (error instanceof SidecarError)
           throw new BackendError(BACKEND_CODES[error.code], error.message, { cause: error })
@@ -106,11 +101,6 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
 function missingEngine(record: string): NoBackend {
   if (!existsSync(record)) return { off: "the local model is not set up; run `hudfold setup`", absent: true }
   return { off: `${record} cannot be read; run \`hudfold setup\` again` }
-}
-
-function speedOf(capabilities: Capabilities | undefined): Backend["speed"] {
-  if (!capabilities) return undefined
-  return { prefill: capabilities.prefillTokensPerSecond, decode: capabilities.decodeTokensPerSecond }
 }
 
 const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {

@@ -91,7 +91,7 @@ export function createOpenai(options: OpenaiOptions): Backend {
   async function findModel(signal: AbortSignal): Promise<string> {
     if (!found || model === undefined) {
       state = { kind: "starting" }
-      const reply = await send("GET", undefined, MODELS_TIMEOUT_MS, signal)
+      const reply = await send(undefined, MODELS_TIMEOUT_MS, signal)
       // a server without a list may still have the model that was named
       if (reply.status >= 300 && reply.status !== 404) throw errorOf(reply)
       const first = reply.status < 300 ? readFirstModel(reply.text) : null
@@ -111,7 +111,7 @@ export function createOpenai(options: OpenaiOptions): Backend {
 
   async function ask(name: string, prompt: Prompt, signal: AbortSignal): Promise<HttpReply> {
     for (let at = form; ; at++) {
-      const reply = await send("POST", completionBody(name, prompt, at), options.timeoutMs, signal)
+      const reply = await send(completionBody(name, prompt, at), options.timeoutMs, signal)
       if (reply.status >= 200 && reply.status < 300) {
         form = at
         return reply
@@ -120,19 +120,15 @@ export function createOpenai(options: OpenaiOptions): Backend {
     }
   }
 
-  async function send(
-    method: "GET" | "POST",
-    body: string | undefined,
-    ms: number,
-    signal: AbortSignal,
-  ): Promise<HttpReply> {
+  /** Asks for the models when there is no body. */
+  async function send(body: string | undefined, ms: number, signal: AbortSignal): Promise<HttpReply> {
     if (!address) throw new BackendError("OFF", "digest.openai.url is unusable")
     const { local, chat, models } = address
-    const url = method === "GET" ? models : chat
+    const url = body === undefined ? models : chat
     const timeout = AbortSignal.timeout(ms)
     try {
       const stop = AbortSignal.any([signal, closing.signal, timeout])
-      return await exchange({ url, local, method, headers, ...(body === undefined ? {} : { body }) }, stop)
+      return await exchange({ url, local, headers, body }, stop)
     } catch (error) {
       signal.throwIfAborted()
       if (closing.signal.aborted) throw new BackendError("OFF", "the backend was closed", { cause: error })

@@ -33,8 +33,6 @@ export function digestQuestion(view: View): Draft {
   return { kind: "answer", gist: `answered ${listed(words, 140, "; ")}` }
 }
 
-type TodoItem = { content: string; status: string }
-
 /** The todo list: its progress and the current item. Undefined when the output is no todo list. */
 export function digestTodo(output: string): Draft | undefined {
   const todos = todosIn(output.slice(0, 64 * 1024))
@@ -51,16 +49,14 @@ export function digestTodo(output: string): Draft | undefined {
   return { kind: "todo", gist: words.join(", ") }
 }
 
-function todosIn(output: string): TodoItem[] {
+function todosIn(output: string): { content: string; status: string }[] {
   const start = output.indexOf("[")
   const end = output.lastIndexOf("]")
   const value = start < 0 ? undefined : parseJson(output.slice(start, end + 1))
-  return Array.isArray(value) ? value.flatMap(todoFrom) : []
-}
-
-function todoFrom(item: unknown): TodoItem[] {
-  const { content, status } = asRecord(item) ?? {}
-  return typeof content === "string" && typeof status === "string" ? [{ content, status }] : []
+  return (Array.isArray(value) ? value : []).flatMap((item) => {
+    const { content, status } = asRecord(item) ?? {}
+    return typeof content === "string" && typeof status === "string" ? [{ content, status }] : []
+  })
 }
 
 /** A loaded skill: its name and its sections. */

@@ -38,10 +38,7 @@ function sizeOf(input: Readonly<Record<string, unknown>>): string {
 }
 
 function lineCount(text: string): number {
-  if (text === "") return 0
-  let count = text.endsWith("\n") ? 0 : 1
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++
-  return count
+  return text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0)
 }
 
 /** A patch: the files it added, modified, renamed or deleted, or why it did not apply. */

@@ -41,12 +41,8 @@ export function digestOther(source: DigestSource, view: View): Draft {
 
 /** Terminals are shown as `00001| text` between tags. A tag on a line of its own is wrapping. */
 function withoutWrapping(lines: readonly Line[]): Line[] {
-  const own: Line[] = []
-  for (const { text } of lines) {
-    if (/^<\/?\w+(?: [^>]*)?>$|^\(End of buffer/.test(text)) continue
-    own.push({ text: text.replace(/^\d{5}\| ?/, "") })
-  }
-  return own
+  const own = lines.filter(({ text }) => !/^<\/?\w+(?: [^>]*)?>$|^\(End of buffer/.test(text))
+  return own.map(({ text }) => ({ text: text.replace(/^\d{5}\| ?/, "") }))
 }
 
 const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
@@ -56,7 +52,6 @@ const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
   types: "types",
 }
 
-/** A check: its totals, and what failed. */
 function digestReport(report: CheckReport, failure: string | undefined): Draft {
   const counts = countsOf(report.counts)
   const passed = counts || report.total?.text.trim() || "passed"
@@ -142,9 +137,9 @@ function contextWord({ args }: Program): string | undefined {
 function digestShown({ name, args }: Program, view: View, source: DigestSource): Draft | undefined {
   const range = args.map((word) => /^(\d+),\d+p$/.exec(word)?.[1]).find(Boolean)
   const files = args.filter((word) => /[./]/.test(word) && !/^-|^\d|^s[/|#]|^\$/.test(word))
-  if (files.length !== 1 || /awk$/.test(name) || (name === "sed" && !range && args.includes("-i"))) return undefined
-  const first = name === "tail" ? undefined : Number(range ?? 1)
-  if (first === undefined) return undefined
+  if (files.length !== 1 || /awk$|^tail$/.test(name) || (name === "sed" && !range && args.includes("-i")))
+    return undefined
+  const first = Number(range ?? 1)
   const rows = view.lines.map((line: Line, index) => ({ ...line, no: first + index }))
   return digestFile({ rows, path: files[0] ?? "", directory: false }, view.cut || source.output.length > 128 * 1024)
 }

@@ -56,7 +56,6 @@ function draftOf(source: DigestSource, view: View): Draft {
   }
 }
 
-/** The error of a tool call that failed. */
 function digestFailure(view: View): Draft {
   const lines = view.lines.filter(({ text }) => text.trim() !== "")
   const reason = lines.length > 3 ? (failureLine(lines) ?? lines[0]) : lines[0]

@@ -1,7 +1,7 @@
 // Output that is JSON, from any tool: its keys, its lengths, and any error it reports.
 
 import { clip } from "../../output/lines.ts"
-import { parseJson } from "../../system/values.ts"
+import { asRecord, asString, parseJson } from "../../system/values.ts"
 import { type Draft, listed } from "./draft.ts"
 
 /** Parsing more takes longer than a digest may. */
@@ -50,12 +50,9 @@ function nameOf(item: unknown): string | undefined {
 }
 
 function errorOf(value: object): string | undefined {
-  const found: unknown = "error" in value ? value.error : "errors" in value ? value.errors : undefined
+  const { error, errors, success, message } = value as Record<string, unknown>
+  const found = "error" in value ? error : errors
   const inner: unknown = Array.isArray(found) ? found[0] : found
-  if (typeof inner === "string" && inner !== "") return inner
-  if (typeof inner === "object" && inner !== null && "message" in inner && typeof inner.message === "string")
-    return inner.message
-  if ("success" in value && value.success === false && "message" in value && typeof value.message === "string")
-    return value.message
-  return undefined
+  const said = asString(inner) || asString(asRecord(inner)?.message)
+  return said ?? (success === false ? asString(message) : undefined)
 }

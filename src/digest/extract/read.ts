@@ -7,14 +7,12 @@ import { declarationIn, type Language, languageOf } from "./languages.ts"
 import { digestEntries } from "./search.ts"
 import { extentOf, parseShownFile, type ShownFile } from "./shown-file.ts"
 
-/** The output of a read tool. */
 export function digestRead(view: View, input: Readonly<Record<string, unknown>>): Draft {
   const shown = parseShownFile(view, input)
   if (shown.directory) return digestEntries(shown.rows)
   return digestFile(shown, view.cut)
 }
 
-/** A file shown by a read tool or a shell command. */
 export function digestFile(shown: ShownFile, cut: boolean): Draft {
   const extent = extentOf(shown, cut)
   const language = languageOf(shown.path)
@@ -25,19 +23,17 @@ export function digestFile(shown: ShownFile, cut: boolean): Draft {
     return digestMarkdown(shown, extent)
   if (/^\s*[{[]/.test(shown.rows[0]?.text ?? "")) return digestData(shown, "JSON", extent)
   const first = shown.rows.filter(({ text }) => /\w/.test(text))
-  const shebang = languageOf(
-    /^#!.*\b(?:env )?(sh|bash|zsh|python3?|node|bun|ruby)\b/
-      .exec(first[0]?.text ?? "")?.[1]
-      ?.replace(/^(?:sh|bash|zsh)$/, "x.sh")
-      .replace(/^python3?$/, "x.py")
-      .replace(/^(?:node|bun)$/, "x.js")
-      .replace(/^ruby$/, "x.rb") ?? "",
-  )
+  const program = /^#!.*\b(?:env )?(sh|bash|zsh|python3?|node|bun|ruby)\b/.exec(first[0]?.text ?? "")?.[1] ?? ""
+  const shebang = languageOf(`x.${SHEBANGS[program]}`)
   if (shebang) return digestCode(shown, shebang, extent)
   const gist = first.length > 0 ? `text, ${extent}: ${first[0]?.text.trim()}` : "an empty file"
   return { kind: "document", gist }
 }
 
+/** Extensions of what these programs run. */
+const SHEBANGS: Readonly<Record<string, string>> = {
+  ...{ sh: "sh", bash: "sh", zsh: "sh", python: "py", python3: "py", node: "js", bun: "js", ruby: "rb" },
+}
 const MAX_DECLARATIONS = 400
 
 /** A source file: what it declares. */

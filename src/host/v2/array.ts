@@ -198,7 +198,9 @@ function stepPart(
 }
 
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
-  if (!group) return isOwnMessage(message) ? [ownMessageV2(message.parts)] : []
+  if (!group && isOwnMessage(message))
+    return [{ role: "user", content: message.parts.map(ownContent), metadata: { [OWN_MARK]: true } }]
+  if (!group) return []
   const [first, ...others] = group.messages
   if (!first) return []
   const changed = new Map<number, WireMessageV2>()
@@ -224,10 +226,6 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
 /** A copy with another content. What is read of a message may not be its own property. */
 function withContent(message: WireMessageV2, content: readonly ContentV2[]): WireMessageV2 {
   return { ...message, ...(message.id === undefined ? {} : { id: message.id }), role: message.role, content }
-}
-
-function ownMessageV2(parts: readonly HostPart[]): WireMessageV2 {
-  return { role: "user", content: parts.map(ownContent), metadata: { [OWN_MARK]: true } }
 }
 
 function ownContent({ text }: HostPart): ContentV2 {

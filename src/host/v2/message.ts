@@ -22,7 +22,6 @@ export type ContentV2 = {
   input?: unknown
   result?: unknown
   providerExecuted?: boolean
-  media?: unknown
   filename?: unknown
   cache?: unknown
 }
@@ -68,11 +67,8 @@ export function listOf(answer: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined
 }
 
-/** What the model gets of a tool's result, and whether it is an error. */
-export type ResultText = { text: string; failed: boolean }
-
-/** The text of a call's result in any of its forms. */
-export function readResult(result: unknown): ResultText {
+/** What the model gets of a call's result in any of its forms, and whether it is an error. */
+export function readResult(result: unknown): { text: string; failed: boolean } {
   const { type, value } = asRecord(result) ?? {}
   if (type === "error") {
     const error = asRecord(value)?.error ?? value

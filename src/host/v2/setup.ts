@@ -18,9 +18,8 @@ import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
-import { createLearning } from "./learning.ts"
+import { createLearning, storedSources } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
-import { storedSources } from "./stored.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
 export function isHostV2(context: unknown): context is SetupContext {
@@ -141,10 +140,7 @@ export function logClient(): LogClient {
         const folder = dataFolder()
         const path = join(folder, LOG_NAME)
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        const size = await stat(path).then(
-          ({ size }) => size,
-          () => 0,
-        )
+        const { size } = await stat(path).catch(() => ({ size: 0 }))
         if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
         await appendFile(path, `${new Date().toISOString()} ${body.level} ${body.message}\n`, { mode: 0o600 })
       },

@@ -19,6 +19,21 @@ export function linesUntil(lines: readonly Line[], from: number, stop: RegExp): 
   return lines.slice(from, end)
 }
 
+/** What `read` makes of each line that matches, and of its number; it may make nothing of one. */
+export function failuresOn(
+  lines: readonly Line[],
+  start: RegExp,
+  read: (found: readonly string[], at: number) => CheckFailure | undefined,
+): CheckFailure[] {
+  const failures: CheckFailure[] = []
+  for (const [at, { text }] of lines.entries()) {
+    const found = failures.length < MAX_FAILURES ? start.exec(text) : undefined
+    const failure = found?.[1] ? read(found, at) : undefined
+    if (failure) failures.push(failure)
+  }
+  return failures
+}
+
 /** Failures under headings: the first group of `start` is the title, the lines up to `stop` give the reason. */
 export function titledFailures(lines: readonly Line[], start: RegExp, stop: RegExp): CheckFailure[] {
   const failures: CheckFailure[] = []

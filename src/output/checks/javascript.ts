@@ -4,6 +4,7 @@ import type { Line } from "../lines.ts"
 import {
   countsIn,
   explainFailure,
+  failuresOn,
   lastMatching,
   linesUntil,
   MAX_FAILURES,
@@ -87,11 +88,8 @@ export const mocha: CheckReader = {
       }
     }
     const region = lines.slice(totalAt + 1)
-    const failures: CheckFailure[] = []
-    for (const [at, line] of region.entries()) {
-      const found = /^ +\d+\) (.+)$/.exec(line.text)
-      if (!found?.[1] || failures.length >= MAX_FAILURES) continue
-      const names = [found[1]]
+    const failures = failuresOn(region, /^ +\d+\) (.+)$/, ([, heading = ""], at) => {
+      const names = [heading]
       let next = at + 1
       for (; next < Math.min(region.length, at + 6) && !/:$/.test(names.at(-1) ?? ""); next++) {
         const name = region[next]?.text.trim()
@@ -99,8 +97,8 @@ export const mocha: CheckReader = {
         names.push(name)
       }
       const why = explainFailure(linesUntil(region, next, /^ +\d+\) /))
-      failures.push({ ...why, title: names.join(" > ").replace(/:$/, "") })
-    }
+      return { ...why, title: names.join(" > ").replace(/:$/, "") }
+    })
     return total && testRun("mocha", counts, failures, total)
   },
 }

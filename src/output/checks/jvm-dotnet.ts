@@ -1,7 +1,7 @@
 // Test runs on the JVM (surefire, gradle, JUnit's console) and with `dotnet test`.
 
 import type { Line } from "../lines.ts"
-import { explainFailure, lastMatching, linesUntil, MAX_FAILURES, titledFailures } from "./failures.ts"
+import { explainFailure, failuresOn, lastMatching, linesUntil, MAX_FAILURES, titledFailures } from "./failures.ts"
 import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
 const SUREFIRE_TOTAL =
@@ -30,10 +30,14 @@ export const surefire: CheckReader = {
       const junit4 = /^\d+\) (\w+)\(([\w.]+)\)$/.exec(line.text)
       if (junit4?.[1]) failures.push(toFailure(`${junit4[2]}.${junit4[1]}`, lines, at))
     }
-    for (const [at, line] of failures.length > 0 ? [] : lines.entries()) {
-      const title = /^(?:\[ERROR\] +)?([\w.$]+\.[\w$]+|[\w$]+\([\w.$]+\)) .*<<< (?:FAILURE|ERROR)!/.exec(line.text)?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push(toFailure(title, lines, at))
-    }
+    if (failures.length === 0)
+      failures.push(
+        ...failuresOn(
+          lines,
+          /^(?:\[ERROR\] +)?([\w.$]+\.[\w$]+|[\w$]+\([\w.$]+\)) .*<<< (?:FAILURE|ERROR)!/,
+          ([, title = ""], at) => toFailure(title, lines, at),
+        ),
+      )
     return testRun("surefire", counts, failures, total)
   },
 }
@@ -43,11 +47,7 @@ export const gradleTest: CheckReader = {
   read(lines) {
     const total = lastMatching(lines, /^\d+ tests? completed/) ?? lastMatching(lines, /^> There were failing tests/)
     const found = /^(\d+) tests? completed, (\d+) failed(?:, (\d+) skipped)?/.exec(total?.text ?? "")
-    const failures: CheckFailure[] = []
-    for (const [at, line] of lines.entries()) {
-      const title = /^(.+ > .+?) FAILED$/.exec(line.text)?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push(toFailure(title, lines, at))
-    }
+    const failures = failuresOn(lines, /^(.+ > .+?) FAILED$/, ([, title = ""], at) => toFailure(title, lines, at))
     const failed = found ? Number(found[2]) : failures.length
     if (failed === 0) return undefined
     const skipped = Number(found?.[3] ?? 0)
@@ -63,11 +63,9 @@ export const junitConsole: CheckReader = {
       Number(/\d+/.exec(lastMatching(lines, new RegExp(`\\d+ tests ${word} `))?.text ?? "")?.[0] ?? 0)
     const counts: Counts = { passed: number("successful"), failed: number("failed"), skipped: number("skipped") }
     const total = lastMatching(lines, counts.failed ? /tests failed +\]$/ : /tests successful +\]$/)
-    const failures: CheckFailure[] = []
-    for (const [at, line] of lines.entries()) {
-      const title = /^ +JUnit \w+:(.+)$/.exec(line.text)?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push(toFailure(title.replace(/^.+:/, ""), lines, at))
-    }
+    const failures = failuresOn(lines, /^ +JUnit \w+:(.+)$/, ([, title = ""], at) =>
+      toFailure(title.replace(/^.+:/, ""), lines, at),
+    )
     return total && testRun("junit", counts, failures, total)
   },
 }

@@ -1,7 +1,7 @@
 // Test runners for Rust and C++: `cargo test`, `cargo nextest`, googletest, ctest and Catch2.
 
 import type { Line } from "../lines.ts"
-import { explainFailure, lastMatching, linesUntil, MAX_FAILURES } from "./failures.ts"
+import { explainFailure, failuresOn, lastMatching, linesUntil, MAX_FAILURES } from "./failures.ts"
 import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
 export const cargoTest: CheckReader = {
@@ -17,16 +17,11 @@ export const cargoTest: CheckReader = {
       counts.skipped = (counts.skipped ?? 0) + Number(found[4])
       if (!total || found[1] === "FAILED") total = line
     }
-    const failures: CheckFailure[] = []
-    for (const [at, line] of lines.entries()) {
-      const title = /^---- (.+?) stdout ----$/.exec(line.text)?.[1]
-      if (!title || failures.length >= MAX_FAILURES) continue
-      failures.push(toFailure(title, linesUntil(lines, at + 1, /^(?:---- |failures:|test result)/)))
-    }
-    for (const line of failures.length > 0 ? [] : lines) {
-      const title = /^test (.+?)(?: - should panic)? \.\.\. FAILED$/.exec(line.text)?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push({ title })
-    }
+    const failures = failuresOn(lines, /^---- (.+?) stdout ----$/, ([, title = ""], at) =>
+      toFailure(title, linesUntil(lines, at + 1, /^(?:---- |failures:|test result)/)),
+    )
+    if (failures.length === 0)
+      failures.push(...failuresOn(lines, /^test (.+?)(?: - should panic)? \.\.\. FAILED$/, titled))
     const broken = (counts.failed ?? 0) > 0 || lines.some(({ text }) => text.startsWith("error: test failed"))
     return testRun("cargo test", counts, failures, total, broken)
   },
@@ -89,13 +84,8 @@ export const ctest: CheckReader = {
     if (!total || !found) return undefined
     const failed = Number(found[1])
     const counts: Counts = { passed: Number(found[2]) - failed, failed }
-    const failures: CheckFailure[] = []
-    for (const line of lines) {
-      const title = /^\s+\d+ - (\S.*?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess aborted|\w+)\)/.exec(
-        line.text,
-      )?.[1]
-      if (title && failures.length < MAX_FAILURES) failures.push({ title })
-    }
+    const heading = /^\s+\d+ - (\S.*?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess aborted|\w+)\)/
+    const failures = failuresOn(lines, heading, titled)
     return testRun("ctest", counts, failures, total)
   },
 }
@@ -107,17 +97,15 @@ export const catch2: CheckReader = {
     if (!total) return undefined
     const failed = Number(/(\d+) failed/.exec(total.text)?.[1] ?? 0)
     const passed = Number(/(\d+) passed/.exec(total.text)?.[1] ?? /in (\d+) test cases?/.exec(total.text)?.[1] ?? 0)
-    const failures: CheckFailure[] = []
-    for (const [at, line] of lines.entries()) {
-      const found = /^(\S+?)[:(](\d+)\)?: FAILED:$/.exec(line.text)
+    const failures = failuresOn(lines, /^(\S+?)[:(](\d+)\)?: FAILED:$/, ([, file = "", line], at) => {
       const said = lines[at + 1]
-      if (!found?.[1] || !said || failures.length >= MAX_FAILURES) continue
-      const message = said.text.trim()
-      failures.push({ title: "", message, file: found[1], line: Number(found[2]) })
-    }
+      return said && { title: "", message: said.text.trim(), file, line: Number(line) }
+    })
     return testRun("catch2", { passed, failed }, failures, total)
   },
 }
+
+const titled = ([, title = ""]: readonly string[]): CheckFailure => ({ title })
 
 /** googletest prints `Which is: 401` where others print `Actual: 401`. */
 function gtestWords(region: readonly Line[]): Line[] {

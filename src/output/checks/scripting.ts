@@ -4,13 +4,13 @@ import type { Line } from "../lines.ts"
 import {
   countsIn,
   explainFailure,
+  failuresOn,
   lastMatching,
   linesUntil,
-  MAX_FAILURES,
   sourcePlaceIn,
   titledFailures,
 } from "./failures.ts"
-import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
+import { type CheckReader, type Counts, testRun } from "./report.ts"
 
 const PYTEST_TOTAL = /^=*\s?(?:\d+ \w+(?:, )?)+ in [\d.]+ ?s\b.*$|^=*\s?no tests ran in /
 
@@ -20,17 +20,12 @@ export const pytest: CheckReader = {
     const total = lastMatching(lines, PYTEST_TOTAL)
     if (!total) return undefined
     const counts = countsIn(total.text)
-    const failures: CheckFailure[] = []
-    for (const line of lines) {
-      const found = /^(?:FAILED|ERROR) ((\S+?\.py)(?:::\S.*?)?)(?: - (.+))?$/.exec(line.text)
-      if (!found?.[1] || !found[2] || failures.length >= MAX_FAILURES) continue
-      const title = found[1].slice(found[1].indexOf("::") + 2)
-      const test = found[1].includes("::") ? title : ""
-      const detail = test === "" ? undefined : placeOf(lines, test.replace(/^.*::/, "").replace(/\[.*$/, ""), found[2])
-      const message = found[3]?.replace(/^AssertionError: /, "")
-      const place = detail ? { line: detail } : {}
-      failures.push({ title: test, file: found[2], ...(message ? { message } : {}), ...place })
-    }
+    const heading = /^(?:FAILED|ERROR) (\S+?\.py)(?:::(\S.*?))?(?: - (.+))?$/
+    const failures = failuresOn(lines, heading, ([, file = "", title = "", why]) => {
+      const line = title === "" ? undefined : placeOf(lines, title.replace(/^.*::/, "").replace(/\[.*$/, ""), file)
+      const message = why?.replace(/^AssertionError: /, "")
+      return { title, file, ...(message ? { message } : {}), ...(line ? { line } : {}) }
+    })
     if (failures.length === 0)
       failures.push(...titledFailures(lines, /^_{3,} (?:ERROR \w+ )?(.+?) _{3,}$/, /^(?:_{3,} |={3,})/))
     return testRun("pytest", counts, failures, total)
@@ -50,17 +45,13 @@ export const unittest: CheckReader = {
     const skipped = Number(/skipped=(\d+)/.exec(total.text)?.[1] ?? 0)
     const passed = Math.max(0, Number(/\d+/.exec(ran.text)?.[0] ?? 0) - failed - skipped)
     const counts: Counts = { passed, failed, skipped }
-    const failures: CheckFailure[] = []
-    for (const [at, line] of lines.entries()) {
-      const title = /^(?:FAIL|ERROR): (\S+)/.exec(line.text)?.[1]
-      if (!title || failures.length >= MAX_FAILURES) continue
+    const failures = failuresOn(lines, /^(?:FAIL|ERROR): (\S+)/, ([, title = ""], at) => {
       const body = linesUntil(lines, at + 1, /^(?:={20,}|Ran \d+ tests?|(?:FAIL|ERROR): )/)
       // a traceback ends with the error; its last frame is the place
       const error = body.findLast(({ text }) => /^[\w.]+(?:Error|Exception|Warning|Exit|Interrupt)\b/.test(text))
       const place = body.flatMap(({ text }) => sourcePlaceIn(text) ?? []).at(-1)
-      const why = explainFailure(error ? [error] : body)
-      failures.push({ ...why, ...place, title })
-    }
+      return { ...explainFailure(error ? [error] : body), ...place, title }
+    })
     return testRun("unittest", counts, failures, total, total.text.startsWith("FAILED"))
   },
 }

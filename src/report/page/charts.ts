@@ -57,6 +57,9 @@ export function cacheChart(
   return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most: Math.max(...calls.with, ...calls.without) })
 }
 
+/** The lane of the marks is below zero, where the axis needs no labels. */
+const NO_LANE = (_: uPlot, at: number[]) => at.map((one) => (one < 0 ? null : one))
+
 /** Otherwise uPlot swallows clicks after the pointer has moved. */
 const NO_DRAG: uPlot.Cursor.Drag = { x: false, y: false, click: () => {} }
 
@@ -85,7 +88,7 @@ function plot(
         values: (_, at) => at.map(String),
         size: 32,
       },
-      { ...axis(), values: (_, at) => at.map((one) => (one === null ? "" : amount(one))), filter: fromZero, size: 52 },
+      { ...axis(), values: (_, at) => at.map((one) => (one === null ? "" : amount(one))), filter: NO_LANE, size: 52 },
     ],
     series: [
       { label: "call", value: (_, call) => (call === null ? "" : String(call)) },
@@ -117,7 +120,6 @@ function plot(
   const u = new uPlot(options, [numbers, ...lines.map(({ values }) => values as (number | null)[])], box)
   u.over.addEventListener("click", ({ offsetX }) => choose(u.posToIdx(offsetX) + 1))
   return {
-    /** Marks the selected call, from 1. */
     look(call: number): void {
       chosen = call
       u.redraw(false)
@@ -136,11 +138,6 @@ function axis(): uPlot.Axis {
     grid: { stroke: line, width: 1 },
     ticks: { stroke: line, width: 1, size: 4 },
   }
-}
-
-/** The lane of the marks is below zero, where the axis needs no labels. */
-function fromZero(_: uPlot, at: number[]): (number | null)[] {
-  return at.map((one) => (one < 0 ? null : one))
 }
 
 function drawChosen(u: uPlot, call: number): void {

@@ -87,7 +87,6 @@ export function folded(summary: string, make: () => HTMLElement): HTMLElement {
   return details
 }
 
-/** A heading and its content. */
 export function section(id: string, heading: string, ...children: readonly Child[]): HTMLElement {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, heading), ...children)
 }

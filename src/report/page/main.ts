@@ -1,8 +1,7 @@
 // The report's page: reads the embedded data and shows all sessions together or one of them.
 
 import "./locale.ts"
-import { type PackedReport, unpackReport } from "../packed.ts"
-import type { SessionReport } from "../report.ts"
+import { type PackedReport, type SessionReport, unpackReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"

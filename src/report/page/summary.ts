@@ -1,16 +1,13 @@
 // The top and the bottom of the page: the headline with its row of figures, and where the figures come from.
 
 import type { Pricing } from "../../fold/pricing.ts"
-import { billChange, paidOf, sumPaid } from "../../replay/paid.ts"
+import { allIn, billChange, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { allIn } from "../../replay/sum.ts"
 import { amount, finePercent, plural } from "../../text/format.ts"
 import type { ReportData } from "../report.ts"
-import { billSentences, billWords, groupsOf, signedPercent, type Whose } from "../sentence.ts"
-import { foldedCounts, per100 } from "../words.ts"
+import { billSentences, billWords, foldedCounts, groupsOf, per100, signedPercent, type Whose } from "../words.ts"
 import { el, section, table } from "./dom.ts"
 
-/** `sum` is the sum of the replays. */
 export function summary(replays: readonly Replay[], sum: Replay, whose: Whose): HTMLElement {
   const tiles = sum.calls === 0 ? [] : figures(replays, sum)
   const [headline = "", ...more] = billSentences(replays, whose)
@@ -34,17 +31,11 @@ function figures(replays: readonly Replay[], replay: Replay): Figure[] {
   const { steps, outputs } = folds
   const { automatic, asked, avoided } = compactions
   const share = (one: { cachedTokens: number; tokens: number }) => finePercent(one.cachedTokens / one.tokens)
-  return [
+  const change = signedPercent(allIn(replay) / without.cost - 1)
+  const compacted = asked > 0 ? `${asked} of them asked for by the user` : "of the conversation"
+  const tiles: (Figure | false)[] = [
     ...billTile(replays),
-    ...(replay.billing === "tokens"
-      ? [
-          [
-            "Conversation alone",
-            signedPercent(allIn(replay) / without.cost - 1),
-            "without system prompt, tools and answers",
-          ] as const,
-        ]
-      : []),
+    replay.billing === "tokens" && ["Conversation alone", change, "without system prompt, tools and answers"],
     [
       "Sent",
       `${amount(without.tokens)} → ${amount(sent.tokens)}`,
@@ -64,17 +55,10 @@ function figures(replays: readonly Replay[], replay: Replay): Figure[] {
       `${recalls.calls}`,
       `${per100(replay)} per 100 calls; ${recalls.lostLines} of ${recalls.copiedLines} copied lines missed`,
     ],
-    ...(automatic + asked > 0
-      ? [
-          [
-            "Compactions",
-            `${automatic + asked} → ${automatic + asked - avoided}`,
-            asked > 0 ? `${asked} of them asked for by the user` : "of the conversation",
-          ] as const,
-        ]
-      : []),
+    automatic + asked > 0 && ["Compactions", `${automatic + asked} → ${automatic + asked - avoided}`, compacted],
     ["HUD", `${Math.round(hud.tokens / Math.max(1, hud.calls))}`, `tokens, on ${plural(hud.calls, "call")}`],
   ]
+  return tiles.filter((one) => one !== false)
 }
 
 /** None where the sentences give several sums. */

@@ -4,8 +4,7 @@ import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/
 import type { Replay } from "../../replay/replay.ts"
 import { amount, finePercent, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type SessionReport, sumCosts } from "../report.ts"
-import { signedPercent } from "../sentence.ts"
-import { localDate, money, signed, UNBILLED } from "../words.ts"
+import { localDate, money, signed, signedPercent, UNBILLED } from "../words.ts"
 import { button, type Column, el, table } from "./dom.ts"
 
 /** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
@@ -170,23 +169,14 @@ function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Ro
       return bill ? figure(bill) : Number.NEGATIVE_INFINITY
     },
   })
+  const change = (bill: Bill) => -billChange(bill)
   return [
     column("saved", savedWords, savedCostOf),
-    column(
-      "change",
-      (bill) => signedPercent(billChange(bill)),
-      (bill) => -billChange(bill),
-    ),
-    column(
-      "bill without",
-      (bill) => costWords(bill.without),
-      (bill) => bill.without.cost,
-    ),
-    column(
-      "bill with",
-      (bill) => costWords(bill.with),
-      (bill) => bill.with.cost,
-    ),
+    column("change", (bill) => signedPercent(billChange(bill)), change),
+    ...(["without", "with"] as const).map((side) => {
+      const cost = (bill: Bill) => bill[side].cost
+      return column(`bill ${side}`, (bill) => costWords(bill[side]), cost)
+    }),
   ]
 }
 

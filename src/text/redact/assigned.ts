@@ -11,6 +11,7 @@ import {
   isRandom,
   isWordlike,
   REDACTED,
+  skip,
   UUID,
   type Value,
   valueAt,
@@ -177,12 +178,6 @@ function enclosedValue(text: string, nameFrom: number, at: number): Value | unde
 
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 
-/** The position after the sticky pattern's match at `at`; `at` itself when there is none. */
-function skip(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return at + (pattern.exec(text)?.[0].length ?? 0)
-}
-
 type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: boolean }
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
@@ -208,7 +203,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        isRandomWord(value) ||
+        // letters alone, too many to be a name and in no order that words have
+        (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
         (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )
   if (isMessage(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
@@ -231,7 +227,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (isExpression) return false
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
-        : isWordAndNumber(value, secrecy)
+        : // a word and a number, as people choose passwords: `hunter2`
+          secrecy === "password" && /^[a-z]{3,}\d{1,4}$/.test(value)
     case "markup":
       return !isWord && !isWords(value) && value.length >= 4
     case "call":
@@ -261,9 +258,6 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         !(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/.test(value) && isWordlike(value)) &&
         (quoted || !isWords(value) || isRandom(value))
       )
-    default:
-      syntax satisfies never
-      return true
   }
 }
 
@@ -275,16 +269,6 @@ function isMessage(value: string): boolean {
     isWordlike(value) &&
     (isSentence(value) || !/\p{Ll}\p{Lu}/u.test(value))
   )
-}
-
-/** Letters alone, too many to be a name and in no order that words have. */
-function isRandomWord(value: string): boolean {
-  return value.length >= 16 && WORD.test(value) && !isWordlike(value)
-}
-
-/** A word and a number, as people choose passwords: `hunter2`. */
-function isWordAndNumber(value: string, secrecy: Secrecy): boolean {
-  return secrecy === "password" && /^[a-z]{3,}\d{1,4}$/.test(value)
 }
 
 /** An identifier, a path or a translation key. */

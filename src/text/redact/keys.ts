@@ -1,7 +1,7 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
 // key, such as a quoted line. Rows of other base64 look the same and are redacted too.
 
-import { type Find, hasWords, isJumbled, type ReportSpan } from "./value.ts"
+import { type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
 
 const BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+/g
 const END = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|Private-MAC: *[0-9a-f]*/g
@@ -88,8 +88,8 @@ function hasRow(text: string): boolean {
 function afterRows(text: string, at: number): number {
   let end = at
   for (let here = at; ; ) {
-    here += stickyLength(BETWEEN, text, here)
-    const row = text.slice(here, here + stickyLength(ROW, text, here))
+    here = skip(BETWEEN, text, here)
+    const row = text.slice(here, skip(ROW, text, here))
     const isLong = row.length >= MIN_ROW_CHARS && (!hasWords(row) || row.startsWith("MII"))
     // the last row may be short, but only after a long one
     if (!isLong && (end === at || !isLastRow(row))) return end
@@ -117,9 +117,4 @@ function beforeRows(text: string, at: number, min: number): number {
 /** Base64, and not a word before or after the key. */
 function isLastRow(row: string): boolean {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !/^[A-Z]?[a-z]+$/.test(row)
-}
-
-function stickyLength(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.[0].length ?? 0
 }

@@ -80,7 +80,9 @@ export function secrecyOf(name: string): Secrecy | undefined {
   )
     words.pop()
   const last = words.at(-1) ?? ""
-  if (PASSWORD.test(last)) return words.length === 1 && /^(?:pass|pin)$/.test(last) ? passAlone(name) : "password"
+  // `pass` and `pin` alone are mostly verbs, counts and pins of a chip; as `PASS` or `Pin` they are settings
+  if (PASSWORD.test(last))
+    return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
@@ -92,9 +94,4 @@ export function secrecyOf(name: string): Secrecy | undefined {
   // `client-key-data`, `tokenSigned`: the words after it do not change what it is
   const at = words.findLastIndex((word) => PASSWORD.test(word) || SECRET.test(word) || word === "key")
   return at >= 0 && !ABOUT.has(last) && !words.slice(at + 1).some((word) => ABOUT.has(word)) ? "weak" : undefined
-}
-
-/** `pass` and `pin` alone are mostly verbs, counts and pins of a chip; as `PASS` or `Pin` they are settings. */
-function passAlone(name: string): Secrecy {
-  return name === name.toLowerCase() ? "weak" : "password"
 }

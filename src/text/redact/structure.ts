@@ -4,7 +4,7 @@
 
 import { isChosen } from "./chosen.ts"
 import { nameAround, secrecyOf } from "./names.ts"
-import { type Find, isPlaceholder, isWordlike, REDACTED, type ReportSpan, valueAt, valueReporter } from "./value.ts"
+import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
 
 /** What a text must contain for a finder to run. */
 const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
@@ -174,7 +174,7 @@ function findTuples(text: string, report: ReportSpan): void {
 function takeTuples(text: string, from: number, isSecret: readonly boolean[], take: Take): number {
   let at = from
   for (let tuples = 0; tuples < MAX_ROWS; tuples++) {
-    at += stickyLength(/[\s,]*/y, text, at)
+    at = skip(/[\s,]*/y, text, at)
     if (text[at] !== "(") return at
     at++
     for (let column = 0, depth = 1; depth > 0; ) {
@@ -212,7 +212,7 @@ function takeDeeper(text: string, from: number, depth: number, take: Take): numb
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at)
     if (end > at && text.slice(at, end).trim() !== "") {
-      if (stickyLength(INDENT, text, at) <= depth) return at
+      if (skip(INDENT, text, at) - at <= depth) return at
       take(trimmedSpan(text, [at, end]))
     }
     at = end + 1
@@ -391,7 +391,7 @@ function trimmedSpan(text: string, span: readonly [number, number] | undefined):
   const written = text.slice(...span)
   const from = span[0] + written.length - written.trimStart().length
   const to = span[0] + written.trimEnd().length
-  return from < to && !isPlaceholder(text.slice(from, to)) && text.slice(from, to) !== REDACTED ? [from, to] : undefined
+  return from < to ? [from, to] : undefined
 }
 
 function endOfLine(text: string, at: number): number {
@@ -402,9 +402,4 @@ function endOfLine(text: string, at: number): number {
 function endOfWord(text: string, at: number): number {
   const length = text.slice(at, at + MAX_BLOCK_CHARS).search(/\s/)
   return length < 0 ? Math.min(text.length, at + MAX_BLOCK_CHARS) : at + length
-}
-
-function stickyLength(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.[0].length ?? 0
 }

@@ -21,6 +21,12 @@ const MAX_VALUE_CHARS = 4_000
 const OPENING = /(?:[bBfFrRuUN]{1,2}(?=["']))?(\\{0,8})(["'`]{1,3})/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
 
+/** The position after the sticky pattern's match at `at`; `at` itself when there is none. */
+export function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return at + (pattern.exec(text)?.[0].length ?? 0)
+}
+
 /** The value that begins at `at`, or undefined when this line has none. It ends with the line if its quote was cut off. */
 export function valueAt(text: string, at: number, stop?: RegExp): Value | undefined {
   OPENING.lastIndex = at

@@ -65,18 +65,8 @@ export function withhold(text: string): string {
 
   function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    if (
-      isSecretSource(
-        command,
-        FILE_HEADING.test(line)
-          ? line
-              .trim()
-              .slice(-MAX_SIMPLE_CHARS)
-              .replace(/[:<=> ]+$/, "")
-          : undefined,
-      )
-    )
-      isSource = true
+    const heading = FILE_HEADING.test(line) ? line.trim().slice(-MAX_SIMPLE_CHARS) : undefined
+    if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
     if (!maybeOpaque(line)) return line
@@ -295,8 +285,13 @@ function maybeOpaque(line: string): boolean {
       // a year, and a number at the end of a word
       if (letters >= 4 && digits >= 2 && kind === 3) return true
       if (next === 4) isWide = true
-      // what is neither a blank nor a joint may stand within a password
-      else if (kind !== 0 && isSign(code) && /[A-Za-z\d]/.test(line[at + 1] ?? "")) return true
+      // `!`, `#`, `$`, `%`, `&`, `@` and `^` may stand within a password
+      else if (
+        kind !== 0 &&
+        (code === 33 || (code >= 35 && code <= 38) || code === 64 || code === 94) &&
+        /[A-Za-z\d]/.test(line[at + 1] ?? "")
+      )
+        return true
       allKinds += kinds
       allChars += chars
       if (code === 32 || code === 9 || code === 34 || code === 39) {
@@ -337,11 +332,6 @@ function maybeOpaque(line: string): boolean {
 
 /** What is left out for another reason: a phrase, or the rest of a value. */
 const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z]/
-
-/** `!`, `#`, `$`, `%`, `&`, `@`, `^`. */
-function isSign(code: number): boolean {
-  return code === 33 || (code >= 35 && code <= 38) || code === 64 || code === 94
-}
 
 /** Of both cases and digits, which change at every second place; beside a name, digits may be missing. */
 function isJumble(text: string, isNamed = false): boolean {
