@@ -180,7 +180,12 @@ const writtenAhead = new WeakMap<Folds, WrittenFolds>()
  * Writes what the next call is likely to fold, so that it is done by then, and yields after each fold. Writing takes most of
  * a cut's time. What is not used is forgotten with the next cut.
  */
-export function* writeAhead(decisions: readonly Decision[], around: Surroundings, env: Env): Generator<void, void> {
+export function* writeAhead(decided: readonly Decision[], around: Surroundings, env: Env): Generator<void, void> {
+  const decisions = decided.filter(({ step: { index, entry } }) => {
+    const message = around.messages[index]
+    // another plugin may have changed the message since it was read
+    return message?.id === entry.id && fingerprint(message) === entry.fingerprint
+  })
   const folds = yield* writeFolds(decisions, around, env)
   const entries = new Map(decisions.map((decision) => [partOf(decision), decision.step.entry]))
   const written = new Map<Entry, Map<string, WrittenFold>>()

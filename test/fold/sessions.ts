@@ -58,7 +58,14 @@ const PROVIDERS: Pricing[] = [
   ...figures,
 }))
 
-export type Plan = { steps: Step[]; slot: Slot; pricing: Pricing; compactsAt: number | undefined; isCached: boolean }
+export type Plan = {
+  steps: Step[]
+  slot: Slot
+  pricing: Pricing
+  compactsAt: number | undefined
+  isCached: boolean
+  isAhead: boolean
+}
 
 export const sessions: fc.Arbitrary<Plan> = fc.record({
   steps: fc.array(step, { minLength: 8, maxLength: 40, size: "max" }) as fc.Arbitrary<Step[]>,
@@ -68,11 +75,13 @@ export const sessions: fc.Arbitrary<Plan> = fc.record({
   compactsAt: fc.constantFrom(undefined, 9_000, 100_000),
   // whether the provider's reports confirm what was expected
   isCached: fc.boolean(),
+  // whether there is time between requests to write the next folds
+  isAhead: fc.boolean(),
 })
 
 /** A session in which folds surely pay: one large output, then many small ones. */
 export const PAYING: Plan = {
-  ...{ slot: "tail", compactsAt: undefined, isCached: true },
+  ...{ slot: "tail", compactsAt: undefined, isCached: true, isAhead: false },
   pricing: PROVIDERS.find(({ read }) => read === 0.5) as Pricing,
   steps: ["run", ...Array(10).fill(["read", "edit", "page"]).flat()].map((does: string, i) => {
     return { kind: "call", uses: [{ does, which: i % 4 }] }
@@ -94,7 +103,7 @@ const env = createEnv(ROOT)
 /**
  * Plays a session call by call; every request is looked at when it is made, since the next may change what is known.
  */
-export function play({ steps, slot, pricing, compactsAt, isCached }: Plan, look: (sent: Sent) => void): void {
+export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Plan, look: (sent: Sent) => void): void {
   const session = new SessionBuilder().user("make the login test of the shop pass on node 22, please")
   const agent = createAgent()
   let conversation = newSessionState(env)
@@ -117,6 +126,7 @@ export function play({ steps, slot, pricing, compactsAt, isCached }: Plan, look:
     const call = prepare(messages, conversation, around, options, env)
     call.commit()
     look({ given, messages, call, conversation, around, options })
+    if (isAhead) for (const _ of call.writeAhead());
     const total = Math.ceil(JSON.stringify(messages).length / 4)
     const cached = isCached ? Math.min(sentTokens, total) : 0
     sentTokens = total

@@ -68,6 +68,8 @@ const planOf = fc.record({
   slot: fc.constantFrom<Slot>("tail", "tool", "sticky"),
   model: fc.constantFrom(...(Object.keys(MODELS) as (keyof typeof MODELS)[])),
   compactsAt: fc.constantFrom(undefined, 6_000),
+  // whether there is time between requests to write the next folds
+  isAhead: fc.boolean(),
 })
 type Plan = typeof planOf extends fc.Arbitrary<infer Value> ? Value : never
 
@@ -116,7 +118,7 @@ const ATTACHED: Record<string, HostPart[]> = {
 type Sent = { given: HostMessage[]; sent: HostMessage[]; prepared: Prepared }
 
 /** Plays a session; every request is looked at as it goes out, after it was prepared and applied in other ways. */
-function play({ turns, slot, model: name, compactsAt }: Plan, look: (sent: Sent) => void): void {
+function play({ turns, slot, model: name, compactsAt, isAhead }: Plan, look: (sent: Sent) => void): void {
   const model = MODELS[name]
   const session = new SessionBuilder("ses_test", model)
   const state = newSessionState(env)
@@ -151,6 +153,7 @@ function play({ turns, slot, model: name, compactsAt }: Plan, look: (sent: Sent)
     expect(JSON.stringify(again)).toBe(JSON.stringify(sent))
     look({ given, sent, prepared })
     accept(state, prepared)
+    if (isAhead) for (const _ of prepared.writeAhead());
   }
   for (const { asks, attaches, steps, answers, pauses } of turns) {
     if (pauses) nowMs += 600_000
