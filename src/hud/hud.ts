@@ -28,7 +28,7 @@ export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
 }
 
-const NOTHING_YET = "nothing to say yet: the session has only begun"
+const NOTHING_YET = "nothing to say yet that the newest messages do not show"
 /** From this share of the context window on, the HUD is halved. */
 const NEARLY_FULL_SHARE = 0.9
 /** New file names that are worth a sticky HUD of their own. */

@@ -46,7 +46,7 @@ export type HudContext = {
   usage?: Usage
   /** set when no HUD is to be sent: the reason */
   held?: string
-  /** the request holds every message in full and is not large: the HUD is kept short */
+  /** the request holds every message in full and is not large: only what the newest messages do not show is said */
   early?: boolean
 }
 
