@@ -64,6 +64,21 @@ describe("the status file", () => {
     expect(hooks.logged).toEqual([])
   })
 
+  test("has the HUD without content that a request carries once there was one", async () => {
+    const id = "ses_quiet"
+    const hooks = await load()
+    const session = new SessionBuilder(id)
+      .user("look around")
+      .assistant([read("a.ts")])
+      .assistant([read("a.ts")])
+    expect(hudsIn(await hooks.transform(session.fresh())).length).toBe(1)
+    for (let n = 0; n < 10; n++) session.assistant([read(`quiet-${n}.ts`)])
+    const [hud] = hudsIn(await hooks.transform(session.fresh()))
+    await hooks.dispose()
+    expect(hud?.text).toBe("<hud>\nstatus by the hudfold plugin, call 13\n</hud>")
+    expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
+  })
+
   test("counts a call once, however often OpenCode announces its message", async () => {
     const id = "ses_again"
     const hooks = await load()
