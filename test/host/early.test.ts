@@ -7,8 +7,8 @@ import type { HostPart } from "../../src/host/v1/message.ts"
 import * as module from "../../src/plugin.ts"
 import { fakeHostV2, heard, loadedModule, type SentV2, storedOf, textsOf } from "../support/host-v2.ts"
 import { host } from "../support/hosted.ts"
+import { LARGE } from "../support/large.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
-import { sized } from "../support/size.ts"
 
 const SLOTS = ["auto", "tail", "tool", "sticky"] as const
 const optionsFor = (slot: (typeof SLOTS)[number]) => ({ store: { enabled: false }, deadlineMs: 5000, hud: { slot } })
@@ -71,7 +71,7 @@ function sessionOf(pieces: Pieces): SessionBuilder {
 }
 
 const REPEATED = () => bash("ls src", "login.ts")
-const RUNS = { numRuns: sized(40, 1000) }
+const RUNS = { numRuns: LARGE ? 300 : 40 }
 
 test("in OpenCode 1", async () => {
   await fc.assert(
