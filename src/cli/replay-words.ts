@@ -61,11 +61,13 @@ function costs(sum: Replay): Row[] {
     ...rows,
     ["sent", `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} cached`],
     ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
-    [
-      "HUD and notice",
-      `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: a HUD of ${Math.round(hud.tokens / Math.max(1, hud.calls))} tokens on ${plural(hud.calls, "call")}, and the text that explains it`,
-    ],
+    ["own text", `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: ${ownText(hud)}`],
   ]
+}
+
+function ownText({ calls, tokens, noticeTokens }: Replay["hud"]): string {
+  const hud = calls > 0 ? `a HUD of ${Math.round(tokens / calls)} tokens on ${plural(calls, "call")}` : "no HUD"
+  return noticeTokens > 0 ? `${hud}, and the description of hud_recall` : hud
 }
 
 function losses(sum: Replay): Row[] {

@@ -28,7 +28,7 @@ export type Session = SessionState & {
   turn: TurnAccount
   /** steps and outputs that the last request sent folded, and the tokens that saved */
   shown: AppliedFolds
-  /** the HUD of that request was kept short, since the request held every message in full */
+  /** that request held every message in full and was not large, so that its HUD said only what the newest messages do not show */
   early: boolean
   /** names of files, without folders, that the newest messages of that request mention */
   mentioned: ReadonlySet<string>

@@ -28,7 +28,7 @@ export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
 }
 
-const NOTHING_YET = "nothing to say yet: the session has only begun"
+const NOTHING_YET = "nothing to say yet that the newest messages do not show"
 /** From this share of the context window on, the HUD is halved. */
 const NEARLY_FULL_SHARE = 0.9
 /** New file names that are worth a sticky HUD of their own. */
@@ -55,8 +55,7 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
   if (slot === "sticky") return stickyHud(messages, source)
   const call = facts.calls + 1
   const wanted = wantsHud(source)
-  // an earlier HUD is followed by one without content rather than by none
-  const hud = wanted ? (wholeHud(source, call) ?? (state.shown ? emptyHud(call) : undefined)) : undefined
+  const hud = wanted ? fullHud(source, call) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
   return { hud, ...reason, placement: { slot, text: hud?.text }, state: { ...newHudState(), shown: hud !== undefined } }
 }
@@ -78,11 +77,12 @@ export function wantsHud(source: HudSource): boolean {
  * nothing to say yet.
  */
 export function currentHud(source: HudSource, call: number): Hud | undefined {
-  return wantsHud(source) ? wholeHud(source, call) : undefined
+  return wantsHud(source) ? fullHud(source, call) : undefined
 }
 
-function wholeHud(source: HudSource, call: number): Hud | undefined {
-  return renderHud(wantedSections(source), budget(source), call)
+/** Undefined when nothing fits; an earlier HUD is followed by one without content rather than by none. */
+function fullHud(source: HudSource, call: number): Hud | undefined {
+  return renderHud(wantedSections(source), budget(source), call) ?? (source.state.shown ? emptyHud(call) : undefined)
 }
 
 function wantedSections({ facts, signals, around, options }: HudSource): Section[] {
@@ -92,7 +92,7 @@ function wantedSections({ facts, signals, around, options }: HudSource): Section
 /** At a session's start everything is still right above in the context, so that a list of files is no news. */
 const MIN_CALLS = 5
 
-/** Whether a first HUD is worth sending: after some calls with tools, or sooner if something fails, repeats or waits. */
+/** Whether a first complete HUD is worth sending: after some calls, or sooner if something fails, repeats or waits. */
 function hasNews(facts: Facts, signals: Signals): boolean {
   if (facts.compactions > 0) return true
   if (facts.events === 0) return false

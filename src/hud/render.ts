@@ -16,9 +16,6 @@ export type Hud = {
   said: ReadonlyMap<string, string>
 }
 
-/** Tokens of the frame: tags, attribution, line breaks. */
-const FRAME_TOKENS = 16
-
 /**
  * The HUD as one block of plain text; undefined when nothing fits. `call` is the call it is sent with, 1-based. With
  * `since`, the text states that it contains only changes since that call.
@@ -29,7 +26,8 @@ export function renderHud(
   call: number,
   since?: number,
 ): Hud | undefined {
-  let left = budgetTokens - FRAME_TOKENS
+  const frame = frameOf(call, since)
+  let left = budgetTokens - tokensOf(frame)
   const lines: string[] = []
   const said = new Map<string, string>()
   for (const section of sections) {
@@ -40,7 +38,7 @@ export function renderHud(
     for (const item of section.items.slice(0, fitted.count)) said.set(itemKey(section, item), item.state)
   }
   if (!lines.length) return
-  return { text: block(lines, call, since), tokens: budgetTokens - left, said }
+  return { text: block(frame, lines), tokens: budgetTokens - left, said }
 }
 
 /** Ten times the size of a HUD with the largest budget. */
@@ -56,12 +54,25 @@ export function isHud(text: string): boolean {
 
 /** A HUD without content. */
 export function emptyHud(call: number): Hud {
-  return { text: block([], call), tokens: FRAME_TOKENS, said: new Map() }
+  const frame = frameOf(call)
+  return { text: block(frame), tokens: tokensOf(frame), said: new Map() }
 }
 
-function block(lines: readonly string[], call: number, since?: number): string {
-  const head = `status by the hudfold plugin, call ${call}${since === undefined ? "" : `, changes since call ${since}`}`
-  return [OPEN, head, ...lines, CLOSE].join("\n")
+type Frame = readonly [open: string, head: string, close: string]
+
+/** The lines around those of the sections. */
+function frameOf(call: number, since?: number): Frame {
+  const changes = since === undefined ? "" : `, changes since call ${since}`
+  return [OPEN, `status by the hudfold plugin, call ${call}${changes}`, CLOSE]
+}
+
+function block([open, head, close]: Frame, lines: readonly string[] = []): string {
+  return [open, head, ...lines, close].join("\n")
+}
+
+/** Estimated tokens of lines with their line breaks. */
+function tokensOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + estimateTokens(line) + 1, 0)
 }
 
 /** Identifies an item among all sections. */
@@ -86,7 +97,7 @@ function fit(section: Section, budgetTokens: number): { line: string; tokens: nu
     const rest = more && section.name === "files" ? `, ${more} more` : ""
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}${rest}`)
-    return { line, tokens: estimateTokens(line) + 1, count }
+    return { line, tokens: tokensOf([line]), count }
   }
   const all = measure(section.items.length)
   if (all.tokens <= budgetTokens) return all

@@ -46,7 +46,7 @@ export type HudContext = {
   usage?: Usage
   /** set when no HUD is to be sent: the reason */
   held?: string
-  /** the request holds every message in full and is not large: the HUD is kept short */
+  /** the request holds every message in full and is not large: only what the newest messages do not show is said */
   early?: boolean
 }
 
@@ -56,7 +56,7 @@ const MAX_REPEATS = 3
 const MAX_FAILURES = 1
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
-const EARLY_SECTIONS: readonly SectionName[] = ["failing", "waiting", "repeats"]
+const EARLY_SECTIONS: readonly SectionName[] = ["failing", "files", "waiting", "repeats"]
 /** Calls after its last attempt from which an early HUD says that something fails. */
 const MIN_EARLY_FAILURE_AGE = 10
 /** Edits of a file from which their number is shown. */
@@ -72,7 +72,7 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
     failingSection(facts, around.early ? MIN_EARLY_FAILURE_AGE : 0),
-    filesSection(facts, signals),
+    filesSection(facts, signals, around.early === true),
     todoSection(facts, signals),
     waitingSection(facts, signals),
     taskSection(facts),
@@ -161,16 +161,18 @@ export function settledSection(facts: Facts, said: ReadonlyMap<string, string>):
   return section("failing", "no longer failing", items)
 }
 
-/** The files the agent is most likely to use next, grouped by what happened to them. */
-function filesSection(facts: Facts, signals: Signals): Section {
+/** The files the agent is most likely to use next, grouped by what happened to them; early only those that others changed. */
+function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section {
   const known = [...facts.files.values()]
   // of equals the one used last comes first
   const likely = known
     .map((file) => ({ file, rank: heatRank(file) }))
     .reverse()
     .sort((a, b) => b.rank - a.rank)
-  // the root folder has no name to show
-  const named = likely.filter(({ file }) => basename(file.path) !== "")
+  const named = likely.filter(
+    // the root folder has no name to show
+    ({ file }) => basename(file.path) !== "" && (!isEarly || (!file.deleted && isChangedOutside(file, signals))),
+  )
   const items = named.slice(0, MAX_FILES).map(({ file }) => {
     const group = groupOf(file, signals)
     const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""

@@ -86,9 +86,9 @@ function marksOf(messages: readonly (readonly Piece[])[]): number[] {
   return ends.slice(-MARKED_MESSAGES)
 }
 
-/** Number of leading system prompt and tool pieces, which carry their own marks. */
+/** Number of leading tool pieces, which carry their own marks. */
 function leading(pieces: readonly Piece[]): number {
-  const at = pieces.findIndex(({ label }) => label !== "system" && label !== "tool")
+  const at = pieces.findIndex(({ label }) => label !== "tool")
   return at < 0 ? pieces.length : at
 }
 

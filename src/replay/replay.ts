@@ -28,7 +28,7 @@ export type Replay = {
     /** calls that carried a HUD */
     calls: number
     tokens: number
-    /** tokens that introduce the plugin in the system prompt and the list of tools, over all calls */
+    /** tokens that introduce the plugin in the list of tools, over all calls */
     noticeTokens: number
   }
   folds: FoldCount

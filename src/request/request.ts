@@ -66,7 +66,7 @@ export type RecordPlace = "message" | "result"
 export type Prepared = AppliedFolds & {
   change: Change
   hud: Hud | undefined
-  /** the HUD is kept short, since the request still holds every message in full */
+  /** the request still holds every message in full and is not large: the HUD says only what the newest messages do not show */
   early: boolean
   /** why there is no HUD */
   reason?: string
@@ -202,7 +202,7 @@ function* nothing(): Generator<void, void> {}
 const LARGE_SHARE = 0.25
 
 /**
- * Whether the request still holds every message in full and is not large. A long HUD would only repeat what stands above
+ * Whether the request still holds every message in full and is not large. Most of a HUD would only repeat what stands above
  * it, and no fold has saved anything yet that pays for it.
  */
 function isEarly(folds: Folds, { compactions }: Facts, fullTokens: number, contextLimit = Number.POSITIVE_INFINITY) {

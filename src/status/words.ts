@@ -71,13 +71,13 @@ function savedRow({ saved, folding }: Status): StatusRow | undefined {
       ...savedIn("watching; nothing folded yet", "muted"),
       details: [
         calls < FIRST_FOLD ? `usually pays from about step ${FIRST_FOLD}` : "a cut would not pay yet",
-        ...(share < 0 ? [`the HUD has cost ${percent(-share)} so far`] : []),
+        ...(share < 0 ? [`its own text has cost ${percent(-share)} so far`] : []),
       ],
     }
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
   if (!savesMoney(saved)) return unsent ? savedIn(`${unsent} not sent`, "muted") : undefined
   if (share < 0) {
-    const why = isFolded ? "the last cut has not paid back yet" : "the HUD costs a little"
+    const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
     return { ...savedIn(`cost ${percent(-share)} more so far`, "muted"), details: [why] }
   }
   const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]

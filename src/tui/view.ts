@@ -174,7 +174,8 @@ export function hudText(state: SessionSnapshot): DialogText {
   const { activity, text, tokens } = status.hud
   if (activity === "off") return { title, note: "None: the HUD is off by the plugin's options, or for this agent." }
   if (activity === "paused") return { title, note: "None: the HUD is paused in this session; /hud-resume resumes it." }
-  if (text === undefined) return { title, note: "None: there is nothing to say yet." }
+  if (text === undefined)
+    return { title, note: "None yet: there is nothing to say that the newest messages do not show." }
   return { title, note: `as of now, ${tokens} tokens`, text: visible(text) }
 }
 

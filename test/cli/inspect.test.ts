@@ -13,6 +13,9 @@ afterAll(async () => {
   await recorded?.close()
 })
 
+/** With folding off the HUD is complete from the start. */
+const ALONE = ["--options", '{"fold":{"enabled":false}}']
+
 async function json(args: readonly string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await cli(["inspect", ...args, "--json"], recorded.env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -21,7 +24,7 @@ async function json(args: readonly string[]): Promise<Record<string, unknown>> {
 
 describe("prints", () => {
   test("a header and the HUD the next call would carry", async () => {
-    const { code, stdout, stderr } = await cli(["inspect", recorded.session], recorded.env)
+    const { code, stdout, stderr } = await cli(["inspect", recorded.session, ...ALONE], recorded.env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [header, empty, ...hud] = stdout.trimEnd().split("\n")
     expect(header).toMatch(
@@ -32,15 +35,16 @@ describe("prints", () => {
   })
 
   test("the same from the database, by the beginning of the id, as the latest, and from an export", async () => {
-    const whole = await json([recorded.session])
+    const whole = await json([recorded.session, ...ALONE])
+    expect(whole.hud).toContain("sh test.sh")
     expect(whole).toMatchObject({
       session: recorded.session,
       call: recorded.calls + 1,
       calls: recorded.calls,
       skipped: 0,
     })
-    expect(await json([recorded.session.slice(0, 14)])).toEqual(whole)
-    expect(await json(["latest"])).toEqual(whole)
+    expect(await json([recorded.session.slice(0, 14), ...ALONE])).toEqual(whole)
+    expect(await json(["latest", ...ALONE])).toEqual(whole)
     // this test's own export names no project folder
     expect((await json([recorded.file])).calls).toBe(recorded.calls)
   })
@@ -58,7 +62,10 @@ describe("prints", () => {
     const lines = stdout.trimEnd().split("\n")
     expect(code).toBe(0)
     expect(lines.length).toBe(2)
-    expect(lines[1]).toMatch(/^no HUD at this call: .{5,}$/)
+    const why = "nothing to say yet that the newest messages do not show"
+    expect(lines[1]).toBe(`no HUD at this call: ${why}`)
+    // the check has only just failed again
+    expect(await json([recorded.session])).toMatchObject({ hud: null, reason: why })
     expect(await json([recorded.session, "--call", "1"])).toMatchObject({ hud: null, tokens: 0 })
   })
 
@@ -70,12 +77,13 @@ describe("prints", () => {
   })
 
   test("a HUD changed by the plugin's options", async () => {
-    const tool = await json([recorded.session, "--options", '{"hud":{"slot":"tool"}}'])
-    expect(tool.slot).toBe("tool")
-    const files = await json([recorded.session, "--options", '{"hud":{"sections":["files"]}}'])
+    const changed = (hud: object) =>
+      json([recorded.session, "--options", JSON.stringify({ hud, fold: { enabled: false } })])
+    expect((await changed({ slot: "tool" })).slot).toBe("tool")
+    const files = await changed({ sections: ["files"] })
     expect(files.hud).toContain("alpha.txt")
     expect(files.hud).not.toContain("context")
-    const failing = await json([recorded.session, "--options", '{"hud":{"sections":["failing"]}}'])
+    const failing = await changed({ sections: ["failing"] })
     expect(failing.hud).toContain("sh test.sh")
     expect(failing.hud).not.toContain("alpha.txt")
   })

@@ -35,7 +35,12 @@ async function onNode(path: string, args: string[], env: Record<string, string> 
 
 test("an export is read on plain Node, without any Bun", async () => {
   using bin = temporaryFolder()
-  const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.file])
+  const { code, stdout, stderr } = await onNode(bin.path, [
+    "inspect",
+    recorded.file,
+    "--options",
+    '{"fold":{"enabled":false}}',
+  ])
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   expect(stdout).toContain("<hud>")
 })

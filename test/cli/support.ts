@@ -22,7 +22,7 @@ export type Recorded = {
 let kept: Promise<Recorded> | undefined
 
 /**
- * A session in which a check fails, a file is edited and the check fails again: enough for a HUD. Under scripts/test.ts all
+ * A session in which a check fails, a file is edited and the check fails again: enough for a HUD where folding is off. Under scripts/test.ts all
  * files of a run share one, which nobody may change: its folder is removed with the run's.
  */
 export function recordSession(): Promise<Recorded> {

@@ -25,7 +25,7 @@ afterAll(() => {
 
 // it plays four sessions; that records save, and that nothing stored changes, other tests in this folder hold daily
 testLarge(
-  "the demo shows the HUD call by call, finds the stored session unchanged, and leaves no folder behind",
+  "the demo shows the HUD, finds the stored session unchanged, and leaves no folder behind",
   async () => {
     let printed = ""
     const exitCode = await runDemo({
@@ -36,7 +36,13 @@ testLarge(
         printed += text
       },
     })
-    expect(printed).toContain("│ <hud>")
+    expect(printed).toMatch(
+      /the last HUD of the long task\n {2}│ <hud>\n {2}│ status by the hudfold plugin, call \d+\n/,
+    )
+    expect(printed).toMatch(/HUD in \d+ of the 15 calls.* of the short task\n/)
+    expect(printed).toMatch(
+      /HUD in [1-9]\d* of the 74 calls, with \d+ tokens on average and \d+ at most, of the long task\n/,
+    )
     expect(printed).toMatch(/stored messages changed: none/)
     expect(printed).toMatch(/calls +15 +15 +74 +74/)
     expect(printed).toMatch(/requests that change anything else +0 +0 +0 +0/)

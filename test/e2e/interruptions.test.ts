@@ -4,10 +4,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest, messagesOf, promptOf } from "../opencode/request.ts"
 import { LARGE, testLarge } from "../support/large.ts"
 import {
+  ALONE,
   bash,
   converse,
   OPENAI,
   PATIENCE_MS,
+  PLUGIN,
   read,
   type ServedWorld,
   say,
@@ -19,7 +21,7 @@ import {
 let here: ServedWorld
 
 beforeAll(async () => {
-  here = await serveWorld({ snapshots: LARGE })
+  here = await serveWorld({ snapshots: LARGE, plugin: [PLUGIN, ALONE] })
 }, PATIENCE_MS)
 afterAll(() => here.close())
 

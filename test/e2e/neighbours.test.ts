@@ -8,14 +8,14 @@ import { differences, outlineOf } from "../opencode/stored.ts"
 import { TAIL } from "../support/neighbour.ts"
 import { complaints, expectSound, type Neighbourhood, openNeighbourhood } from "../support/neighbourhood.ts"
 import { sized } from "../support/size.ts"
-import { bash, PATIENCE_MS, PLUGIN, read, say, todo, use } from "../support/world.ts"
+import { ALONE, bash, PATIENCE_MS, PLUGIN, read, say, todo, use } from "../support/world.ts"
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
 const NEIGHBOUR = fileURLToPath(new URL("../support/neighbour.ts", import.meta.url))
 const BROKEN = fileURLToPath(new URL("../support/broken-neighbour.ts", import.meta.url))
 // a busy machine must not cause a warning
-const HUD = [PLUGIN, { deadlineMs: 5_000 }] as const
+const HUD = [PLUGIN, { ...ALONE, deadlineMs: 5_000 }] as const
 const NO_IMPORT = "cannot be imported"
 const NEIGHBOURS = [
   "throws in experimental.chat.messages.transform",

@@ -3,10 +3,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest } from "../opencode/request.ts"
 import {
+  ALONE,
   bash,
   converse,
   FILES,
   PATIENCE_MS,
+  PLUGIN,
   read,
   type ServedWorld,
   say,
@@ -21,7 +23,7 @@ const PLAN = todo(["look and report", "in_progress"])
 let here: ServedWorld
 
 beforeAll(async () => {
-  here = await serveWorld()
+  here = await serveWorld({ plugin: [PLUGIN, ALONE] })
 }, PATIENCE_MS)
 afterAll(() => here.close())
 

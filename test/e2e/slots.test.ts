@@ -7,6 +7,7 @@ import { testLarge } from "../support/large.ts"
 import { sample } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import {
+  ALONE,
   ANTHROPIC,
   BINDING,
   bash,
@@ -26,7 +27,7 @@ import {
 let here: world.ServedWorld
 
 beforeAll(async () => {
-  here = await world.serveWorld()
+  here = await world.serveWorld({ plugin: [PLUGIN, ALONE] })
 }, PATIENCE_MS)
 afterAll(() => here.close())
 
@@ -149,7 +150,7 @@ test(
 test(
   "the option hud.slot sticky does the same for any model",
   async () => {
-    const plugin = [[PLUGIN, { deadlineMs: 5_000, hud: { slot: "sticky" } }]]
+    const plugin = [[PLUGIN, { ...ALONE, deadlineMs: 5_000, hud: { slot: "sticky" } }]]
     const directory = here.host.addProject("sticky", { ...world.FILES, "opencode.json": JSON.stringify({ plugin }) })
     expectSticky(await twoTurns(OPENAI, directory))
   },

@@ -1,11 +1,13 @@
 // What the plugin must not change: the title, OpenCode's helper calls, the terminal. `harness/` compares what is told and stored.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { hudsOf, systemOf } from "../opencode/request.ts"
+import { hudsOf, messagesOf, systemOf } from "../opencode/request.ts"
 import { testLarge } from "../support/large.ts"
 import {
+  bash,
   converse,
   eventually,
+  FILES,
   OPENAI,
   openWorld,
   PATIENCE_MS,
@@ -14,6 +16,8 @@ import {
   type ServedWorld,
   say,
   serveWorld,
+  TWICE,
+  todo,
   use,
 } from "../support/world.ts"
 
@@ -25,12 +29,13 @@ beforeAll(async () => {
 afterAll(() => here.close())
 
 test(
-  "a session gets its title, and the calls for title and summary carry neither the HUD nor its paragraph",
+  "a session gets its title, and the calls for title and summary carry no HUD",
   async () => {
     const { client, provider } = here
     const at = client.events.length
     const { session, requests } = await converse(here, "Look at the README", [
-      use(read("README.md"), read("missing.txt")),
+      use(read("README.md")),
+      TWICE,
       say("A project."),
     ])
     await client.event(
@@ -41,7 +46,7 @@ test(
       { from: at },
     )
     // A HUD was sent before; the title of a later session and the summary of this one must not contain one.
-    expect(hudsOf(requests[1] as (typeof requests)[number])).toHaveLength(1)
+    expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 0, 1])
     await client.summarize(session, OPENAI)
     const [title] = provider.from("title", session)
     const [summary] = provider.from("compaction", session)
@@ -50,8 +55,42 @@ test(
       expect(helper?.raw).not.toContain("<hud>")
     }
     const systems = requests.map((request) => systemOf(request.body))
-    expect(systems[0]).toContain("<hud>")
     expect(new Set(systems).size).toBe(1)
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "a short session without news goes out as it does without the plugin, but for the tool in its list",
+  async () => {
+    const both = await serveWorld({ plugin: null })
+    try {
+      const sent = async (name: string, config: object) => {
+        const directory = both.host.addProject(name, { ...FILES, "opencode.json": JSON.stringify(config) })
+        const work = [
+          use(read("alpha.txt")),
+          use(bash("sh check")),
+          use(todo(["mend it", "pending"])),
+          say("It fails."),
+        ]
+        const { requests } = await converse(both, "Make the login test pass", work, { directory })
+        return requests.map(({ body }) => {
+          const calls = new Map<string, number>()
+          const text = JSON.stringify([systemOf(body), messagesOf({ body })]).replaceAll(directory, "PROJECT")
+          const said = text.replace(/call_\d{4}/g, (id) => `call ${calls.set(id, calls.get(id) ?? calls.size).get(id)}`)
+          const tools = JSON.stringify(body.tools)
+          return { said, hasTool: tools.includes('"hud_recall"') }
+        })
+      }
+      const bare = await sent("bare", {})
+      const ours = await sent("ours", { plugin: [[PLUGIN, { deadlineMs: 5_000 }]] })
+      expect(ours).toHaveLength(4)
+      expect(ours.map(({ said }) => said)).toEqual(bare.map(({ said }) => said))
+      expect(bare.some(({ hasTool }) => hasTool)).toBe(false)
+      expect(ours.every(({ hasTool }) => hasTool)).toBe(true)
+    } finally {
+      await both.close()
+    }
   },
   PATIENCE_MS,
 )
@@ -61,7 +100,7 @@ testLarge(
   async () => {
     const wrong = await openWorld({ plugin: [PLUGIN, { hud: { budgetTokens: "plenty" } }] })
     try {
-      wrong.provider.play([use(read("README.md"), read("missing.txt")), say("Done.")])
+      wrong.provider.play([TWICE, say("Done.")])
       const { exitCode, stderr } = await wrong.host.run("Look at the README")
       expect(exitCode).toBe(0)
       expect(stderr).toBe("")
@@ -85,7 +124,7 @@ test(
     const wrong = await serveWorld({ plugin: [PLUGIN, { hudd: true, hud: { slot: "top", budgetTokens: "plenty" } }] })
     try {
       const toast = wrong.client.event((event) => event.type === "tui.toast.show")
-      const { requests } = await converse(wrong, "Hello", [use(read("README.md"), read("missing.txt")), say("Done.")])
+      const { requests } = await converse(wrong, "Hello", [TWICE, say("Done.")])
       expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
       const { title, message, variant } = (await toast).properties
       expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })

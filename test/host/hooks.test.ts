@@ -24,9 +24,9 @@ async function load(options: object = {}) {
       await call("experimental.chat.messages.transform")({}, { messages })
       return messages
     },
-    system: async (text: string, sessionID?: string) => {
+    system: async (text: string, sessionID?: string, model: object = MODEL) => {
       const output = { system: [text, "second"] }
-      await call("experimental.chat.system.transform")({ sessionID, model: MODEL }, output)
+      await call("experimental.chat.system.transform")({ sessionID, model }, output)
       return output.system
     },
     compacting: async () => {
@@ -45,10 +45,15 @@ async function load(options: object = {}) {
 
 const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { context: 100_000 } }
 
+/** A session with news from the start: a file was read twice. */
 const worked = () =>
   new SessionBuilder()
     .user("make the login test pass on node 22, please")
-    .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(15_000, 15_000))
+    .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(30_000))
+    .assistant([read("a.ts")], usage(15_000, 15_000))
+
+/** With folding off the HUD is complete from the start. */
+const ALONE = { fold: { enabled: false } }
 
 const hudOf = (messages: HostMessage[]) => JSON.stringify(messages.at(-1)).match(/<hud>.*<\/hud>/)?.[0]
 
@@ -66,33 +71,47 @@ describe("switches", () => {
     expect(hooks.tool).toBeUndefined()
   })
 
-  test("the HUD says less until something is folded, or from the start with folding off", async () => {
-    const session = worked()
-    for (let n = 0; n < 10; n++) session.assistant([read(`src/file-${n}.ts`)], usage(1000, 20_000))
-    const early = hudOf(await (await load()).transform(session.fresh()))
-    expect(early).toContain("failing `npm test`")
-    expect(early).toMatch(/files read: file-9\.ts\\n/)
-    const alone = hudOf(await (await load({ fold: { enabled: false } })).transform(session.fresh()))
+  test("the HUD says what the newest messages do not show, and all once something is folded or with folding off", async () => {
+    const session = new SessionBuilder()
+      .user("make the login test pass on node 22, please")
+      .assistant([bash("npm test", "Tests: 1 failed, 3 passed, 4 total", 1)], usage(15_000))
+    const { transform } = await load()
+    for (let n = 0; n < 10; n++) {
+      expect(await transform(session.fresh())).toEqual(session.messages)
+      session.assistant([read(`src/file-${n}.ts`)], usage(1000, 20_000))
+    }
+    const failing = "failing `npm test` at call 1: Tests: 1 failed, 3 passed, 4 total"
+    expect(hudOf(await transform(session.fresh()))).toBe(
+      `<hud>\\nstatus by the hudfold plugin, call 12\\n${failing}\\n</hud>`,
+    )
+    const alone = hudOf(await (await load(ALONE)).transform(session.fresh()))
+    expect(alone).toContain(failing)
     expect(alone).toContain("file-8.ts")
     session.assistant([read("src/large.ts", "export const a = 1\n".repeat(2000))], usage(1000, 30_000))
     for (let n = 0; n < 40; n++) session.assistant([bash(`make step-${n}`, `step ${n} done`)], usage(1000, 30_000))
-    const folding = await load()
-    const sent = await folding.transform(session.fresh())
+    const sent = await (await load()).transform(session.fresh())
     // the first request has the folds, so its HUD is complete as well
     expect(JSON.stringify(sent)).toContain("kept by hudfold as a record")
     expect(hudOf(sent)).toMatch(/files read: [^,\\]+, /)
   })
 
-  test("with the HUD off, steps are still folded, and the system prompt mentions only folds", async () => {
-    const { transform, system } = await load({ hud: { enabled: false } })
+  test("with folding off, the HUD is complete as soon as a check has failed", async () => {
+    const session = new SessionBuilder()
+      .user("make the login test pass on node 22, please")
+      .assistant([read("a.ts"), bash("npm test", "Tests: 1 failed", 1)], usage(15_000))
+    expect(await (await load()).transform(session.fresh())).toEqual(session.messages)
+    const hud = hudOf(await (await load(ALONE)).transform(session.fresh()))
+    expect(hud).toContain("failing `npm test` at call 1")
+    expect(hud).toContain("files read: a.ts")
+  })
+
+  test("with the HUD off, steps are still folded", async () => {
+    const { transform } = await load({ hud: { enabled: false } })
     const session = worked().assistant([bash("ls", "a.ts\n".repeat(400))])
     for (let n = 0; n < 14; n++) session.assistant([read(`quiet-${n}.ts`)])
     const messages = await transform(session.fresh())
     expect(wrongIn(session.messages, messages)).toEqual([])
     expect(recordsIn(messages).join("\n")).toContain("bash ls")
-    const said = (await system("You are OpenCode.", "ses_test")).at(-1)
-    expect(said).toStartWith('second\n\n"folded r4k2x9d1')
-    expect(said).not.toContain("<hud>")
   })
 
   test("a disabled agent gets no HUD, the next agent of the same session does", async () => {
@@ -106,39 +125,32 @@ describe("switches", () => {
 })
 
 describe("the system prompt", () => {
-  test("gets the paragraph at the end of its last element, once", async () => {
-    const { system, call } = await load()
-    const [first, last] = await system("You are OpenCode.", "ses_test")
-    expect(first).toBe("You are OpenCode.")
-    expect(last).toStartWith("second\n\nA <hud> block is a status by hudfold")
-    expect(last).toMatch(/hud_recall[^\n]*\.$/)
-    const again = { system: ["You are OpenCode.", last] }
-    await call("experimental.chat.system.transform")({ sessionID: "ses_test", model: MODEL }, again)
-    expect(again.system).toEqual(["You are OpenCode.", last])
-  })
-
-  test("gets the same bytes on every call and in every session, whatever happened before", async () => {
-    const { system, transform } = await load()
-    const first = await system("You are OpenCode.", "ses_other")
-    await transform(worked().fresh())
-    expect(await system("You are OpenCode.", "ses_test")).toEqual(first)
-  })
-
   test.each([
-    ["a title's", "You are a title generator. You output ONLY a title."],
-    ["a compaction's", "You are a context summarization agent."],
-    ["a title's in the user's own words", "Name this chat. You are terse. Today is Monday."],
-  ])("is left alone when it is %s", async (_, prompt) => {
-    expect(await (await load()).system(prompt, "ses_test")).toEqual([prompt, "second"])
+    ["the session's", "You are OpenCode.", "ses_test"],
+    ["a title's", "You are a title generator. You output ONLY a title.", "ses_test"],
+    ["a compaction's", "You are a context summarization agent.", "ses_test"],
+    ["a title's in the user's own words", "Name this chat. You are terse. Today is Monday.", "ses_test"],
+    ["that of no session", "Write an agent.", undefined],
+  ])("stays as it was when it is %s, before and after a HUD", async (_, prompt, sessionID) => {
+    const { system, transform } = await load()
+    expect(await system(prompt, sessionID)).toEqual([prompt, "second"])
+    expect(hudOf(await transform(worked().fresh()))).toBeDefined()
+    expect(await system(prompt, sessionID)).toEqual([prompt, "second"])
   })
 
-  test("is not changed without a session", async () => {
-    expect(await (await load()).system("Write an agent.")).toEqual(["Write an agent.", "second"])
+  test("names the model that the session calls, unless it is a helper call's", async () => {
+    const { system, transform } = await load(ALONE)
+    const small = { ...MODEL, id: "claude-haiku-4-5", limit: { context: 50_000 } }
+    await system("You are OpenCode.", "ses_test")
+    await system("You are a title generator. You output ONLY a title.", "ses_test", small)
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")
+    await system("You are OpenCode.", "ses_test", small)
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 50k (60%), ")
   })
 
   test("provides the size of the context, from the next call on", async () => {
     // with folding, the size is said once something is folded
-    const { system, transform } = await load({ fold: { enabled: false } })
+    const { system, transform } = await load(ALONE)
     expect(hudOf(await transform(worked().fresh()))).toContain("context 30k, ")
     await system("You are OpenCode.", "ses_test")
     expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")
@@ -169,7 +181,7 @@ describe("compaction", () => {
 
 describe("events", () => {
   test("todos and permissions are in the next HUD until they are gone", async () => {
-    const { transform, event } = await load()
+    const { transform, event } = await load(ALONE)
     await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
     const hud = hudOf(await transform(worked().fresh()))
@@ -180,7 +192,7 @@ describe("events", () => {
   })
 
   test("a deleted session is forgotten", async () => {
-    const { transform, event } = await load()
+    const { transform, event } = await load(ALONE)
     await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("session.deleted", { sessionID: "ses_test" })
     expect(hudOf(await transform(worked().fresh()))).not.toContain("todo")
@@ -199,7 +211,7 @@ describe("GitHub Copilot's header", () => {
   })
 })
 
-test("two instances of the plugin produce one HUD and one paragraph", async () => {
+test("two instances of the plugin produce one HUD", async () => {
   const one = await load()
   const other = await load()
   const messages = await other.transform(await one.transform(worked().fresh()))
@@ -207,7 +219,7 @@ test("two instances of the plugin produce one HUD and one paragraph", async () =
 })
 
 test("interleaved sessions do not affect each other", async () => {
-  const { transform } = await load()
+  const { transform } = await load(ALONE)
   const second = new SessionBuilder("ses_other")
     .user("other work entirely, please")
     .assistant([read("z.ts"), bash("make", "Error: no rule", 2)])
@@ -224,6 +236,8 @@ test.each(["tail", "tool", "sticky"])("no message is kept alive between calls in
     const session = new SessionBuilder(`ses_${i}`)
       .user("mend it")
       .assistant([read(`f${i}.ts`), bash("npm test", "Tests: 1 failed", 1)])
+      .assistant([read(`f${i}.ts`)])
+    expect(JSON.stringify(await transform(session.fresh()))).toContain("<hud>")
     seen.push(...(await transform(session.fresh())).map((message) => new WeakRef(message)))
   }
   // the work between requests holds the last call's messages until it is done; the collector may miss a few on the stack

@@ -36,10 +36,12 @@ export async function load(options: object = {}) {
   }
 }
 
+/** A session with news from the start: a file was read twice. */
 export const worked = (id: string) => {
   const session = new SessionBuilder(id).user("make the login test pass on node 22, please")
   session.assistant([read("src/login.ts")], usage(4000))
-  session.assistant([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 4000))
+  const failed = bash("npm test", "1 failed\nError: expected 200, got 401", 1)
+  session.assistant([failed, read("src/login.ts")], usage(400, 4000))
   return session
 }
 

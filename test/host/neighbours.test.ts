@@ -64,12 +64,9 @@ async function drive(plugins: readonly Hooks[]): Promise<Sent[]> {
 const isOurs = (message: HostMessage | null | undefined) => String(message?.info?.id).startsWith("msg_hudfold")
 const hudsIn = ({ messages }: Sent) => messages.filter(isOurs).map(({ parts }) => parts[0]?.text ?? "")
 
-/** What is sent without the HUD and its paragraph. */
-function theirs({ messages, system }: Sent): unknown {
-  return {
-    messages: messages.filter((message) => !isOurs(message)),
-    system: system.map((text) => text.replace(/\n\nA <hud> block is a status[\s\S]*$/, "")),
-  }
+/** What is sent without the HUD. */
+function theirs({ messages, system }: Sent): Sent {
+  return { messages: messages.filter((message) => !isOurs(message)), system }
 }
 
 /** The HUD cannot be had: the array OpenCode sends is frozen, empty or no longer the one that hooks are given. */

@@ -50,7 +50,9 @@ describe("the status file", () => {
       writer: { backend: "extract", state: "ready" },
     })
     expect(status?.context.cachedShare).toBeCloseTo(4400 / 5300)
-    expect(status?.hud.text).toContain("failing `npm test`")
+    expect(status?.hud.text).toContain("same result again read src/login.ts 2x")
+    // not yet: the newest messages show it
+    expect(status?.hud.text).not.toContain("failing")
     expect(status?.hud.text).toContain("call 4")
     expect(status?.saved.calls).toBe(1)
     // a HUD was sent and nothing was folded, so the plugin cost something
@@ -60,6 +62,21 @@ describe("the status file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(sessions).mode & 0o777).toBe(0o700)
     expect(hooks.logged).toEqual([])
+  })
+
+  test("has the HUD without content that a request carries once there was one", async () => {
+    const id = "ses_quiet"
+    const hooks = await load()
+    const session = new SessionBuilder(id)
+      .user("look around")
+      .assistant([read("a.ts")])
+      .assistant([read("a.ts")])
+    expect(hudsIn(await hooks.transform(session.fresh())).length).toBe(1)
+    for (let n = 0; n < 10; n++) session.assistant([read(`quiet-${n}.ts`)])
+    const [hud] = hudsIn(await hooks.transform(session.fresh()))
+    await hooks.dispose()
+    expect(hud?.text).toBe("<hud>\nstatus by the hudfold plugin, call 13\n</hud>")
+    expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
   })
 
   test("counts a call once, however often OpenCode announces its message", async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { isRecallID } from "../../src/fold/fold.ts"
-import { recordHead } from "../../src/fold/record.ts"
+import { RECALL_DESCRIPTION } from "../../src/fold/recall.ts"
 import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
 import { type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
-import { compactionFacts, paragraph } from "../../src/hud/prompts.ts"
+import { compactionFacts } from "../../src/hud/prompts.ts"
 import { type HudContext, SECTIONS } from "../../src/hud/sections.ts"
 import type { Placement, Slot } from "../../src/hud/slots.ts"
 import { type Facts, noSignals, type Signals } from "../../src/session/facts.ts"
@@ -48,7 +48,7 @@ function placeHud(messages: HostMessage[], hud: Placement): void {
 }
 
 /** Plays a session call by call in one slot, with new objects for every call. Returns what was sent. */
-function play(session: SessionBuilder, slot: Slot) {
+function play(session: SessionBuilder, slot: Slot, early = false) {
   const ledger = createLedger(env)
   let state: HudState = newHudState()
   const sent: HostMessage[][] = []
@@ -59,7 +59,7 @@ function play(session: SessionBuilder, slot: Slot) {
     const call = nextHud(
       conversationOf(messages),
       slot,
-      sourceOf(ledger.facts, { around: { contextLimit: 200_000 }, state }),
+      sourceOf(ledger.facts, { around: { contextLimit: 200_000, early }, state }),
     )
     placeHud(messages, call.placement)
     state = call.state
@@ -110,23 +110,6 @@ describe("what the HUD says", () => {
     const files = /^files .*$/m.exec(hudOf(session.messages)?.text ?? "")?.[0] ?? ""
     expect(files).toContain("part-19/index.ts")
     expect(files).not.toMatch(/[ ,{]index\.ts/)
-  })
-
-  test("early on only what is urgent and one file: the rest stands above", () => {
-    const session = typical()
-      .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
-      .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
-    const around = { contextLimit: 150_000, early: true }
-    expect(hudOf(session.messages, { around })?.text).toBe(
-      [
-        "<hud>",
-        "status by the hudfold plugin, call 7",
-        "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
-        "files edited: login.ts",
-        "todo 1 of 3 done, now: mend the login",
-        "</hud>",
-      ].join("\n"),
-    )
   })
 
   test("where name and folder are those of another file too, the whole path is shown", () => {
@@ -268,6 +251,106 @@ describe("what the HUD says", () => {
   test("only the configured sections", () => {
     const text = hudOf(typical().messages, { options: { ...OPTIONS, sections: ["files"] as never } })?.text
     expect(text?.split("\n")).toHaveLength(4)
+  })
+})
+
+describe("early on", () => {
+  const EARLY = { around: { contextLimit: 150_000, early: true } }
+  /** Other work, none of which is worth a word: reads, an edit, a todo list, and runs that succeed. */
+  const others = (session: SessionBuilder, count: number) => {
+    for (let left = count; left > 0; left--) {
+      // never the same call twice
+      const n = session.messages.length
+      const steps = [
+        read(`src/part-${n}.ts`),
+        edit(`src/part-${n - 1}.ts`),
+        tool("todowrite", { ...TODO, n }, "[]", TODO),
+        bash(`make step-${n}`, `step ${n} done`),
+      ]
+      session.assistant(steps.slice(n % 4, (n % 4) + 1), usage(1000, 14_000 + n * 500))
+    }
+    return session
+  }
+
+  test("nothing is said of files, of todos, of the task and of the context, however long it takes", () => {
+    const session = new SessionBuilder().user("mend the login page of the shop")
+    for (let n = 0; n < 8; n++) expect(hudOf(others(session, 4).messages, EARLY)).toBeUndefined()
+    // the same without "early" has it all
+    const whole = hudOf(session.messages, { around: { contextLimit: 100_000 } })?.text
+    for (const label of ["files", "todo", "task", "context"]) expect(whole).toContain(`\n${label} `)
+  })
+
+  test("a check that failed is named once it has not been tried for ten calls, and no sooner", () => {
+    const session = typical()
+    // the check failed one call ago
+    for (let age = 1; age < 10; age++) {
+      expect(hudOf(session.messages, EARLY)).toBeUndefined()
+      session.assistant([read(`src/quiet-${age}.ts`)], usage(1000, 14_000))
+    }
+    expect(hudOf(session.messages, EARLY)?.text).toBe(
+      [
+        "<hud>",
+        "status by the hudfold plugin, call 14",
+        "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
+        "</hud>",
+      ].join("\n"),
+    )
+  })
+
+  test("a new attempt, failed or not, is right above", () => {
+    const old = () => others(typical(), 11)
+    expect(hudOf(old().messages, EARLY)?.text).toContain("failing `npm test` at call 3")
+    const again = old().assistant([bash("npm test", "login.test.ts:42\nTests: 2 failed, 4 total", 1)])
+    expect(hudOf(again.messages, EARLY)).toBeUndefined()
+    expect(hudOf(others(again, 11).messages, EARLY)?.text).toContain("failing `npm test` since call 3, 2 times")
+    const passed = old().assistant([bash("npm test", "Tests: 4 passed, 4 total")])
+    expect(hudOf(others(passed, 11).messages, EARLY)).toBeUndefined()
+  })
+
+  test("of several failures, the latest that is old enough", () => {
+    const session = others(typical(), 11)
+    session.assistant([bash("npm run lint", "2 errors", 1)], usage(1000, 20_000))
+    expect(hudOf(session.messages, EARLY)?.text).toContain("failing `npm test` at call 3")
+    expect(hudOf(others(session, 11).messages, EARLY)?.text).toContain("failing `npm run lint`")
+  })
+
+  test("a repeat with the same result, running tools and permissions are named at once, and nothing beside them", () => {
+    const look = () => [tool("grep", { pattern: "cookie", path: "src" }, "Found 0 matches")]
+    const repeating = typical().assistant(look()).assistant(look())
+    const lines = (text = "") => text.split("\n").slice(2, -1)
+    expect(lines(hudOf(repeating.messages, EARLY)?.text)).toEqual([
+      expect.stringMatching(/^same result again grep "cookie" in src 2x/),
+    ])
+    const signals = noSignals()
+    signals.permissions.set("per_1", "bash rm -rf build")
+    expect(lines(hudOf(typical().messages, { ...EARLY, signals })?.text)).toEqual([
+      "waiting permission for bash rm -rf build",
+    ])
+  })
+
+  test("with none of its sections configured, there is none", () => {
+    const options = { ...OPTIONS, sections: ["files", "task", "context", "todo"] as never }
+    expect(hudOf(others(typical(), 20).messages, { ...EARLY, options })).toBeUndefined()
+  })
+
+  test.each(["tail", "tool", "sticky"] as const)(
+    "in the %s slot, without news, the messages stay as they were",
+    (slot) => {
+      const session = others(typical(), 5)
+      expect(play(session, slot, true).map((sent) => JSON.stringify(sent))).toEqual(
+        session.messages.map((_, at) => JSON.stringify(session.messages.slice(0, at + 1))),
+      )
+    },
+  )
+
+  test("once there was one, every later call has one", () => {
+    const session = others(typical(), 11).assistant([bash("npm test", "Tests: 4 passed, 4 total")])
+    const sent = play(others(session, 3), "tail", true)
+    const shown = sent.map((messages) => messages.some((message) => isOwnMessage(message)))
+    const first = shown.indexOf(true)
+    expect(first).toBeGreaterThan(10)
+    expect(shown.slice(first)).not.toContain(false)
+    expect(JSON.stringify(sent.at(-1))).toContain("<hud>\\nstatus by the hudfold plugin, call 20\\n</hud>")
   })
 })
 
@@ -468,21 +551,15 @@ describe("the facts for the compactor", () => {
   })
 })
 
-describe("the paragraph about folds", () => {
-  test("covers outputs and records, and says what they are and how to get the originals", () => {
-    const said = paragraph({ hud: false, folds: true })
-    expect(said).toContain('"folded r4k2x9d1 · …"')
-    // the beginning of a record's head
-    expect(recordHead(3, 41)).toStartWith("Steps 3-41 of this session")
-    expect(said).toContain('"Steps 3-41 of this session …"')
-    expect(said).toContain("no message from the user")
-    expect(said).toContain("hud_recall with the id or the steps returns them verbatim")
-    expect(paragraph({ hud: true, folds: false })).not.toContain("folded")
-    expect(paragraph({ hud: false, folds: false })).toBeUndefined()
+describe("the description of hud_recall", () => {
+  test("covers outputs and records, and says that the user wrote none of it", () => {
+    expect(RECALL_DESCRIPTION).toContain('"folded r4k2x9db"')
+    expect(RECALL_DESCRIPTION).toContain("steps that a record lists")
+    expect(RECALL_DESCRIPTION).toContain("Records and <hud> blocks come from the plugin, not from the user.")
   })
 
   test("names an id of the form that folds have", () => {
-    const [id] = /\br[0-9a-z]{7}\b/.exec(paragraph({ hud: false, folds: true }) ?? "") ?? []
+    const [id] = /\br[0-9a-z]{7}\b/.exec(RECALL_DESCRIPTION) ?? []
     expect(isRecallID(id ?? "")).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 // The demo, run by `npm run demo`. The real OpenCode with the plugin works through a short scripted task, and every HUD is
-// shown as the model received it; then through a long one. Both run again without the plugin, and what they cost is
+// shown as the model received it; then through a long one, whose last HUD is shown. Both run again without the plugin, and what they cost is
 // compared. It needs no account, key or network. `bun test/opencode/demo.ts [PLUGIN]` runs it with another build of the
 // plugin.
 
@@ -58,7 +58,14 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   const { write, signal } = options
   const paint = painter(options.colour ?? false)
   write(`${paint.bold("hudfold's demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
-  write(paint.dim("Bars mark the HUD as the model received it. Arrows show what the agent did next.\n"))
+  write(
+    paint.dim("Bars mark the HUD as the model received it; there is none while the newest messages show all of it.\n"),
+  )
+  write(paint.dim("Arrows show what the agent did next.\n"))
+  const bars = (request: ModelRequest | undefined) => {
+    for (const line of request ? (hudsOf(request).at(-1)?.split("\n") ?? []) : [])
+      write(`  ${paint.cyan("│")} ${line}\n`)
+  }
   try {
     const live = await play(
       options,
@@ -66,7 +73,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
       options.plugin,
       (request, step, number) => {
         write(`\n${paint.bold(`call ${number}`)} ${paint.dim(describe(request))}\n`)
-        for (const line of hudsOf(request).at(-1)?.split("\n") ?? []) write(`  ${paint.cyan("│")} ${line}\n`)
+        bars(request)
         write(`  ${paint.green("→")} ${step.does}\n`)
       },
       (prompt, changed) => {
@@ -85,6 +92,8 @@ export async function runDemo(options: DemoOptions): Promise<number> {
       play(options, long, options.plugin),
       play(options, long, undefined),
     ])
+    write(`\n${paint.bold("the last HUD of the long task")}\n`)
+    bars(longLive.requests.at(-1))
     return report({ live, plain }, { live: longLive, plain: longPlain }, write, paint)
   } catch (cause) {
     if (signal?.aborted) {
@@ -159,9 +168,6 @@ function report(short: Runs, long: Runs, write: (text: string) => void, paint: R
   const changed = runs.flatMap(({ live, plain }) =>
     differences(outlineOf(plain.stored, plain.root), outlineOf(live.stored, live.root)),
   )
-  const sizes = short.live.requests.map((request) => Math.ceil((hudsOf(request).at(-1)?.length ?? 0) / CHARS_PER_TOKEN))
-  const shown = sizes.filter((size) => size > 0)
-  const mean = shown.reduce((sum, size) => sum + size, 0) / Math.max(1, shown.length)
   const both = (of: (outcome: Outcome) => string) => runs.flatMap(({ live, plain }) => [of(live), of(plain)])
   const sum = ({ requests }: Outcome, of: (request: ModelRequest) => number) =>
     requests.reduce((total, request) => total + of(request), 0)
@@ -181,19 +187,35 @@ function report(short: Runs, long: Runs, write: (text: string) => void, paint: R
       ["share of a request equal to the one before", ...both((one) => percent(stableShare(one)))],
     ]),
   )
-  write(`  HUD in ${shown.length} of the short task's ${sizes.length} calls: ${Math.round(mean)} tokens on average, `)
-  write(`${Math.max(0, ...sizes)} at most\n`)
+  write(`  HUD in ${hudsIn(short.live)} of the short task\n`)
+  write(`  HUD in ${hudsIn(long.live)} of the long task\n`)
   write(`  stored messages changed: ${changed.length === 0 ? "none" : changed.length}\n`)
   for (const change of changed.slice(0, 5)) write(`    ${change.slice(0, 300)}\n`)
   write(`\n${verdict("The long task", long)}: settled steps leave its requests as records.\n`)
-  write(`${verdict("The short one", short)}: nothing in it has settled yet, and the HUD has its price.\n`)
+  write(`${verdict("The short one", short)}: nothing in it has settled yet, and what the plugin adds has its price.\n`)
   const isWhole = runs.every(({ live, plain }) => live.requests.length === plain.requests.length)
-  return changed.length === 0 && shown.length > 0 && isWhole && billOf(long.live) < billOf(long.plain) ? 0 : 1
+  return changed.length === 0 && hudSizes(long.live).length > 0 && isWhole && billOf(long.live) < billOf(long.plain)
+    ? 0
+    : 1
 }
 
 function verdict(name: string, { live, plain }: Runs): string {
   const share = billOf(live) / billOf(plain) - 1
   return `${name} costs ${percent(Math.abs(share))} ${share < 0 ? "less" : "more"} with the plugin`
+}
+
+/** The HUD of each request that has one, in tokens. */
+function hudSizes({ requests }: Outcome): number[] {
+  const sizes = requests.map((request) => Math.ceil((hudsOf(request).at(-1)?.length ?? 0) / CHARS_PER_TOKEN))
+  return sizes.filter((size) => size > 0)
+}
+
+function hudsIn(outcome: Outcome): string {
+  const sizes = hudSizes(outcome)
+  const calls = `${sizes.length} of the ${outcome.requests.length} calls`
+  if (sizes.length === 0) return calls
+  const mean = Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length)
+  return `${calls}, with ${mean} tokens on average and ${Math.max(...sizes)} at most,`
 }
 
 /** What the requests cost, in millionths of USD. */

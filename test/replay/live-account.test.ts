@@ -18,7 +18,7 @@ const CLOSE = 0.02
 /** The session as reported by a provider that charges like the replay. */
 function live(calls: number, pricing = MARKED): number {
   const bill = newBill()
-  const notice = noticeTokens({ hud: true, folds: true })
+  const notice = noticeTokens({ folds: true })
   let sum = noSaving()
   let before: CallWithout | undefined
   for (const again of replayCalls(

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { recallDefinition } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/context.ts"
 import { sumOf } from "../../src/replay/paid.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
+import { piece } from "../../src/replay/request.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { filler, MARKED, OFF, replay } from "./session.ts"
@@ -165,7 +167,7 @@ describe("with folding", () => {
 
 test("a short session costs more with the plugin, by what the plugin adds", () => {
   const session = new SessionBuilder().user("fix it")
-  for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
+  for (let i = 0; i < 5; i++) session.assistant([read("src/file.ts"), bash("npm test", "1 failed", 1)])
   const { without, with: sent, hud, recalls, folds } = replay(session)
   expect([folds.steps.count, folds.outputs.count]).toEqual([0, 0])
   expect(hud.calls).toBeGreaterThan(0)
@@ -173,6 +175,15 @@ test("a short session costs more with the plugin, by what the plugin adds", () =
   const added = hud.tokens + hud.noticeTokens
   // the HUD counts its tokens more closely than four characters each
   expect(Math.abs(sent.tokens - without.tokens - added)).toBeLessThan(0.5 * added)
+})
+
+test("without news, the plugin adds nothing to a short session but the description of its tool", () => {
+  const session = new SessionBuilder().user("fix it")
+  for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
+  const { without, with: sent, hud } = replay(session)
+  expect([hud.calls, hud.tokens]).toEqual([0, 0])
+  expect(hud.noticeTokens).toBe(5 * piece("tool", recallDefinition()).tokens)
+  expect(sent.tokens - without.tokens).toBe(hud.noticeTokens)
 })
 
 test("a subagent's session is named", () => {

@@ -111,15 +111,15 @@ describe("what a row of requests costs", () => {
 
   test("an entry out of a mark's reach is not found", () => {
     const results = Array.from({ length: 30 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
-    const system = [piece("system", "x".repeat(394))]
+    const tools = [piece("tool", "x".repeat(396))]
     const changed = (at: number) =>
       results.map((each, i) => (i === at ? [piece(`result ${i}`, "y".repeat(300))] : each))
     const cachedAfter = (at: number, lookback?: number) => {
       const bill = newBill()
       const marked = price(lookback === undefined ? {} : { lookback })
       // a request after each result, so that there are entries everywhere
-      results.forEach((_, i) => void bill.add([system, ...results.slice(0, i + 1)], marked, 0))
-      return bill.add([system, ...changed(at)], marked, minutes(1)).cachedTokens
+      results.forEach((_, i) => void bill.add([tools, ...results.slice(0, i + 1)], marked, 0))
+      return bill.add([tools, ...changed(at)], marked, minutes(1)).cachedTokens
     }
     expect(cachedAfter(25, 20)).toBe(2600)
     expect(cachedAfter(5, 20)).toBe(100)

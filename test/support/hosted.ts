@@ -71,7 +71,7 @@ export async function host({
       const sent = await transformed(given)
       const output = { system: ["You are OpenCode."] }
       await call("experimental.chat.system.transform", { sessionID, model }, output)
-      if (output.system.length !== 1 || !output.system[0]?.startsWith("You are OpenCode."))
+      if (output.system.length !== 1 || output.system[0] !== "You are OpenCode.")
         wrong.push(`the system prompt became ${JSON.stringify(output.system)}`)
       await call("chat.headers", { sessionID, agent: "build", model }, { headers: {} })
       return sent

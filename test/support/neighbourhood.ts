@@ -52,7 +52,7 @@ export function expectSound(request: ModelRequest): void {
   const huds = hudsOf(request)
   for (const hud of huds) expect(hud).toMatch(/^<hud>\nstatus by the hudfold plugin, call \d+\n[^<]*<\/hud>$/)
   expect(huds.length).toBeLessThanOrEqual(1)
-  expect(request.raw.split("<hud>\\nstatus by hudfold").length - 1).toBe(huds.length)
+  expect(request.raw.split("<hud>\\nstatus by the hudfold plugin").length - 1).toBe(huds.length)
   const open = new Set<string>()
   for (const message of messagesOf(request)) {
     if (message.role === "tool") {

@@ -21,6 +21,9 @@ const HOOK_PATIENCE_MS = 5_000
 /** The sources unless told otherwise, so that the built package can be put through the same tests. */
 export const PLUGIN = process.env.HUD_PLUGIN ?? fileURLToPath(new URL("../../src/plugin.ts", import.meta.url))
 
+/** With folding off the HUD is complete from the start. */
+export const ALONE = { fold: { enabled: false } } as const
+
 export const OPENAI = "scripted/scripted-1"
 export const ANTHROPIC = "scripted-anthropic/claude-sonnet-4-5"
 export const BINDING = "scripted-anthropic/claude-sonnet-5-5"
@@ -145,6 +148,9 @@ export function say(text: string): Reply {
 export function use(...calls: ToolCall[]): Reply {
   return { calls }
 }
+
+/** A step with news: the same twice. */
+export const TWICE: Reply = use(bash("ls"), bash("ls"))
 
 export function read(filePath: string): ToolCall {
   return { name: "read", arguments: { filePath } }

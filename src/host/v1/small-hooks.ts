@@ -36,7 +36,7 @@ function coversRecall(permission: unknown): boolean {
 
 /**
  * experimental.chat.system.transform: learns which model is called. Nothing is added to the system prompt: what the plugin
- * sends says itself where it comes from, and until it sends something a session costs no token more.
+ * sends says itself where it comes from, so that a session costs nothing for it before there is any.
  */
 export function onSystem(
   { agents, models, sessions }: HookContext,

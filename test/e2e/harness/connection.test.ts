@@ -12,6 +12,7 @@ import {
   PATIENCE_MS,
   read,
   say,
+  TWICE,
   todo,
   use,
   type World,
@@ -79,9 +80,9 @@ describe("with a password on the server", () => {
     try {
       expect(await one.health()).toEqual({ healthy: true, version: expect.any(String) })
       const session = await one.create("With a password")
-      hooked.world.provider.play([use(look(1), PLAN), say("Done.")], session)
+      hooked.world.provider.play([use(look(1)), TWICE, say("Done.")], session)
       await one.turn(session, "Look at the first log")
-      expect(hudsOf(hooked.world.provider.from("main", session)[1] as ModelRequest)).toHaveLength(1)
+      expect(hudsOf(hooked.world.provider.from("main", session)[2] as ModelRequest)).toHaveLength(1)
       await eventually(
         "a line of the plugin in the log",
         () => hooked.world.host.log().includes("hudfold: ") || undefined,

@@ -99,7 +99,7 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, the se
       {
         thinking: "The README first.",
         text: "I look around.",
-        calls: [read("README.md"), todo(["look", "in_progress"])],
+        calls: [read("README.md"), read("README.md"), todo(["look", "in_progress"])],
       },
       use(bash("sh check"), read("missing.txt"), edit("alpha.txt", "second", "other")),
       use({ name: "no_such", arguments: {} }),
@@ -113,7 +113,7 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, the se
   expect(with_.tools.map(({ tool, status }) => `${tool} ${status}`)).toEqual(
     without.tools.map(({ tool, status }) => `${tool} ${status}`),
   )
-  expect(with_.tools.length).toBe(6)
+  expect(with_.tools.length).toBe(7)
   expect(with_.tokens.input).toBeGreaterThan(0)
   expect(with_.lines.filter(({ type }) => type === "step_finish")).toHaveLength(4)
   expect(hooked.provider.from("main", with_.session).filter((request) => hudsOf(request).length === 1).length).toBe(3)

@@ -7,6 +7,8 @@ import { fakeHostV2, heard, loadedModule, MODEL_V2, textsOf, toolV2, type WireMe
 
 type Json = Record<string, unknown>
 const OPTIONS = { store: { enabled: false }, deadlineMs: 5000, fold: { maxContextTokens: 8000 } }
+/** With folding off the HUD is complete from the start. */
+const ALONE = { fold: { enabled: false } }
 const listing = (n: number) => Array.from({ length: 300 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
 const RECORD = /^Steps? [\d-]+ of this session/
 
@@ -40,7 +42,7 @@ const nudge = (event: Json) => {
 
 test("the message that OpenCode puts last at the last step is no call", async () => {
   const host = fakeHostV2()
-  const cleanup = await load(host)
+  const cleanup = await load(host, ALONE)
   host.answer([toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")])
   await heard()
   expect(textsOf((await host.request()).messages).at(-1)).toContain("call 2")
@@ -59,10 +61,12 @@ test.each([
   ],
 ])("Copilot's request does not end with a message of ours at %s", async (_, change) => {
   const host = fakeHostV2({ model: { ...MODEL_V2, providerID: "github-copilot" } })
-  const cleanup = await load(host)
+  const cleanup = await load(host, ALONE)
   host.answer([toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")])
   await heard()
-  expect((await host.request()).messages.at(-1)?.role).toBe("tool")
+  const { messages } = await host.request()
+  expect(messages.at(-1)?.role).toBe("tool")
+  expect(textsOf(messages).at(-1)).toEndWith("</hud>")
   expect((await host.request(change)).messages.at(-1)?.role).not.toBe("user")
   await cleanup()
 })
@@ -73,7 +77,7 @@ describe("the mark before the HUD", () => {
 
   test("is on the last part that takes one", async () => {
     const host = fakeHostV2()
-    const cleanup = await load(host)
+    const cleanup = await load(host, ALONE)
     host.answer([failing])
     host.store({ id: "msg_effort", type: "model-switched" })
     await heard()
@@ -86,17 +90,18 @@ describe("the mark before the HUD", () => {
 
   test("is not made where others have used up the provider's marks", async () => {
     const host = fakeHostV2()
-    const cleanup = await load(host)
+    const cleanup = await load(host, ALONE)
     for (let n = 0; n < 3; n++) host.user(`and the test ${n}`)
     host.answer([failing])
     await heard()
-    const { breakpoints } = await host.request((event) => {
+    const { messages, breakpoints } = await host.request((event) => {
       event.messages = (event.messages as WireMessage[]).map((message) =>
         message.role === "user"
           ? { ...message, content: message.content.map((part) => ({ ...part, cache: { type: "ephemeral" } })) }
           : message,
       )
     })
+    expect(textsOf(messages).at(-1)).toStartWith("<hud>")
     expect(breakpoints).toBe(4)
     await cleanup()
   })
