@@ -10,6 +10,7 @@ import {
   type Failure,
   type FileRecord,
   heatRank,
+  isChangedByOthers,
   isChangedOutside,
   type Signals,
   todosNow,
@@ -171,7 +172,7 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
     .sort((a, b) => b.rank - a.rank)
   const named = likely.filter(
     // the root folder has no name to show
-    ({ file }) => basename(file.path) !== "" && (!isEarly || (!file.deleted && isChangedOutside(file, signals))),
+    ({ file }) => basename(file.path) !== "" && (!isEarly || (!file.deleted && isChangedByOthers(file, signals))),
   )
   const items = named.slice(0, MAX_FILES).map(({ file }) => {
     const group = groupOf(file, signals)

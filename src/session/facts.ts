@@ -307,7 +307,11 @@ const MAX_CLOCK_SKEW_MS = 2000
 
 /** Whether somebody else changed a file after the agent last read or wrote it. */
 export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
-  if (file.changedAt > Math.max(file.readAt, file.editedAt)) return true
+  return file.changedAt > Math.max(file.readAt, file.editedAt) || isChangedByOthers(file, signals)
+}
+
+/** Whether OpenCode announced a change on disk, which no message of the session shows. */
+export function isChangedByOthers(file: FileRecord, signals: Signals): boolean {
   const modified = signals.modified.get(file.path)
   return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
 }

@@ -328,6 +328,14 @@ describe("early on", () => {
     ])
   })
 
+  test("a file that another program changed is named at once, and no other file", () => {
+    const signals = noSignals()
+    signals.modified.set("src/session.ts", Date.parse("2026-12-01"))
+    const session = typical().assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 14_000))
+    const { text = "" } = hudOf(session.messages, { ...EARLY, signals }) ?? {}
+    expect(text.split("\n").slice(2, -1)).toEqual(["files changed on disk since read: session.ts"])
+  })
+
   test("with none of its sections configured, there is none", () => {
     const options = { ...OPTIONS, sections: ["files", "task", "context", "todo"] as never }
     expect(hudOf(others(typical(), 20).messages, { ...EARLY, options })).toBeUndefined()
@@ -554,7 +562,7 @@ describe("the facts for the compactor", () => {
 describe("the description of hud_recall", () => {
   test("covers outputs and records, and says that the user wrote none of it", () => {
     expect(RECALL_DESCRIPTION).toContain('"folded r4k2x9db"')
-    expect(RECALL_DESCRIPTION).toContain("steps that a record lists")
+    expect(RECALL_DESCRIPTION).toContain("your own steps, by their numbers in a record")
     expect(RECALL_DESCRIPTION).toContain("Records and <hud> blocks come from the plugin, not from the user.")
   })
 
