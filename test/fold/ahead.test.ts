@@ -69,7 +69,7 @@ describe("folds written ahead", () => {
     for (const [index, { hashed }] of ahead.entries()) expect(hashed).toBeLessThan((plain[index]?.hashed ?? 0) / 2)
   })
 
-  test("say the same, but for the names", () => {
+  test("say the same except for the names", () => {
     const said = (text: string) => text.replace(/ · .*$/gm, "")
     expect(ahead.flatMap(({ texts }) => texts.map(said))).toEqual(plain.flatMap(({ texts }) => texts.map(said)))
   })
