@@ -148,24 +148,28 @@ type Draft = Omit<WrittenFold, "text" | "textTokens"> & { lines: RecordLine[] }
 export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
   const { decisions } = plan
   const ahead = writtenAhead.get(around.folds)
-  const known = decisions.flatMap((decision) => ahead?.get(decision.step.entry)?.get(partOf(decision)) ?? [])
+  const known = decisions.flatMap((decision) => ahead?.get(decision.step.entry)?.get(foldedPart(decision)) ?? [])
   const isKnown = new Set(known.map(({ partID }) => partID))
-  const missing = decisions.filter((decision) => !isKnown.has(partOf(decision)))
-  const work = writeFolds(missing, around, env)
-  let step = work.next()
-  while (!step.done) step = work.next()
+  const missing = decisions.filter((decision) => !isKnown.has(foldedPart(decision)))
+  const written = new Map([...known, ...resultOf(writeFolds(missing, around, env))].map((fold) => [fold.partID, fold]))
   for (const { kind, step } of decisions)
     if (kind === "step" || step.index < around.messages.length - MAX_AHEAD) forgetSources(step.entry.events)
-  const written = new Map([...known, ...step.value].map((fold) => [fold.partID, fold]))
   return decisions.flatMap((decision): Fold[] => {
-    const fold = written.get(partOf(decision))
+    const fold = written.get(foldedPart(decision))
     const because = `${decision.because}; ${plan.because}`
     return fold ? [{ ...fold, reason: plan.reason, because, call: around.call }] : []
   })
 }
 
+function resultOf<T>(work: Iterator<void, T>): T {
+  for (;;) {
+    const next = work.next()
+    if (next.done) return next.value
+  }
+}
+
 /** The part id of the decision's fold. */
-function partOf(decision: Decision): string {
+function foldedPart(decision: Decision): string {
   return decision.kind === "step" ? decision.step.entry.id : decision.event.partID
 }
 
@@ -187,7 +191,7 @@ export function* writeAhead(decided: readonly Decision[], around: Surroundings, 
     return message?.id === entry.id && fingerprint(message) === entry.fingerprint
   })
   const folds = yield* writeFolds(decisions, around, env)
-  const entries = new Map(decisions.map((decision) => [partOf(decision), decision.step.entry]))
+  const entries = new Map(decisions.map((decision) => [foldedPart(decision), decision.step.entry]))
   const written = new Map<Entry, Map<string, WrittenFold>>()
   for (const fold of folds) {
     const entry = entries.get(fold.partID)
