@@ -89,7 +89,7 @@ function print(cells: readonly (string | number)[]): void {
 async function measurePhases(sizes: readonly number[]): Promise<void> {
   const { accept, newSessionState, prepareRequest } = await import("../src/request/request.ts")
   const { createEnv } = await import("../src/digest/digests.ts")
-  const { sourcesAhead } = await import("../src/fold/sources.ts")
+  const { sourcesAhead } = await import("../src/fold/ahead.ts")
   const { applyChange } = await import("../src/host/v1/apply.ts")
   const { conversationOf } = await import("../src/host/v1/conversation.ts")
   const { readOptions, requestOptionsOf } = await import("../src/options.ts")
@@ -119,8 +119,9 @@ async function measurePhases(sizes: readonly number[]): Promise<void> {
       const prepared = timed("prepare", () => prepareRequest(source))
       timed("write", () => applyChange(messages, prepared.change))
       timed("accept", () => accept(state, prepared))
-      for (const _ of sourcesAhead(reading.entries, conversation, prepared.change.folds, env));
-      for (const _ of prepared.writeAhead());
+      const { entries, facts } = reading
+      const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
+      for (const _ of sourcesAhead(ahead, env));
     }
     for (const [phase, times] of phases) {
       times.sort((a, b) => a - b)

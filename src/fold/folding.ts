@@ -11,11 +11,12 @@ import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
+import { forget, MAX_AHEAD } from "./ahead.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
-import { foldSource, forgetSources, MAX_AHEAD } from "./sources.ts"
+import { foldSource } from "./sources.ts"
 
 /** Immutable: functions that change it return another. */
 export type Folding = {
@@ -142,78 +143,17 @@ export function withMiss(
 /** What stays in the request around the new folds. */
 export type Surroundings = { messages: readonly Message[]; focus: readonly Message[]; folds: Folds; call: number }
 
-type Draft = Omit<WrittenFold, "text" | "textTokens"> & { lines: RecordLine[] }
+type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
-  const { decisions } = plan
-  const ahead = writtenAhead.get(around.folds)
-  const known = decisions.flatMap((decision) => ahead?.get(decision.step.entry)?.get(foldedPart(decision)) ?? [])
-  const isKnown = new Set(known.map(({ partID }) => partID))
-  const missing = decisions.filter((decision) => !isKnown.has(foldedPart(decision)))
-  const written = new Map([...known, ...resultOf(writeFolds(missing, around, env))].map((fold) => [fold.partID, fold]))
-  for (const { kind, step } of decisions)
-    if (kind === "step" || step.index < around.messages.length - MAX_AHEAD) forgetSources(step.entry.events)
-  return decisions.flatMap((decision): Fold[] => {
-    const fold = written.get(foldedPart(decision))
-    const because = `${decision.because}; ${plan.because}`
-    return fold ? [{ ...fold, reason: plan.reason, because, call: around.call }] : []
-  })
-}
-
-function resultOf<T>(work: Iterator<void, T>): T {
-  for (;;) {
-    const next = work.next()
-    if (next.done) return next.value
-  }
-}
-
-/** The part id of the decision's fold. */
-function foldedPart(decision: Decision): string {
-  return decision.kind === "step" ? decision.step.entry.id : decision.event.partID
-}
-
-type WrittenFold = Omit<Fold, "reason" | "because" | "call">
-/** Folds by the entry that they were written from, and by part id. */
-type WrittenFolds = ReadonlyMap<Entry, ReadonlyMap<string, WrittenFold>>
-
-/** What the next call is likely to fold, by the folds that it is sent with so far. */
-const writtenAhead = new WeakMap<Folds, WrittenFolds>()
-
-/**
- * Writes what the next call is likely to fold, so that it is done by then, and yields after each fold. Writing takes most of
- * a cut's time. What is not used is forgotten with the next cut.
- */
-export function* writeAhead(decided: readonly Decision[], around: Surroundings, env: Env): Generator<void, void> {
-  const decisions = decided.filter(({ step: { index, entry } }) => {
-    const message = around.messages[index]
-    // another plugin may have changed the message since it was read
-    return message?.id === entry.id && fingerprint(message) === entry.fingerprint
-  })
-  const folds = yield* writeFolds(decisions, around, env)
-  const entries = new Map(decisions.map((decision) => [foldedPart(decision), decision.step.entry]))
-  const written = new Map<Entry, Map<string, WrittenFold>>()
-  for (const fold of folds) {
-    const entry = entries.get(fold.partID)
-    if (entry) written.set(entry, (written.get(entry) ?? new Map()).set(fold.partID, fold))
-  }
-  writtenAhead.set(around.folds, written)
-}
-
-function* writeFolds(
-  decisions: readonly Decision[],
-  { messages, focus, folds }: Surroundings,
-  env: Env,
-): Generator<void, WrittenFold[]> {
-  const drafts: Draft[] = []
-  for (const decision of decisions) {
+  const { messages, focus, folds, call } = around
+  const drafts = plan.decisions.flatMap((decision): Draft[] => {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]
     const draft = message && draftOf(decision, message, folds, env)
-    if (draft) drafts.push(draft)
-    yield
-  }
-  if (drafts.length === 0) return []
+    return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
+  })
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {
@@ -221,7 +161,9 @@ function* writeFolds(
     wanted: namesIn(focus.flatMap(writtenIn).join("\n")),
     used: namesUsed(messages),
   })
-  return drafts.flatMap(({ lines, ...draft }): WrittenFold[] => {
+  for (const { kind, step } of plan.decisions)
+    if (kind === "step" || step.index < messages.length - MAX_AHEAD) forget(step.entry)
+  return drafts.flatMap(({ lines, ...draft }): Fold[] => {
     const said = lines.map((line) => withNames(line, names.get(line)))
     const text = said.filter((one) => one !== "").join("\n")
     const textTokens = tokensOfLength(text.length)
@@ -229,7 +171,12 @@ function* writeFolds(
   })
 }
 
-function draftOf(decision: Decision, message: Message, folds: Folds, env: Env): Draft | undefined {
+function draftOf(
+  decision: Decision,
+  message: Message,
+  folds: Folds,
+  env: Env,
+): Omit<Draft, "reason" | "because" | "call"> | undefined {
   const { entry, number } = decision.step
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(entry))

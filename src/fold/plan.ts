@@ -38,8 +38,6 @@ export type Situation = {
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
-  /** calls until the cut, 0 normally */
-  ahead?: number
   /** whether the texts of these folds can be written without delaying the request */
   isReady(decisions: readonly Decision[]): boolean
 }
@@ -84,8 +82,6 @@ const PRESSED_SCALES = [SOONER, 0.1, 0]
 
 /** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
 export const LARGE_TOKENS = 45_000
-/** How much a step is expected to add at most: nine in ten add less. */
-const NEXT_TOKENS = 5000
 /** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
 const MIN_GROWTH = 1.25
 const MIN_SHRINKING = 0.2
@@ -100,12 +96,6 @@ export function planFolds(situation: Situation): CutPlan {
   // a request of which nothing is cached would cost its full price once more
   if (situation.cached.messages === 0 || situation.isReady(plan.decisions)) return plan
   return { ...NOTHING, awaited: plan.decisions }
-}
-
-/** What the next call is likely to fold. */
-export function planAhead(situation: Situation): readonly Decision[] {
-  const next = { ...situation, ahead: 1 }
-  return (grown(next) ?? worthwhile(next)).decisions
 }
 
 function asked(situation: Situation): CutPlan | undefined {
@@ -178,8 +168,7 @@ function nearMaximum(situation: Situation): CutPlan | undefined {
 
 /** What is folded of a request that has grown large. */
 function grown(situation: Situation): CutPlan | undefined {
-  const { cutTokens, onlyMakesRoom, ahead = 0 } = situation
-  const sentTokens = situation.sentTokens + ahead * NEXT_TOKENS
+  const { sentTokens, cutTokens, onlyMakesRoom } = situation
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, SOONER)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
@@ -188,10 +177,10 @@ function grown(situation: Situation): CutPlan | undefined {
 
 /** What may be folded of the steps that are wanted, oldest first: the oldest of it, if it is more than one call decides. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
-  const { entries, facts, focus, folds, patience, ahead = 0 } = situation
+  const { entries, facts, focus, folds, patience } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
-  const steps = closureOf(entries, facts, { focus, scale, patience, ahead, first, isFolded })
+  const steps = closureOf(entries, facts, { focus, scale, patience, first, isFolded })
   return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
 }
 

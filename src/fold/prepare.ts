@@ -10,9 +10,9 @@ import { focusOf } from "../session/steps.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
-import { addFolds, type Folding, foldsOf, writeAhead } from "./folding.ts"
+import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
-import { type Decision, firstChanged, planAhead, planFolds, type Situation } from "./plan.ts"
+import { type Decision, firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 import { hasSource } from "./sources.ts"
@@ -58,8 +58,6 @@ export type FoldPlan = {
   sentTokens: number
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
-  /** Writes what the next call is likely to fold, once this request is on its way; yields after each fold. */
-  writeAhead(): Generator<void, void>
   /** The state after the request is sent with a HUD of this size. */
   next(hudTokens: number): Folding
 }
@@ -91,7 +89,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     !around.metLate || countUnknown(decisions) <= MAX_UNKNOWN_SOURCES
   // while folds wait, no others are looked for: in a long session that takes long
   const before = request.reading.rebuilt || hasSources(folding.awaited) ? [] : folding.awaited
-  const situation: Situation = {
+  const plan = planFolds({
     entries,
     facts,
     focus,
@@ -110,8 +108,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
     onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
     isReady: hasSources,
-  }
-  const plan = planFolds(situation)
+  })
   const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
   const shortened = plan.excessTokens ? condensed(entries, folding.folds, plan.excessTokens) : []
@@ -130,10 +127,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     folds: added.folds,
     sentTokens: sent,
     changed,
-    *writeAhead() {
-      // after a cut there is nothing left to fold for a while
-      if (folded.length === 0 && awaited.length === 0) yield* writeAhead(planAhead(situation), place, env)
-    },
     next(hudTokens) {
       const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))
       const expected = {

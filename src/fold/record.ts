@@ -76,8 +76,23 @@ export function shortGist({ gist }: Digest): string {
   return tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
 }
 
-/** The lines of a folded step. */
+/** Lines of steps by their events: the ledger's, which are the same array as long as the message is the same. */
+const knownLines = new WeakMap<readonly ToolEvent[], { step: number; lines: RecordLine[] }>()
+
+/** The lines of a folded step. Remembered until they are given up. */
 export function stepLines(step: number, message: Message, events: readonly ToolEvent[]): RecordLine[] {
+  const known = knownLines.get(events)
+  if (known?.step === step) return known.lines
+  const lines = newStepLines(step, message, events)
+  knownLines.set(events, { step, lines })
+  return lines
+}
+
+export function forgetLines(events: readonly ToolEvent[]): void {
+  knownLines.delete(events)
+}
+
+function newStepLines(step: number, message: Message, events: readonly ToolEvent[]): RecordLine[] {
   const isClosing = !message.parts.some(({ type }) => type === "tool")
   return message.parts.flatMap((part): RecordLine[] => {
     if (part.type === "text" && !part.ignored && part.text.trim() !== "") {

@@ -75,8 +75,6 @@ export type Prepared = AppliedFolds & {
   folded: readonly Fold[]
   /** part ids of folds that are given up: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
-  /** Writes what the next call is likely to fold, once this request is on its way; yields after each fold. */
-  writeAhead(): Generator<void, void>
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
   reading: Reading
@@ -173,7 +171,6 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     slot,
     folded: plan?.folded ?? [],
     dropped: [...changed.dropped, ...unfolded],
-    writeAhead: plan?.writeAhead ?? nothing,
     digested: plan?.digested ?? [],
     ...applied,
     reading,
@@ -195,8 +192,6 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     },
   }
 }
-
-function* nothing(): Generator<void, void> {}
 
 /** A request of this share of the model's window counts as large, however few tokens it has. */
 const LARGE_SHARE = 0.25

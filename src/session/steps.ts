@@ -115,15 +115,12 @@ export type SettleOptions = {
   patience(shows: Shows): number
   /** index of the first entry whose closure is needed: all steps before it are folded */
   first: number
-  /** calls until then: 1 for the closure that the steps will have at the next call if nothing new comes */
-  ahead?: number
   /** the step needs no closure: it is folded already */
   isFolded(entry: Entry): boolean
 }
 
 /** The closure of all steps that are not folded, newest first. */
 export function closureOf(entries: readonly Entry[], facts: Facts, options: SettleOptions): Step[] {
-  const { ahead = 0 } = options
   const later = newLater()
   const steps: Step[] = []
   let number = facts.calls
@@ -132,7 +129,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
     if (!entry.call) continue
     // a failed step is not sent
     if (entry.blocks > 0 && !options.isFolded(entry))
-      steps.push({ entry, index, number, ...closure(entry, facts.calls + ahead - number, facts, later, options) })
+      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
     later.add(entry)
     number--
   }

@@ -1,11 +1,15 @@
-// Folds are written between requests, for the next one. They are those that it would write itself, and when there was no
-// time for that, it does.
+// What a cut needs is found between requests. The cut has the same bytes whether there was time for that or not.
 
-import { describe, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
+import { forget, sourcesAhead } from "../../src/fold/ahead.ts"
+import { stepLines } from "../../src/fold/record.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import { newSessionState, type RequestOptions } from "../../src/request/request.ts"
-import { prepare, type Request } from "../support/conversation.ts"
+import { createLedger } from "../../src/session/ledger.ts"
+import { findAhead, prepare, type Request } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { bash, ROOT, read, SessionBuilder } from "../support/session.ts"
 
@@ -14,86 +18,84 @@ const OPTIONS: RequestOptions = {
   fold: { enabled: true },
   isProtected: () => false,
 }
+const env = createEnv(ROOT)
 const AROUND = { nowMs: 1_000_000, model: { providerID: "p", modelID: "m" }, pricing: PRICING }
 
-/** Plays a session in which a cut comes to pay; `between` is what happens between two requests. */
-function play(between: (request: Request, session: SessionBuilder) => void) {
-  const hashed = { count: 0 }
-  const { hash, ...rest } = createEnv(ROOT)
-  // every fold that is written is hashed
-  const env = {
-    ...rest,
-    hash(text: string) {
-      hashed.count++
-      return hash(text)
-    },
-  }
+/** Plays a session in which cuts come to pay; `between` is what happens between two requests. */
+function play(
+  between: (request: Request, messages: readonly HostMessage[], session: SessionBuilder) => void = () => {},
+) {
   const state = newSessionState(env)
   const session = new SessionBuilder().user("go through all of the shop and look at what is in it")
-  const cuts: { request: number; ids: string[]; texts: string[]; hashed: number }[] = []
+  const cuts: { request: number; ids: string[]; texts: string[] }[] = []
   for (let number = 1; number <= 90; number++) {
-    hashed.count = 0
-    const request = prepare(session.fresh(), state, AROUND, OPTIONS, env)
-    const spent = hashed.count
+    const messages = session.fresh()
+    const request = prepare(messages, state, AROUND, OPTIONS, env)
     if (request.folded.length > 0)
       cuts.push({
         request: number,
         ids: request.folded.map(({ partID }) => partID),
         // the builder gives every session other call ids, from which recall ids are made
         texts: request.folded.map(({ text }) => text.replace(/^folded r\w{7}/, "folded")),
-        hashed: spent,
       })
     request.commit()
-    between(request, session)
+    between(request, messages, session)
     const listed = Array.from({ length: 60 }, (_, at) => `const part${number}Of${at} = openShop(${at})`).join("\n")
     session.assistant([read(`src/part-${number}.ts`, listed), bash(`make part-${number}`, `part ${number} made`)])
   }
   return cuts
 }
 
-const finish = (request: Request) => {
-  for (const _ of request.writeAhead());
-}
+const plain = play()
 
-describe("folds written ahead", () => {
-  const plain = play(() => {})
-  const ahead = play(finish)
+test("the session has large cuts", () => {
+  expect(plain.length).toBeGreaterThan(1)
+  expect(plain[0]?.ids.length).toBeGreaterThan(5)
+})
 
-  test("come at the same requests, for the same steps", () => {
-    expect(plain.length).toBeGreaterThan(1)
-    expect(plain[0]?.ids.length).toBeGreaterThan(5)
-    expect(ahead.map(({ request, ids }) => [request, ids])).toEqual(plain.map(({ request, ids }) => [request, ids]))
+test("with time between requests, each cut has the same bytes at the same request", () => {
+  expect(play((request, messages) => findAhead(request, messages, env))).toEqual(plain)
+})
+
+test("the same when the work is stopped in the middle", () => {
+  const half = play(({ reading, change }, messages) => {
+    const { entries, facts } = reading
+    const source = { entries, messages: conversationOf(messages), calls: facts.calls, folds: change.folds }
+    const work = sourcesAhead(source, env)
+    for (let left = 3; left > 0; left--) work.next()
   })
+  expect(half).toEqual(plain)
+})
 
-  test("are not written again by the request that sends them", () => {
-    for (const [index, { hashed }] of ahead.entries()) expect(hashed).toBeLessThan((plain[index]?.hashed ?? 0) / 2)
+test("what was found for content that changed since is not used", () => {
+  const [first] = plain
+  if (!first) throw new Error("no cut")
+  const changed = "another output than before"
+  const cuts = play((request, messages, session) => {
+    findAhead(request, messages, env)
+    // after the last request before the cut
+    if (session.messages.length !== first.request - 1) return
+    const part = session.messages[1]?.parts.findLast(({ type }) => type === "tool")
+    if (part?.state) part.state.output = changed
   })
+  expect(cuts[0]?.request).toBe(first.request)
+  expect(cuts[0]?.texts.join("\n")).toContain(changed)
+})
 
-  test("say the same except for the names", () => {
-    const said = (text: string) => text.replace(/ · .*$/gm, "")
-    expect(ahead.flatMap(({ texts }) => texts.map(said))).toEqual(plain.flatMap(({ texts }) => texts.map(said)))
-  })
-
-  test("stopped halfway, leave all of it to the request", () => {
-    const half = play((request) => {
-      const work = request.writeAhead()
-      for (let left = 3; left > 0; left--) work.next()
-    })
-    expect(half).toEqual(plain)
-  })
-
-  test("of content that changed since are not used", () => {
-    const [first] = plain
-    if (!first) throw new Error("no cut")
-    const changed = "another output than before"
-    const cuts = play((request, session) => {
-      finish(request)
-      // after the last request before the cut
-      if (session.messages.length !== first.request - 1) return
-      const part = session.messages[1]?.parts.findLast(({ type }) => type === "tool")
-      if (part?.state) part.state.output = changed
-    })
-    expect(cuts[0]?.request).toBe(first.request)
-    expect(cuts[0]?.texts.join("\n")).toContain(changed)
-  })
+test("lines of a step are found ahead, and given up once it is folded", () => {
+  const session = new SessionBuilder().user("go").assistant([read("src/a.ts"), bash("make", "made")])
+  const messages = conversationOf(session.fresh())
+  const ledger = createLedger(env)
+  ledger.accept(ledger.read(messages))
+  const [, entry] = ledger.entries
+  const [, message] = messages
+  if (!entry || !message) throw new Error("no step")
+  for (const _ of sourcesAhead({ entries: ledger.entries, messages, calls: 1, folds: new Map() }, env));
+  const lines = stepLines(1, message, entry.events)
+  expect(stepLines(1, message, entry.events)).toBe(lines)
+  expect(stepLines(2, message, entry.events)[0]?.said).toStartWith("2 read")
+  forget(entry)
+  const again = stepLines(1, message, entry.events)
+  expect(again).not.toBe(lines)
+  expect(again).toEqual(lines)
 })

@@ -15,7 +15,7 @@ import {
   type RequestOptions,
   type SessionState,
 } from "../../src/request/request.ts"
-import { arrayAt, prepare, type Request } from "../support/conversation.ts"
+import { arrayAt, findAhead, prepare, type Request } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 export const PROTECTED_TOOL = "mcp_vault"
@@ -126,7 +126,7 @@ export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Pl
     const call = prepare(messages, conversation, around, options, env)
     call.commit()
     look({ given, messages, call, conversation, around, options })
-    if (isAhead) for (const _ of call.writeAhead());
+    if (isAhead) findAhead(call, messages, env)
     const total = Math.ceil(JSON.stringify(messages).length / 4)
     const cached = isCached ? Math.min(sentTokens, total) : 0
     sentTokens = total

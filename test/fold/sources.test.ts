@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { foldSource, forgetSources, hasSource, sourcesAhead } from "../../src/fold/sources.ts"
+import { sourcesAhead } from "../../src/fold/ahead.ts"
+import { foldSource, forgetSources, hasSource } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
@@ -32,7 +33,7 @@ function session() {
 
 test("one output a step, without secrets, and the same as found later", () => {
   const { env, ledger, messages, parts, events } = session()
-  const work = sourcesAhead(ledger.entries, messages, new Map(), env)
+  const work = sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env)
   expect([...work]).toHaveLength(3)
   for (const [index, part] of parts.entries()) {
     const ahead = foldSource(part, events[index])
@@ -45,7 +46,9 @@ test("one output a step, without secrets, and the same as found later", () => {
   expect(source.output).not.toContain(SECRET)
   expect([...outputNames.keys()]).toEqual(["src/login.ts"])
   // found already
-  expect([...sourcesAhead(ledger.entries, messages, new Map(), env)]).toEqual([])
+  expect([
+    ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
+  ]).toEqual([])
 })
 
 test("a message that changed since it was read is left out", () => {
@@ -53,17 +56,25 @@ test("a message that changed since it was read is left out", () => {
   const part = host[1]?.parts.find(({ type }) => type === "tool")
   if (!part?.state) throw new Error("no part")
   part.state.output = "[Output removed to save context]"
-  expect([...sourcesAhead(ledger.entries, messages, new Map(), env)]).toHaveLength(1)
+  expect([
+    ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
+  ]).toHaveLength(1)
 })
 
 test("only sources of the newest entries are kept", () => {
   const { env, ledger, messages, parts, events } = session()
-  for (const _ of sourcesAhead(ledger.entries, messages, new Map(), env));
+  for (const _ of sourcesAhead(
+    { entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() },
+    env,
+  ));
   const [part] = parts
   if (!part) throw new Error("no part")
   const kept = foldSource(part, events[0])
   const later = Array.from({ length: 200 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
-  for (const _ of sourcesAhead([...ledger.entries, ...later], [], new Map(), env));
+  for (const _ of sourcesAhead(
+    { entries: [...ledger.entries, ...later], messages: [], calls: ledger.facts.calls, folds: new Map() },
+    env,
+  ));
   expect(foldSource(part, events[0])).not.toBe(kept)
 })
 
@@ -71,7 +82,11 @@ test("those that folds wait for come first", () => {
   const { env, ledger, messages, events } = session()
   const later = Array.from({ length: 250 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
   expect(events.map(hasSource)).toEqual([false, false, false])
-  const work = sourcesAhead([...ledger.entries, ...later], messages, new Map(), env, [2, 1])
+  const work = sourcesAhead(
+    { entries: [...ledger.entries, ...later], messages, calls: ledger.facts.calls, folds: new Map() },
+    env,
+    [2, 1],
+  )
   work.next()
   expect(events.map(hasSource)).toEqual([false, false, true])
   for (const _ of work);

@@ -19,6 +19,7 @@ import {
   type RequestOptions,
 } from "../../src/request/request.ts"
 import { blocksOf } from "../../src/session/entry.ts"
+import { findAhead } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { recordedSteps } from "../support/records.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
@@ -153,7 +154,7 @@ function play({ turns, slot, model: name, compactsAt, isAhead }: Plan, look: (se
     expect(JSON.stringify(again)).toBe(JSON.stringify(sent))
     look({ given, sent, prepared })
     accept(state, prepared)
-    if (isAhead) for (const _ of prepared.writeAhead());
+    if (isAhead) findAhead(prepared, sent, env)
   }
   for (const { asks, attaches, steps, answers, pauses } of turns) {
     if (pauses) nowMs += 600_000

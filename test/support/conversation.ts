@@ -1,5 +1,6 @@
 // Stored messages as the ledger reads them, for tests that build sessions in OpenCode's shapes.
 
+import { sourcesAhead } from "../../src/fold/ahead.ts"
 import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf, partOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
@@ -52,6 +53,13 @@ export function prepare(
       accept(state, prepared)
     },
   }
+}
+
+/** What is done between a request and the next one, when there is time. `messages`: the array that went out. */
+export function findAhead({ reading, change }: Prepared, messages: readonly HostMessage[], env: Env): void {
+  const { entries, facts } = reading
+  const source = { entries, messages: conversationOf(messages), calls: facts.calls, folds: change.folds }
+  for (const _ of sourcesAhead(source, env));
 }
 
 /** A stored tool part as the ledger reads it. */

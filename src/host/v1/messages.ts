@@ -1,11 +1,11 @@
 // experimental.chat.messages.transform: reads the conversation and prepares the request, with folds and records in
 // place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
+import { sourcesAhead } from "../../fold/ahead.ts"
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { MAX_UNKNOWN_SOURCES } from "../../fold/prepare.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
-import { sourcesAhead } from "../../fold/sources.ts"
 import { NO_HUD, type Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
@@ -156,10 +156,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     })
     if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined) {
       const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
-      const work = sourcesAhead(reading.entries, conversation, prepared.change.folds, context.env, [...awaited])
+      const { entries, facts } = reading
+      const source = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
+      const work = sourcesAhead(source, context.env, [...awaited])
       // folds that wait must come even if no time is left between requests
       for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
-      context.background.start(session.id, inTurn(work, prepared.writeAhead()))
+      context.background.start(session.id, work)
       if (awaited.size === 0 && folded.length === 0) session.metLate = false
     }
     session.mentioned = focusOf(conversation).fileNames
@@ -169,10 +171,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
-}
-
-function* inTurn(...works: Iterator<void>[]): Generator<void, void> {
-  for (const work of works) while (!work.next().done) yield
 }
 
 /** The request as OpenCode made it. */

@@ -1,0 +1,61 @@
+// What a cut needs of the steps, found between requests, so that it does not delay one. It is what the cut would find itself,
+// so that a request has the same bytes whether there was time or not.
+
+import type { Message } from "../session/conversation.ts"
+import { type Entry, fingerprint } from "../session/entry.ts"
+import { digestKey, type Env } from "../session/normalize.ts"
+import { type Folds, leadingOf, stepFold } from "./fold.ts"
+import { forgetLines, stepLines } from "./record.ts"
+import { foldSource, forgetSources, hasSource } from "./sources.ts"
+
+/** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
+export const MAX_AHEAD = 200
+
+/** The conversation as it was read: its entries, their messages, and the number of calls in it. */
+export type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
+
+/**
+ * Finds the sources of outputs that may be folded next, and the lines of their steps, and yields after each output.
+ * `awaited` are the indexes of entries that come first, since folds wait for them.
+ */
+export function* sourcesAhead(
+  { entries, messages, calls, folds }: AheadSource,
+  env: Env,
+  awaited: readonly number[] = [],
+): Generator<void, void> {
+  const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
+  // where little is folded, only what was found for the newest entries is kept
+  if (awaited.length === 0) for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forget(entry)
+  const newest = Array.from({ length: entries.length - first }, (_, at) => first + at)
+  const numbers = numbersFrom(entries, Math.min(first, ...awaited), calls)
+  for (const at of [...awaited, ...newest]) {
+    const { id, events, call, fingerprint: print } = entries[at] as Entry
+    const message = messages[at]
+    // another plugin may have changed the message since it was read
+    if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
+    for (const event of events) {
+      if (event.outputHash === undefined || hasSource(event)) continue
+      const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
+      if (part?.type !== "tool") continue
+      env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).source)
+      yield
+    }
+    // a call that has not finished will have another output
+    if (call && events.every(({ outputHash }) => outputHash !== undefined))
+      stepLines(numbers.get(at) ?? 0, message, events)
+  }
+}
+
+/** The numbers of the steps from an entry on, by index. */
+function numbersFrom(entries: readonly Entry[], first: number, calls: number): Map<number, number> {
+  const numbers = new Map<number, number>()
+  let number = calls
+  for (let at = entries.length - 1; at >= first; at--) if (entries[at]?.call) numbers.set(at, number--)
+  return numbers
+}
+
+/** Call when the step is folded, or too old to be looked at again before: what was found for it is given up. */
+export function forget({ events }: Entry): void {
+  forgetSources(events)
+  forgetLines(events)
+}
