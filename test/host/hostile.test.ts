@@ -28,7 +28,8 @@ describe("OpenCode's events:", () => {
   let hooks: Record<"event" | "experimental.chat.messages.transform" | "dispose", Call>
   beforeAll(async () => {
     hooks = (await plugin.server({ directory: "/home/dev/shop", worktree: "/home/dev/shop" } as never, {
-      ...{ store: { enabled: false }, digest: { backend: "extract" } },
+      // all messages stay, so that the HUD has room for every line
+      ...{ store: { enabled: false }, digest: { backend: "extract" }, fold: { enabled: false } },
     })) as never
   })
   afterAll(() => hooks.dispose({}))
@@ -45,7 +46,6 @@ describe("OpenCode's events:", () => {
       await announce("todo.updated", { todos: [{ content: short, status: "in_progress" }] })
       await announce("session.error", { error: { name: short, data: { message: short } } })
       const session = new SessionBuilder(sessionID).user("see to it")
-      // long enough for a HUD that has room for every line
       for (let call = 0; call < 6; call++) session.assistant([read("a.ts", LONG)], usage(400, 90_000))
       const messages: HostMessage[] = session.fresh()
       await hooks["experimental.chat.messages.transform"]({}, { messages })
