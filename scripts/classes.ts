@@ -40,6 +40,7 @@ export const CLASSES: readonly Class[] = [
     proves: "planted secrets reach no digest, HUD, store, log, report or bundle; recall gives the original back",
     tests: [
       "test/text/redact.test.ts",
+      "test/text/rules.test.ts",
       "test/text/secretlint.test.ts",
       "test/text/withheld.test.ts",
       "test/secrets/corpus.test.ts",

@@ -1,0 +1,146 @@
+// Every rule of contexts.ts and keys.ts has a line that only it withholds, so that none can be lost unseen.
+
+import { expect, test } from "bun:test"
+import { redact } from "../../src/text/redact/redact.ts"
+
+// put together here, so that no scanner takes this file for a leak
+const BEGIN = `-----${"BEGIN"} PRIVATE KEY-----`
+const END = `-----${"END"} PRIVATE KEY-----`
+/** Base64 that is no word, and yet not so mixed that it is left out for looking random. */
+const ROW = "theAND12forYOU34"
+const LAST_ROW = "canWAS5="
+
+/** Lines by the rule that withholds them. The secret is marked, and made of words, so that no other rule takes it. */
+const LINES: Readonly<Record<string, readonly string[]>> = {
+  // addresses
+  "a webhook of Slack": ["notify https://hooks.slack.com/services/«TSHOP/BSHOP/amberpine»"],
+  "a webhook of Discord": ["notify https://discord.com/api/webhooks/123456789012345678/«amber-pine-lake»"],
+  "a webhook of Teams": ["notify https://shop.webhook.office.com/webhookb2/«amber/pine/lake/moss/fern»"],
+  "a webhook of Zapier": ["notify https://hooks.zapier.com/hooks/catch/«123456/amberpine»"],
+  "a bot of Telegram": ["notify https://api.telegram.org/bot«123456:amber_pine_lake_moss»/sendMessage"],
+  "a webhook of IFTTT": ["notify https://maker.ifttt.com/trigger/door_opened/with/key/«amberpine»"],
+  "a token in the place of a user": [
+    "git clone https://«0f1e2d3c4b5a69788796a5b4c3d2e1f0»@git.example.com/shop.git",
+    "sent to https://«0f1e2d3c4b5a69788796a5b4c3d2e1f0»:x@o1.example.com/2",
+  ],
+  "a password in an address": [
+    "redis://:«amberpine»@cache.example.com:6379",
+    "mongodb://ops:«amberpine»@db1.example.com,db2.example.com/shop",
+  ],
+  "a password with a slash in an address": ["amqp://ops:«amber/pine»@queue.example.com:5672"],
+  "an address of Go's drivers": ["dsn ops:«amberpine»@tcp(db.example.com:3306)/shop"],
+  // headers
+  "a scheme in prose": [
+    "sent bearer «amber-pine-7» to api.example.com",
+    "sent Basic «amber-pine-7» to api.example.com",
+    "sent Negotiate «amber-pine-7» to api.example.com",
+    "sent ApiKey «amber-pine-7» to api.example.com",
+    "sent token «amber-pine-lake-7» to api.example.com",
+  ],
+  "an authorization without a scheme": ["Authorization: «amber-pine-7»", '"authorization": "«amber-pine-lake»"'],
+  "an authorization with a scheme of its own": [
+    "Authorization: Splunk «amber-pine-7»",
+    "Proxy-Authorization: Negotiate «amber-pine-lake»",
+  ],
+  "an authorization with a scheme": ["Authorization: Bearer «amber-pine»"],
+  "a digest": ['sent Digest username="ops", realm="shop", uri="/", response="«0f1e2d3c4b5a69788796a5b4c3d2e1f0»"'],
+  "a cookie": ["Cookie: «theme=amberpine»"],
+  "a mask of a workflow": ["::add-mask::«amberpine»"],
+  // files of passwords
+  "a line of netrc": [
+    "machine git.example.com login ops password «amberpine»",
+    "default login ops password «amberpine»",
+    "machine git.example.com\n  login ops\n  account shop\n  password «amberpine»",
+  ],
+  "a line of pgpass": ["db.example.com:5432:shop:ops:«amberpine»"],
+  "a line of a cookie file": [".example.com\tTRUE\t/\tFALSE\t18\ttheme\t«amberpine»"],
+  "an address of mail and its password": ["ops@example.com:«amber-pine-lake»"],
+  "a user of a broker": ['PlainLoginModule required user_ops="«amberpine»";'],
+  "a user of Redis": ["user ops on >«amberpine» ~* +@all"],
+  "a value of the registry": ["  DefaultPassword    REG_SZ    «amberpine»"],
+  "the key of a wireless network": ["    Key Content            : «amberpine»"],
+  "words of a wallet": [`seed phrase: «${"amber pine lake ".repeat(4).trim()}»`],
+  "an app password": ["smtp_password: «pine lake moss fern»"],
+  // statements
+  "a statement": [
+    "CREATE USER ops IDENTIFIED BY '«amberpine»'",
+    "ALTER USER ops IDENTIFIED WITH caching_sha2 BY '«amberpine»'",
+    "ConvertTo-SecureString -String '«amberpine»' -Force",
+  ],
+  "a statement without quotes": ["ALTER USER ops IDENTIFIED BY «amberpine»"],
+  "a password of a statement": ["ALTER USER ops PASSWORD '«Amberpine»'"],
+  "a user and password of Oracle": ["jdbc:oracle:thin:ops/«amberpine»@db.example.com:1521:SHOP"],
+  "what a client of Redis is told": ["AUTH «amberpine»", "127.0.0.1:6379> AUTH ops «amberpine»"],
+  // calls
+  "a call that connects": ["imap_open($host, 'ops', '«Amberpine»')"],
+  "a call that signs in": ["smtp.login('ops', '«Amberpine»')"],
+  "a call that signs": ["jwt.sign(claims, '«amberpine»')", "createHmac('sha256', '«amberpine»')"],
+  "a value before what it is": ["use '«amber-pine-lake»' as the admin password"],
+  // commands
+  "text given to a program": ["vault login <<< '«amberpine»'"],
+  "a value as an argument": ["gh secret set SHOP --body «amberpine»", "fly secrets set SHOP=«amberpine»"],
+  "a password piped into a program": [
+    "echo «amberpine» | docker login --password-stdin",
+    "echo 'ops:«amberpine»' | chpasswd",
+    'docker login --password-stdin <<< "«amberpine»',
+  ],
+  curl: ["curl -u ops:«amberpine» https://example.com", "wget --proxy-user=ops:«amberpine» https://example.com"],
+  "curl's cookies": ["curl -b «theme=amberpine» https://example.com"],
+  mysql: ["mysqldump -p«amberpine» shop"],
+  sshpass: ["sshpass -p «amberpine» ssh web1", "podman login -p «amberpine» registry.example.com"],
+  "redis-cli": ["redis-cli -a «amberpine» ping"],
+  ldapsearch: ["ldapsearch -x -D cn=ops -w «amberpine»"],
+  zip: ["zip -P «amberpine» shop.zip notes.txt", "7z x -p«amberpine» shop.7z"],
+  "openssl's passwords": ["openssl pkcs12 -in shop.p12 -passin pass:«amberpine»"],
+  "openssl enc": ["openssl enc -aes-256-cbc -k «amberpine» -in notes.txt"],
+  ipmitool: ["ipmitool -H 10.0.0.5 -P «amberpine» power status", "snmpget -v3 -A «amberpine» 10.0.0.5"],
+  snmpwalk: ["snmpwalk -v2c -c «amberpine» 10.0.0.5"],
+  freerdp: ["xfreerdp /v:10.0.0.5 /u:ops /p:«amberpine»"],
+  psexec: ["psexec \\\\web1 -p «amberpine» hostname"],
+  plink: ["plink -pw «amber.pine» ops@web1"],
+  lftp: ["lftp -u ops,«amberpine» ftp.example.com"],
+  "Oracle's programs": ["expdp ops/«amberpine» schemas=shop"],
+  "a user that is added": ["docker exec queue ctl add_user ops «amberpine»", "net user ops «amberpine» /add"],
+  smbclient: ["smbclient //files/shop -U ops%«amberpine»"],
+  htpasswd: ["htpasswd -b .htpasswd ops «amberpine»"],
+  "net use": ["net use Z: \\\\files\\shop «amberpine» /persistent:yes"],
+  cmdkey: ["cmdkey /add:web1 /user:ops /pass:«amberpine»"],
+  "a password after a user": ["deployer -u ops -p «amberpine»"],
+  useradd: ["useradd -m -p «amberpine» ops"],
+  "ssh-keygen": ["ssh-keygen -t ed25519 -N «amberpine» -f id"],
+  sqlcmd: ["sqlcmd -S db1 -P «amberpine»"],
+  signtool: ["signtool sign /f shop.pfx /p «amberpine» shop.exe", "schtasks /create /tn backup /rp «amberpine»"],
+  // keys
+  "short base64 alone on its line": [`the licence of the shop:\n  «${ROW}canWAS56»\nlast`],
+  "padded base64": [`stored «${ROW}canWAS=» again`],
+  "long base64": [`stored «${ROW}canWAS56hasNOT78hisHER90» again`],
+  "the rows after long base64": [`one\n«${ROW}canWAS56hasNOT78hisHER90\n${ROW}\n${LAST_ROW}»\nlast`],
+  "the first rows of a key": [`one\n«${BEGIN}\n${ROW}\n${LAST_ROW}»\nlast`],
+  "a key behind what no other rule knows": [`one\n«${BEGIN}\n09:00 app ${ROW}canWAS56\n09:00 app ${END}»\nlast`],
+  "what stands before a key's rows": [`one\n«${BEGIN}\nProc-Type: 4,ENCRYPTED\n\n${ROW}\n${LAST_ROW}»\nlast`],
+  "numbers before a key's rows": [`1: «${BEGIN}\n2: ${ROW}\n3: ${LAST_ROW}»\n4: last`],
+  "quotes around a key's rows": [`"«${BEGIN}",\n"${ROW}",\n"${LAST_ROW}»",\n"last"`],
+  "a key's slashes with escapes": [`one\n«${BEGIN}\nforAND\\/theYOU»\nlast`],
+  "how a key begins": [`one\n«${BEGIN}\nMIIEamberpinelake»\nlast`],
+  "the last rows of a key": [
+    `one\n«${ROW}\n${LAST_ROW}\n${END}»\nlast`,
+    `one\n> «${ROW}\n> ${LAST_ROW}\n> ${END}»\n> last`,
+  ],
+  "the last rows of a key before another": [`one\n«${ROW}\n${END}»\ntwo\n«${BEGIN}\ncanWAS56hasNOT78»\nlast`],
+  "PuTTY's file": [
+    `one\n09:00 «PuTTY-User-Key-File-3: ssh-rsa\n09:00 Private-Lines: 1\n09:00 ${ROW}\n09:00 Private-MAC: 0f1e2d»\nlast`,
+  ],
+  "PuTTY's file without its beginning": [`one\n«Private-Lines: 3\n${ROW}\n${LAST_ROW}»\nlast`],
+  "the end of PuTTY's file": ["one\n«Private-MAC: 0f1e2d3c4b5a»\nlast"],
+}
+
+const MARKED = /«([^»]*)»/g
+
+test.each(Object.entries(LINES).flatMap(([rule, lines]) => lines.map((marked) => [rule, marked] as const)))(
+  "%s: %j",
+  (_, marked) => {
+    // line breaks within a secret stay
+    const expected = marked.replace(MARKED, (_, secret: string) => `[redacted]${secret.replace(/[^\n]/g, "")}`)
+    expect(redact(marked.replace(MARKED, "$1"))).toBe(expected)
+  },
+)
