@@ -74,6 +74,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   // calls
   "a call that connects": ["imap_open($host, 'ops', '«Amberpine»')"],
   "a call that signs in": ["smtp.login('ops', '«Amberpine»')"],
+  "a key of Python's hmac": ["hmac.new(b'«amberpine»', body)", 'hmac.new(key="«amberpine»", msg=body)'],
   "a call that signs": ["jwt.sign(claims, '«amberpine»')", "createHmac('sha256', '«amberpine»')"],
   "a value before what it is": ["use '«amber-pine-lake»' as the admin password"],
   // commands
@@ -143,4 +144,9 @@ test.each(Object.entries(LINES).flatMap(([rule, lines]) => lines.map((marked) =>
     const expected = marked.replace(MARKED, (_, secret: string) => `[redacted]${secret.replace(/[^\n]/g, "")}`)
     expect(redact(marked.replace(MARKED, "$1"))).toBe(expected)
   },
+)
+
+test.each(["rabbitmqctl list_users", "sudo rabbitmqctl stop_app", "hmac.new(key, body, hashlib.sha256)"])(
+  "%s stays as it is",
+  (line) => expect(redact(line)).toBe(line),
 )

@@ -113,6 +113,8 @@ const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [
 /** The second argument of functions that sign. */
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+/** The first argument of Python's function that signs. */
+const HMAC_KEY = /\bhmac\.new\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 
 /**
  * Each pattern after words, in lower case, of which one is in all it finds: most texts have none and are not searched
@@ -129,6 +131,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["mnemonic", "seed", "recovery"], MNEMONIC],
   [["pass"], APP_PASSWORD],
   [["jwt.", "hmac"], SIGNING_KEY],
+  [["hmac"], HMAC_KEY],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid="], ORACLE],
   [["reg_"], REGISTRY],

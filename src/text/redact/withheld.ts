@@ -215,7 +215,8 @@ const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 const CHOSEN = /^[A-Za-z]{4,}\d{2,}[!#*$?%^&~]+$/
 const YEAR = /^[A-Z][a-z]{3,}\d{4}$/
 /** Syllables of code that words do not have. */
-const TECHNICAL = /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib/gi
+const TECHNICAL =
+  /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
 const MIN_JUMBLE_CHARS = 10
 
 /**
