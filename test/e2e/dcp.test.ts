@@ -70,7 +70,10 @@ async function playThrough(directory: string, client: Client = here.client): Pro
     directory,
     requests: provider.from("main", session),
     // the one call that may differ: the tool exists only with the plugin
-    outline: outlineOf(stored, directory).filter((line) => !/"tool":"(hud_recall|invalid)"/.test(line)),
+    // DCP's notice counts what it finds in the array, which is less where an output is folded already
+    outline: outlineOf(stored, directory)
+      .filter((line) => !/"tool":"(hud_recall|invalid)"/.test(line))
+      .map((line) => line.replace(/(▣ DCP \| -)[\d.]+K(?= removed)/, "$1…K")),
   }
 }
 
