@@ -25,7 +25,7 @@ export function* sourcesAhead(
 ): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
-  if (awaited.length === 0) for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forget(entry)
+  if (awaited.length === 0) for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
   const newest = Array.from({ length: entries.length - first }, (_, at) => first + at)
   const numbers = numbersFrom(entries, Math.min(first, ...awaited), calls)
   for (const at of [...awaited, ...newest]) {
@@ -55,7 +55,7 @@ function numbersFrom(entries: readonly Entry[], first: number, calls: number): M
 }
 
 /** Call when the step is folded, or too old to be looked at again before: what was found for it is given up. */
-export function forget({ events }: Entry): void {
+export function forgetFound({ events }: Entry): void {
   forgetSources(events)
   forgetLines(events)
 }

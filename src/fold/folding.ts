@@ -11,7 +11,7 @@ import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
-import { forget, MAX_AHEAD } from "./ahead.ts"
+import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
@@ -162,7 +162,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     used: namesUsed(messages),
   })
   for (const { kind, step } of plan.decisions)
-    if (kind === "step" || step.index < messages.length - MAX_AHEAD) forget(step.entry)
+    if (kind === "step" || step.index < messages.length - MAX_AHEAD) forgetFound(step.entry)
   return drafts.flatMap(({ lines, ...draft }): Fold[] => {
     const said = lines.map((line) => withNames(line, names.get(line)))
     const text = said.filter((one) => one !== "").join("\n")

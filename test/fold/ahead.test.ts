@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { forget, sourcesAhead } from "../../src/fold/ahead.ts"
+import { forgetFound, sourcesAhead } from "../../src/fold/ahead.ts"
 import { stepLines } from "../../src/fold/record.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
@@ -94,7 +94,7 @@ test("lines of a step are found ahead, and given up once it is folded", () => {
   const lines = stepLines(1, message, entry.events)
   expect(stepLines(1, message, entry.events)).toBe(lines)
   expect(stepLines(2, message, entry.events)[0]?.said).toStartWith("2 read")
-  forget(entry)
+  forgetFound(entry)
   const again = stepLines(1, message, entry.events)
   expect(again).not.toBe(lines)
   expect(again).toEqual(lines)
