@@ -1,5 +1,5 @@
-// What a cut needs of the steps, found between requests, so that it does not delay one. It is what the cut would find itself,
-// so that a request has the same bytes whether there was time or not.
+// What a cut needs of the steps, found between requests, so that a request does not wait for it. A cut finds the same itself
+// where there was no time, so its bytes do not depend on timing.
 
 import type { Message } from "../session/conversation.ts"
 import { type Entry, fingerprint } from "../session/entry.ts"
@@ -54,7 +54,7 @@ function numbersFrom(entries: readonly Entry[], first: number, calls: number): M
   return numbers
 }
 
-/** Call when the step is folded, or too old to be looked at again before: what was found for it is given up. */
+/** Gives up what was found for a step. Call when the step is folded, or too old to be looked at again. */
 export function forgetFound({ events }: Entry): void {
   forgetSources(events)
   forgetLines(events)

@@ -35,8 +35,8 @@ function coversRecall(permission: unknown): boolean {
 }
 
 /**
- * experimental.chat.system.transform: learns which model is called. Nothing is added to the system prompt: what the plugin
- * sends says itself where it comes from, so that a session costs nothing for it before there is any.
+ * experimental.chat.system.transform: learns which model is called. Nothing is added to the system prompt: the HUD, the
+ * records and the description of `hud_recall` say where they come from, and a paragraph would be paid for before any of them.
  */
 export function onSystem(
   { agents, models, sessions }: HookContext,
