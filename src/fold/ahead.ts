@@ -5,6 +5,7 @@ import type { Message } from "../session/conversation.ts"
 import { type Entry, fingerprint } from "../session/entry.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { type Folds, leadingOf, stepFold } from "./fold.ts"
+import { namesWritten } from "./names.ts"
 import { forgetLines, stepLines } from "./record.ts"
 import { foldSource, forgetSources, hasSource } from "./sources.ts"
 
@@ -15,8 +16,8 @@ export const MAX_AHEAD = 200
 export type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
 
 /**
- * Finds the sources of outputs that may be folded next, and the lines of their steps, and yields after each output.
- * `awaited` are the indexes of entries that come first, since folds wait for them.
+ * Finds the sources of outputs that may be folded next, the lines of their steps and the names in them, and yields after each
+ * output. `awaited` are the indexes of entries that come first, since folds wait for them.
  */
 export function* sourcesAhead(
   { entries, messages, calls, folds }: AheadSource,
@@ -41,8 +42,10 @@ export function* sourcesAhead(
       yield
     }
     // a call that has not finished will have another output
-    if (call && events.every(({ outputHash }) => outputHash !== undefined))
+    if (call && events.every(({ outputHash }) => outputHash !== undefined)) {
       stepLines(numbers.get(at) ?? 0, message, events)
+      namesWritten(message)
+    }
   }
 }
 

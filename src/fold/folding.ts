@@ -2,18 +2,17 @@
 
 import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import { type Entry, fingerprint } from "../session/entry.ts"
+import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel } from "../session/event.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { stringsIn, writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
-import { own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
-import { chooseNames } from "./names.ts"
+import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
 import { foldSource } from "./sources.ts"
@@ -231,27 +230,4 @@ export function keptTexts(
       return [...stringsIn(part.input), ...output]
     })
   })
-}
-
-/** Newest messages whose names count as used by the agent. */
-const MAX_USED_MESSAGES = 200
-/** The names in what the agent wrote, by message, of the steps read last in all sessions. */
-const namesByMessage = new Map<string, { print: number; names: readonly string[] }>()
-const MAX_REMEMBERED_MESSAGES = 2 * MAX_USED_MESSAGES
-
-export function namesUsed(messages: readonly Message[]): Map<string, number> {
-  const used = new Map<string, number>()
-  for (const message of messages.slice(-MAX_USED_MESSAGES))
-    if (message.kind === "step") for (const name of namesWritten(message)) used.set(name, (used.get(name) ?? 0) + 1)
-  return used
-}
-
-function namesWritten(message: Message): readonly string[] {
-  const print = fingerprint(message)
-  const known = namesByMessage.get(message.id)
-  if (known?.print === print) return known.names
-  // copies, since these are kept longer than the texts
-  const names = [...namesIn(writtenIn(message).join("\n")).keys()].map(own)
-  renew(namesByMessage, message.id, { print, names }, MAX_REMEMBERED_MESSAGES)
-  return names
 }

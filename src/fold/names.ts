@@ -1,6 +1,13 @@
 // Chooses the names that stand in place of what is folded. Agents rarely recall what was taken away; they go on with the
 // names they see. So a cut spends its tokens on the names that are most likely to be used and stand nowhere else.
 
+import type { Message } from "../session/conversation.ts"
+import { fingerprint } from "../session/entry.ts"
+import { writtenIn } from "../session/steps.ts"
+import { renew } from "../system/values.ts"
+import { namesIn } from "../text/names.ts"
+import { own } from "../text/sanitize.ts"
+
 /** A line that can show names; `names` are those in what is folded, and how often each occurs there. */
 export type NameSource = { readonly names: ReadonlyMap<string, number> }
 
@@ -18,8 +25,8 @@ export type NameContext = {
 export const NAMES_SHARE = 0.06
 export const MAX_NAMES_TOKENS = 600
 const CHARS_PER_TOKEN = 4
-/** Characters of the request that one cut searches for names, over all names: up to a hundredth of a second. */
-const MAX_SEARCHED_CHARS = 100_000_000
+/** Bytes of the request that one cut searches for names, over all names: up to a hundredth of a second. */
+const MAX_SEARCHED_BYTES = 100_000_000
 
 /** What a name gains when the newest messages use it. */
 const WANTED_WORTH = 5
@@ -55,12 +62,13 @@ export function chooseNames<Line extends NameSource>(
         name.length / CHARS_PER_WORTH
       found.set(name, { worth, at })
     }
-  const shown = kept.join("\n")
+  // in bytes, where Bun searches several times faster than in a string
+  const shown = Buffer.from(kept.join("\n"))
   const chosen = new Map<Line, string[]>()
   let searched = 0
   let left = Math.min(MAX_NAMES_TOKENS, foldedTokens * NAMES_SHARE) * CHARS_PER_TOKEN
   for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
-    if (left <= 0 || searched > MAX_SEARCHED_CHARS) break
+    if (left <= 0 || searched > MAX_SEARCHED_BYTES) break
     searched += shown.length
     if (shown.includes(name)) continue
     left -= name.length + 1
@@ -69,4 +77,29 @@ export function chooseNames<Line extends NameSource>(
     else chosen.set(at, [name])
   }
   return chosen
+}
+
+/** Newest messages whose names count as used by the agent. */
+const MAX_USED_MESSAGES = 200
+/** The names in what the agent wrote, by message, of the steps read last in all sessions. */
+const namesByMessage = new Map<string, { print: number; names: readonly string[] }>()
+const MAX_REMEMBERED_MESSAGES = 2 * MAX_USED_MESSAGES
+
+/** The names in what the agent wrote, and how many of the newest messages use them. */
+export function namesUsed(messages: readonly Message[]): Map<string, number> {
+  const used = new Map<string, number>()
+  for (const message of messages.slice(-MAX_USED_MESSAGES))
+    if (message.kind === "step") for (const name of namesWritten(message)) used.set(name, (used.get(name) ?? 0) + 1)
+  return used
+}
+
+/** The names in what the agent wrote in a step. Remembered as long as the step is the same. */
+export function namesWritten(message: Message): readonly string[] {
+  const print = fingerprint(message)
+  const known = namesByMessage.get(message.id)
+  if (known?.print === print) return known.names
+  // copies, since these are kept longer than the texts
+  const names = [...namesIn(writtenIn(message).join("\n")).keys()].map(own)
+  renew(namesByMessage, message.id, { print, names }, MAX_REMEMBERED_MESSAGES)
+  return names
 }
