@@ -1,7 +1,7 @@
 // Condenses a tool output to what a small model can read in time: its head, its tail and its most informative lines, in
 // their order. Secrets are redacted before anything is cut, because no pattern would recognize half of one.
 
-import { type Line, viewOf } from "../output/lines.ts"
+import { viewOf } from "../output/lines.ts"
 import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
@@ -52,12 +52,12 @@ export function condense(output: string, budgetTokens: number, wanted: readonly 
   return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))
 }
 
-function rowsOf(lines: readonly Line[], words: readonly string[]): Row[] {
+function rowsOf(lines: readonly string[], words: readonly string[]): Row[] {
   const numbered = isNumbered(lines)
   const seen = new Set<string>()
   const rows: Row[] = []
   for (const line of lines) {
-    const text = tidy(numbered ? line.text.replace(LINE_NUMBER, "") : line.text)
+    const text = tidy(numbered ? line.replace(LINE_NUMBER, "") : line)
     if (text === "") continue
     rows.push({ text, rank: seen.has(text) || NOISE.test(text) ? 0 : rankOf(text, words) })
     seen.add(text)
@@ -66,9 +66,9 @@ function rowsOf(lines: readonly Line[], words: readonly string[]): Row[] {
 }
 
 /** Hosts insert reminders to the agent into outputs. A small model would take them for part of the output. */
-function withoutReminders(lines: readonly Line[]): Line[] {
+function withoutReminders(lines: readonly string[]): string[] {
   let inside = false
-  return lines.filter(({ text }) => {
+  return lines.filter((text) => {
     const opens = /^\s*<system-reminder>/.test(text)
     const closes = text.includes("</system-reminder>")
     const skipped = inside || opens
@@ -78,9 +78,9 @@ function withoutReminders(lines: readonly Line[]): Line[] {
 }
 
 /** Whether the lines carry line numbers: those take a sixth of the tokens, and a small model continues the count. */
-function isNumbered(lines: readonly Line[]): boolean {
-  const first = lines.slice(0, 60).filter(({ text }) => text.trim() !== "")
-  return first.length > 3 && first.filter(({ text }) => LINE_NUMBER.test(text)).length > 0.6 * first.length
+function isNumbered(lines: readonly string[]): boolean {
+  const first = lines.slice(0, 60).filter((text) => text.trim() !== "")
+  return first.length > 3 && first.filter((text) => LINE_NUMBER.test(text)).length > 0.6 * first.length
 }
 
 /** The line without what costs tokens and carries no information. */

@@ -1,11 +1,8 @@
 // An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
 // safely.
 
-/** What a reader sees of a line, cut at MAX_LINE_CHARS. */
-export type Line = { readonly text: string }
-
-/** The lines of an output. `cut`: its middle was left out, so counts over `lines` are lower bounds. */
-export type View = { readonly lines: readonly Line[]; readonly cut: boolean }
+/** The lines of an output, each cut at `MAX_LINE_CHARS`. `cut`: its middle was left out, so counts are lower bounds. */
+export type View = { readonly lines: readonly string[]; readonly cut: boolean }
 
 const MAX_HEAD_CHARS = 64 * 1024
 const MAX_TAIL_CHARS = 64 * 1024
@@ -42,14 +39,14 @@ export function viewOfTail(output: string, chars: number): View {
 }
 
 /** The lines of a text without escape sequences. Of progress overwritten by `\r` only the last state is kept. */
-export function toLines(output: string): Line[] {
+export function toLines(output: string): string[] {
   const plain = !/[\x1b\x9b\r]/.test(output)
-  const lines: Line[] = []
+  const lines: string[] = []
   for (const whole of output.split("\n")) {
     const raw = whole.length > MAX_LINE_CHARS ? withoutHalfPair(whole.slice(0, MAX_LINE_CHARS)) : whole
-    lines.push({ text: plain ? raw : visibleText(raw) })
+    lines.push(plain ? raw : visibleText(raw))
   }
-  if (lines.at(-1)?.text === "") lines.pop()
+  if (lines.at(-1) === "") lines.pop()
   return lines
 }
 

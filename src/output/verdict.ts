@@ -4,7 +4,7 @@
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
 import type { DigestSource } from "./digest.ts"
-import { clip, type Line, textOf, toLines, viewOfTail } from "./lines.ts"
+import { clip, textOf, toLines, viewOfTail } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
@@ -31,7 +31,7 @@ export function verdictOf(source: OutcomeSource): Outcome {
 /** The same for an output already split into lines, with the report that the outcome rests on. */
 export function outcomeWithReport(
   source: OutcomeSource,
-  lines: readonly Line[],
+  lines: readonly string[],
   output: string,
 ): { outcome: Outcome; report?: CheckReport } {
   const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
@@ -59,31 +59,29 @@ export function outcomeWithReport(
 }
 
 /** The exit code that some hosts state in the output instead of a field. */
-export function statedExit(lines: readonly Line[]): number | undefined {
-  const first = /^Exit code (\d+)$/.exec(lines[0]?.text ?? "")
-  const last = /^Command exited with code (\d+)$/.exec(lines.at(-1)?.text ?? "")
+export function statedExit(lines: readonly string[]): number | undefined {
+  const first = /^Exit code (\d+)$/.exec(lines[0] ?? "")
+  const last = /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
   const found = first?.[1] ?? last?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-function isAnswer(programs: readonly Program[], exit: number, lines: readonly Line[]): boolean {
+function isAnswer(programs: readonly Program[], exit: number, lines: readonly string[]): boolean {
   const last = programs.at(-1)
   if (!last || exit !== 1 || !hasTrait(last, "answer")) return false
   // in `cd x && grep y` the exit code may be that of `cd`, which then has complained
-  return (
-    programs.length === 1 || !lines.some(({ text }) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
-  )
+  return programs.length === 1 || !lines.some((text) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
 }
 
 /** A checker that exits 0 and prints nothing has passed. So has one whose output, searched for errors, has none. */
-function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly Line[]): boolean {
+function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly string[]): boolean {
   const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]
   if (!check) return false
   if (!check.piped) return exit === 0 && at === programs.length - 1
   const filter = programs[at + 1]
   const printed = lines.some(
-    ({ text }) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),
+    (text) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),
   )
   return !printed && filter !== undefined && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
 }
@@ -98,8 +96,8 @@ function isSilentCheck(program: Program): boolean {
 }
 
 /** The failure line without the prefix of the shell that complained: `bash: line 1: foo: command not found`. */
-function failureText(lines: readonly Line[]): string {
-  const text = failureLine(lines)?.text.trim() ?? ""
+function failureText(lines: readonly string[]): string {
+  const text = failureLine(lines)?.trim() ?? ""
   return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: /, ""))
 }
 
@@ -120,13 +118,13 @@ const NOISE =
 const MAX_SCANNED_LINES = 400
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
-export function failureLine(lines: readonly Line[]): Line | undefined {
-  const last = lines.slice(-MAX_SCANNED_LINES).filter(({ text }) => !NOISE.test(text))
+export function failureLine(lines: readonly string[]): string | undefined {
+  const last = lines.slice(-MAX_SCANNED_LINES).filter((text) => !NOISE.test(text))
   for (const pattern of FAILURE_PATTERNS) {
-    const found = last.find(({ text }) => pattern.test(text.trimStart()))
+    const found = last.find((text) => pattern.test(text.trimStart()))
     if (!found) continue
     // after a heading, the line below it says what failed
-    return (/:$/.test(found.text) ? last[last.indexOf(found) + 1] : undefined) ?? found
+    return (/:$/.test(found) ? last[last.indexOf(found) + 1] : undefined) ?? found
   }
   return last.at(-1)
 }
@@ -134,8 +132,7 @@ export function failureLine(lines: readonly Line[]): Line | undefined {
 /** Why the host ended a command itself, from the note it appends to the output. */
 function terminationReason(tail: string): string | undefined {
   const at = tail.search(/<(?:shell|bash)_metadata>/)
-  const note =
-    at < 0 ? "" : (toLines(tail.slice(at)).find(({ text }) => /terminated|timeout|aborted/i.test(text))?.text ?? "")
+  const note = at < 0 ? "" : (toLines(tail.slice(at)).find((text) => /terminated|timeout|aborted/i.test(text)) ?? "")
   const timeout = /exceeding timeout (\d+) ?ms|timed out after (\d+)/.exec(note)
   if (timeout) return `timed out after ${timeout[1] ?? timeout[2]} ms`
   if (/abort/i.test(note)) return "aborted by the user"

@@ -9,9 +9,9 @@ const TASK_WRAPPING = /^<\/?task(?:_result|_metadata)?\b[^>]*>|^task_id: |^sessi
 
 /** A subagent's report: its first sentence. */
 export function digestTask(view: View): Draft {
-  const state = /<task id=\S+ state="(\w+)"/.exec(view.lines[0]?.text ?? "")?.[1]
+  const state = /<task id=\S+ state="(\w+)"/.exec(view.lines[0] ?? "")?.[1]
   const lines = view.lines
-    .map(({ text }) => text.replace(/^<task_result>/, ""))
+    .map((text) => text.replace(/^<task_result>/, ""))
     .filter((text) => text.trim() !== "" && !TASK_WRAPPING.test(text))
   const first = lines.find((text) => /[\p{L}\p{N}]/u.test(text) && !/^#+ \S+$/.test(text))
   if (!first) return { kind: "task", gist: state ? `${state}, no result` : "no result" }
@@ -22,13 +22,10 @@ export function digestTask(view: View): Draft {
 
 /** The user's answers to the agent's questions. */
 export function digestQuestion(view: View): Draft {
-  const text = view.lines
-    .map((line) => line.text)
-    .join(" ")
-    .slice(0, 8000)
+  const text = view.lines.join(" ").slice(0, 8000)
   const answers = [...text.matchAll(/"([^"]*)"="([^"]*)"/g)]
   if (answers.length === 0)
-    return { kind: "answer", gist: view.lines.find((line) => line.text.trim() !== "")?.text ?? "no answer" }
+    return { kind: "answer", gist: view.lines.find((line) => line.trim() !== "") ?? "no answer" }
   const words = answers.map(([, asked = "", answer = ""]) => `"${clip(answer, 70)}" to ${clip(asked, 70)}`)
   return { kind: "answer", gist: `answered ${listed(words, 140, "; ")}` }
 }
@@ -61,9 +58,9 @@ function todosIn(output: string): { content: string; status: string }[] {
 
 /** A loaded skill: its name and its sections. */
 export function digestSkill(view: View): Draft {
-  const name = /<skill_content name="([^"]+)">/.exec(view.lines[0]?.text ?? "")?.[1]
+  const name = /<skill_content name="([^"]+)">/.exec(view.lines[0] ?? "")?.[1]
   const headings = headingsIn(view.lines).map((heading) => heading.title)
-  const title = name ?? headings[0] ?? view.lines[0]?.text ?? "empty"
+  const title = name ?? headings[0] ?? view.lines[0] ?? "empty"
   const rest = headings.filter((heading) => !heading.endsWith(title))
   return { kind: "skill", gist: `skill ${title}${rest.length > 0 ? `: ${listed(rest, 120, "; ")}` : ""}` }
 }

@@ -2,7 +2,7 @@
 
 import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
 import type { DigestSource } from "../../output/digest.ts"
-import { type Line, textOf, type View } from "../../output/lines.ts"
+import { textOf, type View } from "../../output/lines.ts"
 import { gitSubcommand, hasTrait, type Program } from "../../output/programs.ts"
 import { programsOf } from "../../output/shell.ts"
 import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
@@ -21,8 +21,8 @@ export function digestCommand(source: DigestSource, view: View): Draft {
   const { outcome, report: found } = outcomeWithReport(source, view.lines, source.output)
   const report = found && isCommit(programs, found) ? undefined : found
   if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure)
-  const own: View = { lines: view.lines.filter(({ text }) => !HOST_NOTES.test(text)), cut: view.cut }
-  const error = source.failed && statedExit(view.lines) === undefined ? failureLine(own.lines)?.text : undefined
+  const own: View = { lines: view.lines.filter((text) => !HOST_NOTES.test(text)), cut: view.cut }
+  const error = source.failed && statedExit(view.lines) === undefined ? failureLine(own.lines) : undefined
   const failure = outcome.failure ?? error
   if (failure !== undefined) return { ...digestLog(own, failure), kind: "failure" }
   const draft = digestByProgram(programs, source, own, outcome.verdict)
@@ -40,9 +40,9 @@ export function digestOther(source: DigestSource, view: View): Draft {
 }
 
 /** Terminals are shown as `00001| text` between tags. A tag on a line of its own is wrapping. */
-function withoutWrapping(lines: readonly Line[]): Line[] {
-  const own = lines.filter(({ text }) => !/^<\/?\w+(?: [^>]*)?>$|^\(End of buffer/.test(text))
-  return own.map(({ text }) => ({ text: text.replace(/^\d{5}\| ?/, "") }))
+function withoutWrapping(lines: readonly string[]): string[] {
+  const own = lines.filter((text) => !/^<\/?\w+(?: [^>]*)?>$|^\(End of buffer/.test(text))
+  return own.map((text) => text.replace(/^\d{5}\| ?/, ""))
 }
 
 const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
@@ -54,7 +54,7 @@ const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
 
 function digestReport(report: CheckReport, failure: string | undefined): Draft {
   const counts = countsOf(report.counts)
-  const passed = counts || report.total?.text.trim() || "passed"
+  const passed = counts || report.total?.trim() || "passed"
   const reason = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
   const head = counts === "" ? report.name : `${report.name}: ${counts}`
   // the counts already include the number in "3 failed: …"
@@ -140,7 +140,7 @@ function digestShown({ name, args }: Program, view: View, source: DigestSource):
   if (files.length !== 1 || /awk$|^tail$/.test(name) || (name === "sed" && !range && args.includes("-i")))
     return undefined
   const first = Number(range ?? 1)
-  const rows = view.lines.map((line: Line, index) => ({ ...line, no: first + index }))
+  const rows = view.lines.map((text, index) => ({ text, no: first + index }))
   return digestFile({ rows, path: files[0] ?? "", directory: false }, view.cut || source.output.length > 128 * 1024)
 }
 
@@ -151,13 +151,13 @@ const INSTALLED = /^(?:\+ \S+|installed \S+@\S+.*|Installing \S+ \(.*\)|\s*- Ins
 
 /** Output of a package manager: what it installed and what it warns of. Undefined when no line is of its kind. */
 function digestPackages(view: View): Draft | undefined {
-  const summary = view.lines.filter(({ text }) => INSTALL_SUMMARY.test(text.trim()))
+  const summary = view.lines.filter((text) => INSTALL_SUMMARY.test(text.trim()))
   const problems = view.lines.filter(
-    ({ text }) => INSTALL_PROBLEM.test(text.trim()) && !/npm (?:error|ERR!)\s*$/.test(text),
+    (text) => INSTALL_PROBLEM.test(text.trim()) && !/npm (?:error|ERR!)\s*$/.test(text),
   )
-  const installed = view.lines.filter(({ text }) => INSTALLED.test(text))
+  const installed = view.lines.filter((text) => INSTALLED.test(text))
   if (summary.length + installed.length === 0) return undefined
   const stated = summary.length > 0 ? summary : installed
-  const words = [...stated, ...problems].map(({ text }) => text.trim())
+  const words = [...stated, ...problems].map((text) => text.trim())
   return { kind: "install", gist: listed(words, 150, "; ") }
 }

@@ -1,6 +1,5 @@
 // Documents and data files: Markdown by its headings, JSON, YAML, TOML, INI, CSV and `.env` by their outermost keys.
 
-import type { Line } from "../../output/lines.ts"
 import { type Draft, listed } from "./draft.ts"
 import type { FileRow, ShownFile } from "./shown-file.ts"
 
@@ -8,7 +7,7 @@ type Heading = { level: number; title: string }
 
 /** A document in Markdown: its title and its headings. */
 export function digestMarkdown(shown: ShownFile, extent: string): Draft {
-  const headings = headingsIn(shown.rows)
+  const headings = headingsIn(shown.rows.map(({ text }) => text))
   const named = frontMatterTitle(shown.rows)
   const whole = shown.rows[0]?.no === 1
   const title =
@@ -35,13 +34,13 @@ function frontMatterTitle(rows: ShownFile["rows"]): ShownFile["rows"][number] | 
 }
 
 /** The headings outside code fences. */
-export function headingsIn(lines: readonly Line[]): Heading[] {
+export function headingsIn(lines: readonly string[]): Heading[] {
   const headings: Heading[] = []
   let fence = ""
   for (const line of lines) {
-    const mark = /^\s*(```|~~~)/.exec(line.text)?.[1]
+    const mark = /^\s*(```|~~~)/.exec(line)?.[1]
     if (mark && (fence === "" || fence === mark)) fence = fence === "" ? mark : ""
-    const found = fence === "" ? /^(#{1,6})\s+(\S.*?)(?:\s+#+)?\s*$/.exec(line.text) : null
+    const found = fence === "" ? /^(#{1,6})\s+(\S.*?)(?:\s+#+)?\s*$/.exec(line) : null
     const title = found?.[2]
       ?.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
       .replace(/[*`]+/g, "")

@@ -33,6 +33,6 @@ const MAX_EDGE_LINES = 6
 export function withoutTruncationNote(view: View): View {
   const { lines } = view
   const last = lines.length - MAX_EDGE_LINES
-  const rest = lines.filter(({ text }, at) => (at >= MAX_EDGE_LINES && at < last) || !TRUNCATION_NOTE.test(text))
+  const rest = lines.filter((text, at) => (at >= MAX_EDGE_LINES && at < last) || !TRUNCATION_NOTE.test(text))
   return rest.length === lines.length ? view : { lines: rest, cut: true }
 }

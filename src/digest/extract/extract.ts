@@ -57,8 +57,8 @@ function draftOf(source: DigestSource, view: View): Draft {
 }
 
 function digestFailure(view: View): Draft {
-  const lines = view.lines.filter(({ text }) => text.trim() !== "")
+  const lines = view.lines.filter((text) => text.trim() !== "")
   const reason = lines.length > 3 ? (failureLine(lines) ?? lines[0]) : lines[0]
-  const gist = reason?.text.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
+  const gist = reason?.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
   return { kind: "failure", gist }
 }

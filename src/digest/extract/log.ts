@@ -1,6 +1,6 @@
 // Any other text: a short one nearly whole, a long one by its errors, warnings and statuses.
 
-import { clip, type Line, type View } from "../../output/lines.ts"
+import { clip, type View } from "../../output/lines.ts"
 import { failureLine } from "../../output/verdict.ts"
 import { plural } from "../../text/format.ts"
 import type { Draft } from "./draft.ts"
@@ -15,21 +15,21 @@ const STATUS =
 /** `failure`: what went wrong according to the verdict. */
 export function digestLog(view: View, failure?: string): Draft {
   if (failure !== undefined) return { kind: "log", gist: failure }
-  const lines = view.lines.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+  const lines = view.lines.filter((text) => /[\p{L}\p{N}]/u.test(text))
   if (lines.length === 0) return { kind: "empty", gist: "no output" }
-  const whole = lines.length <= 8 ? lines.map(({ text }) => text.trim()).join(" / ") : ""
+  const whole = lines.length <= 8 ? lines.map((text) => text.trim()).join(" / ") : ""
   if (lines.length <= 3 || (whole !== "" && whole.length <= 150)) return { kind: "log", gist: whole }
   const errors = lines.filter(isError)
-  const warnings = lines.filter((line) => WARNING.test(line.text) && !isError(line)).length
-  const status = lines.findLast((line) => STATUS.test(line.text) && !isError(line))
+  const warnings = lines.filter((line) => WARNING.test(line) && !isError(line)).length
+  const status = lines.findLast((line) => STATUS.test(line) && !isError(line))
   const counts = [plural(view.lines.length, "line", view.cut)]
   if (errors.length > 0) counts.push(`${errors.length} with errors`)
   if (warnings > 0) counts.push(`${warnings} with warnings`)
   const said = errors.length > 0 ? failureLine(errors) : (status ?? lines[0])
-  const end = errors.length === 0 && !status ? ` … ${clip(lines.at(-1)?.text ?? "", 60)}` : ""
-  return { kind: "log", gist: `${counts.join(", ")}: ${clip(said?.text ?? "", end ? 75 : 130)}${end}` }
+  const end = errors.length === 0 && !status ? ` … ${clip(lines.at(-1) ?? "", 60)}` : ""
+  return { kind: "log", gist: `${counts.join(", ")}: ${clip(said ?? "", end ? 75 : 130)}${end}` }
 }
 
-function isError({ text }: Line): boolean {
+function isError(text: string): boolean {
   return ERROR.test(text) && !NO_ERROR.test(text)
 }

@@ -9,7 +9,7 @@ import { extentOf, parseShownFile, type ShownFile } from "./shown-file.ts"
 
 export function digestRead(view: View, input: Readonly<Record<string, unknown>>): Draft {
   const shown = parseShownFile(view, input)
-  if (shown.directory) return digestEntries(shown.rows)
+  if (shown.directory) return digestEntries(shown.rows.map(({ text }) => text))
   return digestFile(shown, view.cut)
 }
 

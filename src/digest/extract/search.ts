@@ -1,7 +1,7 @@
 // Search results and lists of paths: the search and list tools, `grep`, `rg`, `git grep`, `ls`, `find` and `tree`.
 
 import { shortPath } from "../../output/checks/report.ts"
-import { clip, type Line, type View } from "../../output/lines.ts"
+import { clip, type View } from "../../output/lines.ts"
 import { plural } from "../../text/format.ts"
 import { type Draft, listed, tally } from "./draft.ts"
 
@@ -18,7 +18,7 @@ export function digestMatches(view: View, around?: string): Draft {
   const matches: Match[] = []
   let file = ""
   const add = (name: string, text: string) => matches.push({ file: name, text })
-  for (const { text } of view.lines) {
+  for (const text of view.lines) {
     if (NOTHING.test(text) || /^(?:Found \d+|\(|--$)/.test(text)) continue
     const under = /^ {2}Line \d+: (.*)$/.exec(text) ?? /^\d+[:-](.*)$/.exec(text)
     const inline = /^((?:[A-Za-z]:)?[^\s:][^:]*?)[:-](\d+)[:-](?:\d+:)?(.*)$/.exec(text)
@@ -36,14 +36,12 @@ export function digestMatches(view: View, around?: string): Draft {
 }
 
 function digestFound(matches: readonly Match[], view: View, around: string | undefined): Draft {
-  const stated = view.lines
-    .slice(0, 2)
-    .flatMap(({ text }) => /^Found (\d+) (?:matches|files?)( \(more)?/.exec(text) ?? [])
-  const truncated = view.lines.some(({ text }) => /^\(Results (?:are )?truncated/.test(text))
+  const stated = view.lines.slice(0, 2).flatMap((text) => /^Found (\d+) (?:matches|files?)( \(more)?/.exec(text) ?? [])
+  const truncated = view.lines.some((text) => /^\(Results (?:are )?truncated/.test(text))
   const ranked = tally(matches.map(({ file }) => file)).filter(([name]) => name !== "")
   const only = matches.every(({ text }) => text === "")
   const noun = only ? "file" : around === undefined ? "match" : "line"
-  const exact = view.lines.slice(0, 2).some(({ text }) => /^Found \d+ matches \(showing first/.test(text))
+  const exact = view.lines.slice(0, 2).some((text) => /^Found \d+ matches \(showing first/.test(text))
   const more = !exact && (Boolean(stated[2]) || truncated || view.cut)
   const total = plural(Math.max(Number(stated[1] ?? 0), matches.length), noun, more)
   const base = ranked.length > 1 ? commonFolder(ranked.map(([name]) => name)) : ""
@@ -79,24 +77,24 @@ export function digestPaths(view: View): Draft {
   const paths: string[] = []
   let folder = ""
   for (const line of view.lines) {
-    const long = LONG.exec(line.text)
-    const heading = /^(\S.*):$/.exec(line.text)?.[1]
+    const long = LONG.exec(line)
+    const heading = /^(\S.*):$/.exec(line)?.[1]
     if (heading !== undefined && !long) folder = heading.replace(/\/?$/, "/")
     const text = long
       ? `${long[2]?.replace(/ -> .*$/, "")}${long[1] === "d" ? "/" : ""}`
-      : line.text.replace(/^[│├└─\s|`+-]+(?=\S)/, "")
+      : line.replace(/^[│├└─\s|`+-]+(?=\S)/, "")
     if (text.trim() === "" || NOT_A_PATH.test(text.replace(/\/$/, "")) || (heading !== undefined && !long)) continue
     paths.push(`${folder}${text}`.replace(/^\.\/(?=.)/, ""))
   }
   const more =
-    view.cut || view.lines.some(({ text }) => /truncated|more (?:results|files)/i.test(text) && text.startsWith("("))
+    view.cut || view.lines.some((text) => /truncated|more (?:results|files)/i.test(text) && text.startsWith("("))
   return digestListing(paths, more)
 }
 
 /** The entries of a directory that the read tool shows. */
-export function digestEntries(lines: readonly Line[]): Draft {
+export function digestEntries(lines: readonly string[]): Draft {
   return digestListing(
-    lines.map(({ text }) => text.trim()).filter((path) => path !== "" && !NOT_A_PATH.test(path)),
+    lines.map((text) => text.trim()).filter((path) => path !== "" && !NOT_A_PATH.test(path)),
     false,
   )
 }

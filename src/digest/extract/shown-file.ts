@@ -1,11 +1,11 @@
 // A file as a read tool shows it, reduced to rows with their line numbers: OpenCode's numbered content between tags, the
 // forms of older versions and other tools, or bare text.
 
-import { type Line, textOf, type View } from "../../output/lines.ts"
+import { textOf, type View } from "../../output/lines.ts"
 import { plural } from "../../text/format.ts"
 
 /** A line of the file itself. `no` is 1-based. */
-export type FileRow = Line & { readonly no: number }
+export type FileRow = { readonly text: string; readonly no: number }
 
 export type ShownFile = {
   rows: readonly FileRow[]
@@ -22,37 +22,37 @@ const NOTE =
 
 /** Text of no known form is taken as bare, with lines counted from `offset`. */
 export function parseShownFile(view: View, input: Readonly<Record<string, unknown>>): ShownFile {
-  const path = /^<path>(.*)<\/path>$/.exec(view.lines[0]?.text ?? "")?.[1] ?? textOf(input, "filePath", "path", "file")
-  const directory = view.lines.slice(0, 3).some(({ text }) => text === "<type>directory</type>")
+  const path = /^<path>(.*)<\/path>$/.exec(view.lines[0] ?? "")?.[1] ?? textOf(input, "filePath", "path", "file")
+  const directory = view.lines.slice(0, 3).some((text) => text === "<type>directory</type>")
   const numbered = isNumbered(view.lines)
   const offset =
     typeof input.offset === "number" && Number.isInteger(input.offset) && input.offset > 0 ? input.offset : 1
   const rows: FileRow[] = []
   let total: number | undefined
   for (const line of view.lines) {
-    const said = /^\(End of file - total (\d+) lines\)|^\(Showing lines \d+-\d+ of (\d+)/.exec(line.text)
+    const said = /^\(End of file - total (\d+) lines\)|^\(Showing lines \d+-\d+ of (\d+)/.exec(line)
     if (said) total = Number(said[1] ?? said[2])
-    if (/^<(?:\/(?:content|file)|system-reminder)>/.test(line.text)) break
-    const text = line.text.replace(/^<(?:content|file)>(?=.)/, "")
+    if (/^<(?:\/(?:content|file)|system-reminder)>/.test(line)) break
+    const text = line.replace(/^<(?:content|file)>(?=.)/, "")
     const found = numbered ? NUMBERED.exec(text) : undefined
     if (found) rows.push({ text: found[2] ?? "", no: Number(found[1]) })
-    else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ ...line, no: offset + rows.length })
+    else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ text: line, no: offset + rows.length })
   }
   while (!numbered && rows.at(-1)?.text === "") rows.pop()
   return { rows, path, directory, ...(total === undefined ? {} : { total }) }
 }
 
 /** Whether lines begin with consecutive numbers, rather than with text that happens to begin with one. */
-function isNumbered(lines: readonly Line[]): boolean {
+function isNumbered(lines: readonly string[]): boolean {
   let previous: number | undefined
-  for (const { text } of lines.slice(0, 12)) {
+  for (const text of lines.slice(0, 12)) {
     const found = NUMBERED.exec(text.replace(/^<(?:content|file)>/, ""))
     if (!found) continue
     const no = Number(found[1])
     if (previous !== undefined) return no === previous + 1
     previous = no
   }
-  return previous !== undefined && lines.some(({ text }) => /^<(?:content|file)>|^ *\d+→/.test(text))
+  return previous !== undefined && lines.some((text) => /^<(?:content|file)>|^ *\d+→/.test(text))
 }
 
 /** Which part of the file is shown: `lines 1-60 of 266`, or `12 lines` when that is all. */

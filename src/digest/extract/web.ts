@@ -1,6 +1,6 @@
 // Fetched pages and the results of web searches.
 
-import { clip, type Line, type View } from "../../output/lines.ts"
+import { clip, type View } from "../../output/lines.ts"
 import { plural } from "../../text/format.ts"
 import { headingsIn } from "./data.ts"
 import { type Draft, listed } from "./draft.ts"
@@ -10,7 +10,7 @@ import { digestJson } from "./json.ts"
 export function digestResults(view: View, searched: boolean): Draft | undefined {
   const titles: string[] = []
   let title: string | undefined
-  for (const { text } of view.lines) {
+  for (const text of view.lines) {
     if (/^(?:\*\*)?Title:/.test(text)) title = text.replace(/^\W*Title:\W*/, "")
     if (/^(?:\*\*)?(?:URL|Link|Source):(?:\*\*)? \S/.test(text)) {
       if (title !== undefined) titles.push(title)
@@ -35,16 +35,16 @@ const NAVIGATION =
 export function digestPage(view: View, output: string): Draft {
   const json = digestJson(output)
   if (json) return json
-  const html = view.lines.slice(0, 200).some(({ text }) => /<(?:html|head|!doctype)\b/i.test(text))
+  const html = view.lines.slice(0, 200).some((text) => /<(?:html|head|!doctype)\b/i.test(text))
   const headings = html
     ? htmlHeadings(view.lines)
     : headingsIn(view.lines).filter(({ title }) => !NAVIGATION.test(title))
-  const first = view.lines.find(({ text }) => isProse(text))
+  const first = view.lines.find((text) => isProse(text))
   const top = headings.find(({ level }) => level <= 1)
-  const lead = first && !first.text.startsWith("#") && first.text.trim().length < 120 ? first.text.trim() : undefined
+  const lead = first && !first.startsWith("#") && first.trim().length < 120 ? first.trim() : undefined
   // the first line is the title or part of a menu: a title repeats the heading or contains a separator
   const titled = lead && (!top || lead.includes(top.title) || / [|·—–-] /.test(lead)) ? lead : undefined
-  const title = html ? headings[0]?.title : (titled ?? top?.title ?? first?.text.trim())
+  const title = html ? headings[0]?.title : (titled ?? top?.title ?? first?.trim())
   const rest = [...new Set(headings.map((heading) => heading.title))].filter(
     (heading) => heading !== title && !title?.startsWith(heading),
   )
@@ -52,8 +52,8 @@ export function digestPage(view: View, output: string): Draft {
   return { kind: "page", gist: rest.length > 0 ? `${head}: ${listed(rest, 150 - head.length, "; ")}` : head }
 }
 
-function htmlHeadings(lines: readonly Line[]): { level: number; title: string }[] {
-  return lines.flatMap(({ text }) => {
+function htmlHeadings(lines: readonly string[]): { level: number; title: string }[] {
+  return lines.flatMap((text) => {
     const found = /<(title|h[1-4])\b[^>]{0,200}>\s*([^<]{2,200})/i.exec(text)
     const level = found?.[1]?.toLowerCase() === "title" ? 0 : Number(found?.[1]?.[1] ?? 1)
     return found?.[2] ? [{ level, title: found[2].trim() }] : []

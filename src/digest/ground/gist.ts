@@ -63,8 +63,7 @@ export function evidenceOf(source: DigestSource): Evidence {
       : [],
   )
   const asked = [source.tool, ...said].join("\n")
-  const seen = viewOf(source.output).lines.map((line) => line.text)
-  const text = [asked, ...seen].join("\n")
+  const text = [asked, ...viewOf(source.output).lines].join("\n")
   const failed = source.failed || (source.exit !== undefined && source.exit !== 0)
   return { text, lower: text.toLowerCase(), asked: asked.toLowerCase(), failed }
 }

@@ -1,7 +1,6 @@
 // One-line summaries that a build, a linter or the program that ran it prints when it is done. Details are read by
 // `diagnostics.ts`.
 
-import type { Line } from "../lines.ts"
 import type { CheckReader, CheckReport } from "./report.ts"
 
 /** Every summary contains one of these words, so that most lines are dismissed at once. */
@@ -105,7 +104,7 @@ export const builds: CheckReader = {
   read(lines) {
     let best: CheckReport | undefined
     for (const line of lines) {
-      if (!WORDS.test(line.text)) continue
+      if (!WORDS.test(line)) continue
       const report = summaryOn(line)
       if (report && !outranks(best, report)) best = report
     }
@@ -113,12 +112,12 @@ export const builds: CheckReader = {
   },
 }
 
-function summaryOn(line: Line): CheckReport | undefined {
+function summaryOn(line: string): CheckReport | undefined {
   for (const [name, kind, pass, fail, trust] of ALL) {
-    const verdict = fail?.test(line.text) ? "fail" : pass?.test(line.text) ? "pass" : undefined
+    const verdict = fail?.test(line) ? "fail" : pass?.test(line) ? "pass" : undefined
     if (!verdict) continue
-    const errors = Number(/(\d+) errors?\b/.exec(line.text)?.[1] ?? 0)
-    const warnings = Number(/(\d+) warnings?\b/.exec(line.text)?.[1] ?? 0)
+    const errors = Number(/(\d+) errors?\b/.exec(line)?.[1] ?? 0)
+    const warnings = Number(/(\d+) warnings?\b/.exec(line)?.[1] ?? 0)
     const counts = { ...(errors ? { errors } : {}), ...(warnings ? { warnings } : {}) }
     const vague = trust === undefined ? {} : { vague: true }
     return { name, kind, verdict, sure: trust !== "loose", ...vague, counts, failures: [], total: line }

@@ -1,6 +1,5 @@
 // All readers of check output, and how their findings about one output become a single report.
 
-import type { Line } from "../lines.ts"
 import { builds } from "./builds.ts"
 import { diagnostics } from "./diagnostics.ts"
 import { goTest } from "./go.ts"
@@ -23,8 +22,8 @@ const GATE =
   /fail|error|pass|tests?\b|\bok\b|warning|succe|problem|issues|offenses|Finished|compiled|built in|Checked|matched|\.go:\d|\.pyi?:\d|✖|✘|✗|\*\*\*|Build|ELIFECYCLE|Summary|reformat/i
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
-export function reportsIn(lines: readonly Line[]): CheckReport[] {
-  const text = lines.map((line) => line.text).join("\n")
+export function reportsIn(lines: readonly string[]): CheckReport[] {
+  const text = lines.join("\n")
   if (!GATE.test(text)) return []
   const reports: CheckReport[] = []
   for (const reader of READERS) {

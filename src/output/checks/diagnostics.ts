@@ -1,7 +1,6 @@
 // The diagnostics that compilers, type checkers and linters print about places in the source, in a dozen formats.
 // Whether the run as a whole passed is decided by `builds.ts` and the exit code.
 
-import type { Line } from "../lines.ts"
 import type { CheckFailure, CheckReader, CheckReport } from "./report.ts"
 
 type Diagnostic = { severity: "error" | "warning"; failure: CheckFailure; tool: string; sure: boolean }
@@ -32,7 +31,7 @@ export const diagnostics: CheckReader = {
     const found: Diagnostic[] = []
     let [errors, warnings] = [0, 0]
     for (const [at, line] of lines.entries()) {
-      if (!SEVERITY.test(line.text)) continue
+      if (!SEVERITY.test(line)) continue
       const diagnostic = diagnosticAt(lines, at)
       if (!diagnostic) continue
       if (diagnostic.severity === "error") errors++
@@ -50,9 +49,8 @@ export const diagnostics: CheckReader = {
   },
 }
 
-function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefined {
-  const line = lines[at] as Line
-  const { text } = line
+function diagnosticAt(lines: readonly string[], at: number): Diagnostic | undefined {
+  const text = lines[at] ?? ""
   const make = (
     tool: string,
     sure: boolean,
@@ -103,9 +101,9 @@ function diagnosticAt(lines: readonly Line[], at: number): Diagnostic | undefine
 }
 
 /** rustc and ruff's full format print the place on an arrow line below the message. */
-function rustAt(lines: readonly Line[], at: number, severity: string, message: string): Diagnostic | undefined {
+function rustAt(lines: readonly string[], at: number, severity: string, message: string): Diagnostic | undefined {
   for (const below of lines.slice(at + 1, at + 4)) {
-    const place = /^ *--> (.+?):(\d+):\d+$/.exec(below.text)
+    const place = /^ *--> (.+?):(\d+):\d+$/.exec(below)
     if (!place?.[1]) continue
     const failure = { title: "", message, file: place[1], line: Number(place[2]) }
     return { severity: severity === "warning" ? "warning" : "error", failure, tool: "rustc", sure: true }
@@ -114,25 +112,25 @@ function rustAt(lines: readonly Line[], at: number, severity: string, message: s
 }
 
 /** Message and place on separate lines: biome (`a.ts:4:2 lint/x ━━━`), esbuild (`✘ [ERROR] message`), ruff (`F401 message`). */
-function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
-  const line = lines[at] as Line
+function titledAt(lines: readonly string[], at: number): Diagnostic | undefined {
+  const line = lines[at] ?? ""
   const biome =
     /^(\S+?)(?::(\d+):\d+)? ((?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$/.exec(
-      line.text,
+      line,
     )
   if (biome?.[1]) {
-    const said = lines.slice(at + 1, at + 5).find(({ text }) => /^ +[×✖!i] /.test(text))
-    const severity = /^ +[!i] /.test(said?.text ?? "") ? "warning" : "error"
-    const message = `${said?.text.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
+    const said = lines.slice(at + 1, at + 5).find((text) => /^ +[×✖!i] /.test(text))
+    const severity = /^ +[!i] /.test(said ?? "") ? "warning" : "error"
+    const message = `${said?.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
     const place = biome[2] ? { line: Number(biome[2]) } : {}
     return { severity, failure: { title: "", message, file: biome[1], ...place }, tool: "biome", sure: true }
   }
-  const esbuild = /^[✘X] \[(ERROR|WARNING)\] (.+)$/.exec(line.text)
-  const ruff = /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(.+)$/.exec(line.text)
+  const esbuild = /^[✘X] \[(ERROR|WARNING)\] (.+)$/.exec(line)
+  const ruff = /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(.+)$/.exec(line)
   const message = esbuild?.[2] ?? (ruff ? `${ruff[1]} ${ruff[2]}` : undefined)
   if (message === undefined) return undefined
   for (const below of lines.slice(at + 1, at + 4)) {
-    const place = /^ +(?:--> )?(\S+?):(\d+):\d+:?$/.exec(below.text)
+    const place = /^ +(?:--> )?(\S+?):(\d+):\d+:?$/.exec(below)
     if (!place?.[1]) continue
     const failure = { title: "", message, file: place[1], line: Number(place[2]) }
     const severity = esbuild?.[1] === "WARNING" ? "warning" : "error"
@@ -141,9 +139,9 @@ function titledAt(lines: readonly Line[], at: number): Diagnostic | undefined {
   return undefined
 }
 
-function fileAbove(lines: readonly Line[], at: number): string | undefined {
+function fileAbove(lines: readonly string[], at: number): string | undefined {
   for (let above = at - 1; above >= 0 && above > at - 200; above--) {
-    const text = lines[above]?.text ?? ""
+    const text = lines[above] ?? ""
     if (/^\S*[\w/\\][\w./\\@-]*\.\w+$/.test(text)) return text
     if (!/^ /.test(text)) return undefined
   }

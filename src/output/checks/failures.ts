@@ -1,32 +1,31 @@
 // How test reports are read, whatever the runner: failures under headings, totals at the end, and in the lines about a
 // failure the reason for it.
 
-import type { Line } from "../lines.ts"
 import type { CheckFailure, Counts } from "./report.ts"
 
 /** Nobody reads a longer list, and the cost must not grow with the number of failures. */
 export const MAX_FAILURES = 20
 
 /** The last line that matches, since totals come last. */
-export function lastMatching(lines: readonly Line[], pattern: RegExp): Line | undefined {
-  return lines.findLast(({ text }) => pattern.test(text))
+export function lastMatching(lines: readonly string[], pattern: RegExp): string | undefined {
+  return lines.findLast((text) => pattern.test(text))
 }
 
 /** The lines from `from` up to the next that matches `stop`, at most sixty. */
-export function linesUntil(lines: readonly Line[], from: number, stop: RegExp): readonly Line[] {
+export function linesUntil(lines: readonly string[], from: number, stop: RegExp): readonly string[] {
   let end = from
-  while (end < lines.length && end < from + 60 && !stop.test(lines[end]?.text ?? "")) end++
+  while (end < lines.length && end < from + 60 && !stop.test(lines[end] ?? "")) end++
   return lines.slice(from, end)
 }
 
 /** What `read` makes of each line that matches, and of its number; it may make nothing of one. */
 export function failuresOn(
-  lines: readonly Line[],
+  lines: readonly string[],
   start: RegExp,
   read: (found: readonly string[], at: number) => CheckFailure | undefined,
 ): CheckFailure[] {
   const failures: CheckFailure[] = []
-  for (const [at, { text }] of lines.entries()) {
+  for (const [at, text] of lines.entries()) {
     const found = failures.length < MAX_FAILURES ? start.exec(text) : undefined
     const failure = found?.[1] ? read(found, at) : undefined
     if (failure) failures.push(failure)
@@ -35,10 +34,10 @@ export function failuresOn(
 }
 
 /** Failures under headings: the first group of `start` is the title, the lines up to `stop` give the reason. */
-export function titledFailures(lines: readonly Line[], start: RegExp, stop: RegExp): CheckFailure[] {
+export function titledFailures(lines: readonly string[], start: RegExp, stop: RegExp): CheckFailure[] {
   const failures: CheckFailure[] = []
   for (const [at, line] of lines.entries()) {
-    const title = start.exec(line.text)?.[1]?.trim()
+    const title = start.exec(line)?.[1]?.trim()
     if (!title || failures.length >= MAX_FAILURES || failures.some((known) => known.title === title)) continue
     const why = explainFailure(linesUntil(lines, at + 1, stop))
     failures.push({ ...why, title })
@@ -74,34 +73,33 @@ const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
 
 /** The reason for one failure, from the lines about it: the message and the place. */
-export function explainFailure(region: readonly Line[]): Pick<CheckFailure, "message" | "file" | "line"> {
+export function explainFailure(region: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
   let wanted: string | undefined
   let got: string | undefined
-  let error: Line | undefined
-  let plain: Line | undefined
+  let error: string | undefined
+  let plain: string | undefined
   let file: string | undefined
   let line: number | undefined
-  for (const candidate of region) {
-    const { text } = candidate
+  for (const text of region) {
     if (file === undefined) {
       const place = sourcePlaceIn(text)
       if (place) ({ file, line } = place)
     }
     wanted ??= WANTED.exec(text)?.[1]
     got ??= GOT.exec(text)?.[1]
-    if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = candidate
-    if (!plain && !NOISE.test(text)) plain = candidate
+    if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = text
+    if (!plain && !NOISE.test(text)) plain = text
   }
   const place = file === undefined || line === undefined ? {} : { file, line }
   if (wanted && got) return { message: `expected ${brief(wanted)}, got ${brief(got)}`, ...place }
   const best = error ?? plain
   if (!best) return place
-  const message = messageOf(best.text)
+  const message = messageOf(best)
   // after `Expected values to be strictly equal:` the values follow
   const after = message.endsWith(":")
-    ? region.slice(region.indexOf(best) + 1).find(({ text }) => !NOISE.test(text))
+    ? region.slice(region.indexOf(best) + 1).find((text) => !NOISE.test(text))
     : undefined
-  return { message: after ? `${message} ${after.text.trim()}` : message, ...place }
+  return { message: after ? `${message} ${after.trim()}` : message, ...place }
 }
 
 /** The source position that a line names, unless it is outside the project's own code. */

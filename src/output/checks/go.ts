@@ -1,25 +1,23 @@
 // `go test`, plain and `-json`, and gotestsum on top of it.
 
-import type { Line } from "../lines.ts"
 import { explainFailure, linesUntil, MAX_FAILURES } from "./failures.ts"
 import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
 export const goTest: CheckReader = {
   signature: /^(?:ok {1,2}\t|FAIL\t\S|--- FAIL: |=== FAIL: |\? {3}\t|DONE \d+ tests|PASS$|FAIL$|\{"Time":.*"Action":)/m,
   read(lines) {
-    const plain = lines.some(({ text }) => text.startsWith('{"')) ? fromEvents(lines) : lines
+    const plain = lines.some((text) => text.startsWith('{"')) ? fromEvents(lines) : lines
     let [okPackages, badPackages, failed, passed] = [0, 0, 0, 0]
-    let total: Line | undefined
+    let total: string | undefined
     let done = false
     const failures: CheckFailure[] = []
-    for (const [at, line] of plain.entries()) {
-      const { text } = line
+    for (const [at, text] of plain.entries()) {
       if (/^ok {1,2}\t/.test(text)) okPackages++
       if (/^PASS$/.test(text)) done = true
       if (/^\s*--- PASS: /.test(text)) passed++
       if (/^FAIL\t\S/.test(text)) {
         badPackages++
-        total ??= line
+        total ??= text
       }
       const title = /^\s*(?:--- FAIL:|=== FAIL: \S+) (\S+)/.exec(text)?.[1]
       if (!title) continue
@@ -31,52 +29,52 @@ export const goTest: CheckReader = {
     const leaves = failures.filter(({ title }) => !failures.some((other) => other.title.startsWith(`${title}/`)))
     if (leaves.length === 0) leaves.push(...unbuilt(plain))
     const counts: Counts = { ...(failed ? { failed: Math.max(leaves.length, 1) } : {}), ...(passed ? { passed } : {}) }
-    const broken = failed + badPackages > 0 || plain.some(({ text }) => text === "FAIL")
-    total ??= plain.findLast(({ text }) => /^ok {1,2}\t|^PASS$|^DONE /.test(text))
+    const broken = failed + badPackages > 0 || plain.some((text) => text === "FAIL")
+    total ??= plain.findLast((text) => /^ok {1,2}\t|^PASS$|^DONE /.test(text))
     return testRun("go test", counts, leaves, total, broken)
   },
 }
 
-function toFailure(lines: readonly Line[], at: number, title: string): CheckFailure {
+function toFailure(lines: readonly string[], at: number, title: string): CheckFailure {
   const body = linesUntil(lines, at + 1, /^\s*(?:--- |=== )|^(?:FAIL|PASS|ok )\b/)
   // t.Errorf prints `file_test.go:42: message` below the verdict, or with -v below the line that announces the test
   const ran = lines.findLastIndex(
-    ({ text }, row) => row < at && /^=== (?:RUN|CONT) +/.test(text) && text.endsWith(` ${title}`),
+    (text, row) => row < at && /^=== (?:RUN|CONT) +/.test(text) && text.endsWith(` ${title}`),
   )
-  const said = body.some(({ text }) => /\.go:\d+/.test(text))
+  const said = body.some((text) => /\.go:\d+/.test(text))
   const region = said || ran < 0 ? body : linesUntil(lines, ran + 1, /^\s*(?:--- |=== )/)
-  const first = region.find(({ text }) => /^\s+\S+\.go:\d+: \S/.test(text))
+  const first = region.find((text) => /^\s+\S+\.go:\d+: \S/.test(text))
   const why = explainFailure(first ? [first, ...region] : region)
   const message =
-    first && !/expected.*got/.test(why.message ?? "") ? first.text.replace(/^\s+\S+\.go:\d+: /, "") : why.message
+    first && !/expected.*got/.test(why.message ?? "") ? first.replace(/^\s+\S+\.go:\d+: /, "") : why.message
   return { ...why, title, ...(message ? { message } : {}) }
 }
 
 /** Packages that did not build or panicked outside a test. */
-function unbuilt(lines: readonly Line[]): CheckFailure[] {
+function unbuilt(lines: readonly string[]): CheckFailure[] {
   const failures: CheckFailure[] = []
   for (const line of lines) {
-    const compile = /^(?:vet: )?(\S+\.go):(\d+):(?:\d+:)? (.+)$/.exec(line.text)
-    const panic = /^(?:panic|fatal error): .+/.exec(line.text)
+    const compile = /^(?:vet: )?(\S+\.go):(\d+):(?:\d+:)? (.+)$/.exec(line)
+    const panic = /^(?:panic|fatal error): .+/.exec(line)
     if (compile?.[1] && compile[3])
       failures.push({ title: "", file: compile[1], line: Number(compile[2]), message: compile[3] })
-    else if (panic) failures.push({ title: "", message: line.text })
+    else if (panic) failures.push({ title: "", message: line })
     if (failures.length >= 10) break
   }
   return failures
 }
 
 /** The plain report, from the events that `-json` wraps its lines in. */
-function fromEvents(lines: readonly Line[]): Line[] {
-  const plain: Line[] = []
+function fromEvents(lines: readonly string[]): string[] {
+  const plain: string[] = []
   for (const line of lines) {
-    const said = /"Output":"((?:[^"\\]|\\.)*)"/.exec(line.text)?.[1]
+    const said = /"Output":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
     if (said === undefined) {
-      if (!line.text.startsWith("{")) plain.push(line)
+      if (!line.startsWith("{")) plain.push(line)
       continue
     }
     const text = said.replace(/\\n$/, "").replaceAll("\\t", "\t").replaceAll('\\"', '"').replaceAll("\\u003e", ">")
-    plain.push({ text: text.replaceAll("\\u003c", "<") })
+    plain.push(text.replaceAll("\\u003c", "<"))
   }
   return plain
 }

@@ -1,6 +1,5 @@
 // Test runners for JavaScript: jest, vitest, bun, mocha, playwright, and node:test with any other producer of TAP.
 
-import type { Line } from "../lines.ts"
 import {
   countsIn,
   explainFailure,
@@ -19,9 +18,9 @@ export const jest: CheckReader = {
     const total = lastMatching(lines, /^Tests: +.*total$/) ?? lastMatching(lines, /^Test Suites: /)
     const suites = lastMatching(lines, /^Test Suites: /)
     if (!total) return undefined
-    const counts = countsIn(total.text)
+    const counts = countsIn(total)
     const failures = titledFailures(lines, /^\s*● (?!Console$)(.+)$/, /^(?:\s*● |Test Suites: |Tests: |(?:PASS|FAIL) )/)
-    const broken = /\bfailed\b/.test(suites?.text ?? "") || (counts.failed ?? 0) > 0
+    const broken = /\bfailed\b/.test(suites ?? "") || (counts.failed ?? 0) > 0
     return testRun("jest", counts, failures, total, broken)
   },
 }
@@ -34,11 +33,11 @@ export const vitest: CheckReader = {
     const total = tests ?? files
     if (!total) return undefined
     const errors = lastMatching(lines, /^ *Errors {2}\d+ error/)
-    const counts = countsIn(tests?.text ?? "")
+    const counts = countsIn(tests ?? "")
     const stop = /^ *(?:FAIL {2}|Test Files {2}|⎯+(?:\[|$))/
     const failures = titledFailures(lines, /^ *FAIL {2}(?:\|\S+\| )?(.+)$/, stop).map(inFile)
     if (failures.length === 0) failures.push(...titledFailures(lines, /^ *[×✗] (.+?)(?: \d+ms)?$/, /^ *[×✗✓❯] /))
-    const broken = Boolean(errors) || [files, tests].some((line) => /\d+ failed/.test(line?.text ?? ""))
+    const broken = Boolean(errors) || [files, tests].some((line) => /\d+ failed/.test(line ?? ""))
     return testRun("vitest", counts, failures, total, broken)
   },
 }
@@ -48,7 +47,7 @@ export const bun: CheckReader = {
   read(lines) {
     const total = lastMatching(lines, /^Ran \d+ tests? across/)
     const counts: Counts = {}
-    for (const { text } of lines) {
+    for (const text of lines) {
       const found = /^ *(\d+) (pass|fail|skip|errors?)$/.exec(text)
       if (found?.[2] === "pass") counts.passed = Number(found[1])
       if (found?.[2] === "fail") counts.failed = Number(found[1])
@@ -59,14 +58,14 @@ export const bun: CheckReader = {
     const failures: CheckFailure[] = []
     let start = 0
     for (const [at, line] of lines.entries()) {
-      const found = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+ ?m?s\])?$/.exec(line.text)
+      const found = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+ ?m?s\])?$/.exec(line)
       if (found?.[1] && failures.length < MAX_FAILURES && !failures.some(({ title }) => title === found[1])) {
         const why = explainFailure(lines.slice(Math.max(start, at - 60), at))
         failures.push({ ...why, title: found[1] })
       }
-      if (/^(?:\((?:pass|fail|skip|todo)\)|[✓✗»]) |^\S+\.[jt]sx?:$/.test(line.text)) start = at + 1
+      if (/^(?:\((?:pass|fail|skip|todo)\)|[✓✗»]) |^\S+\.[jt]sx?:$/.test(line)) start = at + 1
     }
-    return total && testRun("bun test", counts, failures, total)
+    return total ? testRun("bun test", counts, failures, total) : undefined
   },
 }
 
@@ -74,10 +73,10 @@ export const mocha: CheckReader = {
   signature: /^ +\d+ (?:passing(?: \(|$)|failing$)/m,
   read(lines) {
     const counts: Counts = {}
-    let total: Line | undefined
+    let total: string | undefined
     let totalAt = 0
     for (const [at, line] of lines.entries()) {
-      const found = /^ +(\d+) (passing|failing|pending)\b/.exec(line.text)
+      const found = /^ +(\d+) (passing|failing|pending)\b/.exec(line)
       if (!found) continue
       if (found[2] === "passing") counts.passed = Number(found[1])
       if (found[2] === "failing") counts.failed = Number(found[1])
@@ -92,14 +91,14 @@ export const mocha: CheckReader = {
       const names = [heading]
       let next = at + 1
       for (; next < Math.min(region.length, at + 6) && !/:$/.test(names.at(-1) ?? ""); next++) {
-        const name = region[next]?.text.trim()
+        const name = region[next]?.trim()
         if (!name) break
         names.push(name)
       }
       const why = explainFailure(linesUntil(region, next, /^ +\d+\) /))
       return { ...why, title: names.join(" > ").replace(/:$/, "") }
     })
-    return total && testRun("mocha", counts, failures, total)
+    return total ? testRun("mocha", counts, failures, total) : undefined
   },
 }
 
@@ -107,9 +106,9 @@ export const playwright: CheckReader = {
   signature: /^ +\d+ (?:passed(?: \([\d.]+m?s?.*\))?|failed|flaky|did not run|interrupted)$/m,
   read(lines) {
     const counts: Counts = {}
-    let total: Line | undefined
+    let total: string | undefined
     for (const line of lines) {
-      const found = /^ +(\d+) (passed|failed|flaky|skipped|interrupted)\b/.exec(line.text)
+      const found = /^ +(\d+) (passed|failed|flaky|skipped|interrupted)\b/.exec(line)
       if (!found) continue
       if (found[2] === "passed") counts.passed = Number(found[1])
       if (found[2] === "failed" || found[2] === "interrupted") counts.failed = (counts.failed ?? 0) + Number(found[1])
@@ -117,7 +116,7 @@ export const playwright: CheckReader = {
       if (!total || found[2] === "failed") total = line
     }
     const failures = titledFailures(lines, /^ +\d+\) (.+ › .+?)[ ─]*$/, /^ +\d+\) |^ +\d+ (?:passed|failed|flaky)/)
-    return total && testRun("playwright", counts, failures, total)
+    return total ? testRun("playwright", counts, failures, total) : undefined
   },
 }
 
@@ -134,34 +133,34 @@ export const nodeTest: CheckReader = {
   signature: /^(?:[ℹ#] (?:pass|fail) +\d+|(?:not )?ok \d+\b)/m,
   read(lines) {
     const counts: Counts = {}
-    let total = lines.findLast(({ text }) => /^[ℹ#] (?:fail|pass) +\d+/.test(text))
+    let total = lines.findLast((text) => /^[ℹ#] (?:fail|pass) +\d+/.test(text))
     let [passed, failed] = [0, 0]
     for (const line of lines) {
-      const found = /^[ℹ#] (pass|fail|cancelled|skipped) +(\d+)/.exec(line.text)
+      const found = /^[ℹ#] (pass|fail|cancelled|skipped) +(\d+)/.exec(line)
       if (found?.[1] === "pass") counts.passed = Number(found[2])
       if (found?.[1] === "fail" || found?.[1] === "cancelled") counts.failed = (counts.failed ?? 0) + Number(found[2])
       if (found?.[1] === "skipped") counts.skipped = Number(found[2])
       if (found?.[1] === "fail") total = line
-      if (/^ok \d+/.test(line.text)) passed++
-      if (/^not ok \d+(?!.*# (?:TODO|SKIP))/.test(line.text)) failed++
+      if (/^ok \d+/.test(line)) passed++
+      if (/^not ok \d+(?!.*# (?:TODO|SKIP))/.test(line)) failed++
     }
     const summarised = counts.passed !== undefined || counts.failed !== undefined
     // without a summary it takes two results, or a TAP plan, to be sure that this is no prose
-    if (!summarised && passed + failed < 2 && !lines.some(({ text }) => /^1\.\.\d+|^TAP version/.test(text))) {
+    if (!summarised && passed + failed < 2 && !lines.some((text) => /^1\.\.\d+|^TAP version/.test(text))) {
       return undefined
     }
     if (!summarised) Object.assign(counts, { passed, failed })
     const failures: CheckFailure[] = []
-    const detail = lines.findIndex(({ text }) => /^✖ failing tests:/.test(text))
+    const detail = lines.findIndex((text) => /^✖ failing tests:/.test(text))
     for (let at = Math.max(0, detail + 1); at < lines.length && failures.length < MAX_FAILURES; at++) {
       const line = lines[at]
-      const found = /^(\s*)(?:✖|not ok \d+(?: -)?) (.+?)(?: \([\d.]+ms\))?$/.exec(line?.text ?? "")
+      const found = /^(\s*)(?:✖|not ok \d+(?: -)?) (.+?)(?: \([\d.]+ms\))?$/.exec(line ?? "")
       if (!line || !found?.[2] || /# (?:TODO|SKIP)/.test(found[2])) continue
       const body = linesUntil(lines, at + 1, /^\s*(?:✖|✔|(?:not )?ok \d+|# Subtest|test at|ℹ) /)
       // a suite that failed because of its tests, which are reported themselves
-      if (body.some(({ text }) => /subtestsFailed|\d+ subtests? failed/.test(text))) continue
+      if (body.some((text) => /subtestsFailed|\d+ subtests? failed/.test(text))) continue
       const why = explainTap(body)
-      const place = /^test at (.+):(\d+):\d+$/.exec(lines[at - 1]?.text ?? "")
+      const place = /^test at (.+):(\d+):\d+$/.exec(lines[at - 1] ?? "")
       const file = place?.[1] ? { file: place[1], line: Number(place[2]) } : {}
       failures.push({ ...why, ...file, title: found[2] })
     }
@@ -170,15 +169,15 @@ export const nodeTest: CheckReader = {
 }
 
 /** TAP gives the reason in YAML: `error: '…'` and `location: '…'`. */
-function explainTap(body: readonly Line[]): ReturnType<typeof explainFailure> {
-  const error = body.find(({ text }) => /^\s*error: ./.test(text))
+function explainTap(body: readonly string[]): ReturnType<typeof explainFailure> {
+  const error = body.find((text) => /^\s*error: ./.test(text))
   if (!error) return explainFailure(body)
-  const at = body.find(({ text }) => /^\s*location: /.test(text))
-  const place = sourcePlaceIn(at?.text.replace(/^\s*location: ['"]?/, "") ?? "")
-  const said = error.text.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
+  const at = body.find((text) => /^\s*location: /.test(text))
+  const place = sourcePlaceIn(at?.replace(/^\s*location: ['"]?/, "") ?? "")
+  const said = error.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
   // in a block scalar the text begins on the line below
   const block = /^[|>]-?$/.test(said)
-  const next = block ? body.slice(body.indexOf(error) + 1).find(({ text }) => text.trim() !== "") : undefined
+  const next = block ? body.slice(body.indexOf(error) + 1).find((text) => text.trim() !== "") : undefined
   const values = block ? explainFailure(body.slice(body.indexOf(error) + 1)).message : undefined
-  return { ...explainFailure(body), message: values ?? next?.text.trim() ?? said, ...place }
+  return { ...explainFailure(body), message: values ?? next?.trim() ?? said, ...place }
 }

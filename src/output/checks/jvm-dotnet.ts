@@ -1,6 +1,5 @@
 // Test runs on the JVM (surefire, gradle, JUnit's console) and with `dotnet test`.
 
-import type { Line } from "../lines.ts"
 import { explainFailure, failuresOn, lastMatching, linesUntil, MAX_FAILURES, titledFailures } from "./failures.ts"
 import { type CheckFailure, type CheckReader, type Counts, testRun } from "./report.ts"
 
@@ -11,9 +10,7 @@ export const surefire: CheckReader = {
   signature: /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+/m,
   read(lines) {
     const total = lastMatching(lines, SUREFIRE_TOTAL) ?? lastMatching(lines, /Tests run: +\d+, +Failures: +\d+/)
-    const found = /Tests run: +(\d+), +Failures: +(\d+)(?:, +Errors: +(\d+))?(?:, +Skipped: +(\d+))?/.exec(
-      total?.text ?? "",
-    )
+    const found = /Tests run: +(\d+), +Failures: +(\d+)(?:, +Errors: +(\d+))?(?:, +Skipped: +(\d+))?/.exec(total ?? "")
     if (!total || !found) return undefined
     const failed = Number(found[2]) + Number(found[3] ?? 0)
     const skipped = Number(found[4] ?? 0)
@@ -22,12 +19,12 @@ export const surefire: CheckReader = {
     for (const [at, line] of lines.entries()) {
       if (failures.length >= MAX_FAILURES) break
       // the summary: `[ERROR]   LoginTest.rejects:42 expected: <200> but was: <401>`
-      const brief = /^\[ERROR\] {2,}([\w$]+)\.([\w$[\]]+):(?:[\w$]+:)?(\d+) (.+)$/.exec(line.text)
+      const brief = /^\[ERROR\] {2,}([\w$]+)\.([\w$[\]]+):(?:[\w$]+:)?(\d+) (.+)$/.exec(line)
       if (brief?.[1] && brief[2] && brief[4]) {
         const place = { file: `${brief[1]}.java`, line: Number(brief[3]) }
         failures.push({ title: brief[2], message: brief[4].replace(/^» /, ""), ...place })
       }
-      const junit4 = /^\d+\) (\w+)\(([\w.]+)\)$/.exec(line.text)
+      const junit4 = /^\d+\) (\w+)\(([\w.]+)\)$/.exec(line)
       if (junit4?.[1]) failures.push(toFailure(`${junit4[2]}.${junit4[1]}`, lines, at))
     }
     if (failures.length === 0)
@@ -46,7 +43,7 @@ export const gradleTest: CheckReader = {
   signature: /^(?:\d+ tests? completed, \d+ failed|.+ > .+ FAILED$|> There were failing tests)/m,
   read(lines) {
     const total = lastMatching(lines, /^\d+ tests? completed/) ?? lastMatching(lines, /^> There were failing tests/)
-    const found = /^(\d+) tests? completed, (\d+) failed(?:, (\d+) skipped)?/.exec(total?.text ?? "")
+    const found = /^(\d+) tests? completed, (\d+) failed(?:, (\d+) skipped)?/.exec(total ?? "")
     const failures = failuresOn(lines, /^(.+ > .+?) FAILED$/, ([, title = ""], at) => toFailure(title, lines, at))
     const failed = found ? Number(found[2]) : failures.length
     if (failed === 0) return undefined
@@ -60,17 +57,17 @@ export const junitConsole: CheckReader = {
   signature: /^\[ +\d+ tests (?:successful|failed) +\]$/m,
   read(lines) {
     const number = (word: string) =>
-      Number(/\d+/.exec(lastMatching(lines, new RegExp(`\\d+ tests ${word} `))?.text ?? "")?.[0] ?? 0)
+      Number(/\d+/.exec(lastMatching(lines, new RegExp(`\\d+ tests ${word} `)) ?? "")?.[0] ?? 0)
     const counts: Counts = { passed: number("successful"), failed: number("failed"), skipped: number("skipped") }
     const total = lastMatching(lines, counts.failed ? /tests failed +\]$/ : /tests successful +\]$/)
     const failures = failuresOn(lines, /^ +JUnit \w+:(.+)$/, ([, title = ""], at) =>
       toFailure(title.replace(/^.+:/, ""), lines, at),
     )
-    return total && testRun("junit", counts, failures, total)
+    return total ? testRun("junit", counts, failures, total) : undefined
   },
 }
 
-function toFailure(title: string, lines: readonly Line[], at: number): CheckFailure {
+function toFailure(title: string, lines: readonly string[], at: number): CheckFailure {
   const why = explainFailure(
     linesUntil(lines, at + 1, /^$|^\d+\) |FAILED$|<<< (?:FAILURE|ERROR)!|^\[(?:INFO|ERROR)\] *$/),
   )
@@ -86,11 +83,11 @@ export const dotnetTest: CheckReader = {
     /^(?:(?:Passed|Failed)! +- Failed: +\d+|Total tests: \d+|Test summary: total: \d+|Test Run (?:Successful|Failed)\.)/m,
   read(lines) {
     const counts: Counts = {}
-    let total: Line | undefined
+    let total: string | undefined
     for (const line of lines) {
-      const modern = /^(?:Passed|Failed)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +(\d+)/.exec(line.text)
-      const newest = /^Test summary: total: \d+, failed: (\d+), succeeded: (\d+), skipped: (\d+)/.exec(line.text)
-      const older = /^ +(Passed|Failed|Skipped): (\d+)$/.exec(line.text)
+      const modern = /^(?:Passed|Failed)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +(\d+)/.exec(line)
+      const newest = /^Test summary: total: \d+, failed: (\d+), succeeded: (\d+), skipped: (\d+)/.exec(line)
+      const older = /^ +(Passed|Failed|Skipped): (\d+)$/.exec(line)
       const found = modern ?? newest
       if (found) {
         counts.failed = (counts.failed ?? 0) + Number(found[1])
@@ -100,7 +97,7 @@ export const dotnetTest: CheckReader = {
       }
       if (older?.[1] === "Failed") counts.failed = Number(older[2])
       if (older?.[1] === "Passed") counts.passed = Number(older[2])
-      if (older || /^(?:Total tests: |Test Run )/.test(line.text)) total ??= line
+      if (older || /^(?:Total tests: |Test Run )/.test(line)) total ??= line
     }
     const heading = /^ +(?:Failed|X) (\S.+?)(?: \[[\d.<]+ ?\w+\])?$/
     const failures = titledFailures(
@@ -108,7 +105,7 @@ export const dotnetTest: CheckReader = {
       heading,
       /^ +(?:Failed|Passed|Skipped|X|V) \S|^(?:Failed!|Passed!|Total tests)/,
     )
-    const failed = Boolean(counts.failed) || total?.text.startsWith("Test Run Failed")
-    return total && testRun("dotnet test", counts, failures, total, failed)
+    const failed = Boolean(counts.failed) || total?.startsWith("Test Run Failed")
+    return total ? testRun("dotnet test", counts, failures, total, failed) : undefined
   },
 }

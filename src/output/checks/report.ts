@@ -1,7 +1,7 @@
 // What is read from the output of tests, builds, linters and type checkers, and how it is put into words.
 
 import { plural } from "../../text/format.ts"
-import { clip, type Line } from "../lines.ts"
+import { clip } from "../lines.ts"
 
 export type CheckFailure = {
   /** the name of the test or diagnostic; "" when there is only a message */
@@ -26,13 +26,13 @@ export type CheckReport = {
   counts: Counts
   failures: readonly CheckFailure[]
   /** the line that states the totals */
-  total?: Line
+  total?: string
 }
 
 /** Reads one tool's output. `read` is called only if `signature` matches the whole text; it needs the flag `m`. */
 export type CheckReader = {
   readonly signature: RegExp
-  read(lines: readonly Line[]): CheckReport | undefined
+  read(lines: readonly string[]): CheckReport | undefined
 }
 
 /** A test run. It failed if any test failed or could not be run, unless `failed` says otherwise. */
@@ -40,7 +40,7 @@ export function testRun(
   name: string,
   counts: Counts,
   failures: readonly CheckFailure[],
-  total: Line | undefined,
+  total: string | undefined,
   failed = (counts.failed ?? 0) + (counts.errors ?? 0) > 0,
 ): CheckReport {
   const verdict = failed ? "fail" : "pass"
@@ -50,7 +50,7 @@ export function testRun(
 /** What failed, in one line of at most 160 characters, most useful words first. */
 export function failureOf(report: CheckReport): string {
   const [first, second] = report.failures
-  if (!first) return clip(report.total?.text ?? `${report.name} failed`)
+  if (!first) return clip(report.total ?? `${report.name} failed`)
   if (!second) return clip(describe(first))
   const count = Math.max(report.counts.failed ?? report.counts.errors ?? 0, report.failures.length)
   if (report.kind !== "tests") return clip(`${describe(first, 130)} (${plural(count, "error")})`)
