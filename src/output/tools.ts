@@ -1,31 +1,8 @@
 // What kind of work a tool does, by the name the model calls it: OpenCode's own tools, the names that other agents and
 // older versions use, and a guess from the words in the name for MCP and custom tools.
 
-/** `other` covers MCP and custom tools whose name says nothing. */
-export type ToolKind =
-  | "read"
-  | "edit"
-  | "write"
-  | "patch"
-  | "command"
-  | "search"
-  | "list"
-  | "web"
-  | "task"
-  | "todo"
-  | "skill"
-  | "question"
-  | "other"
-
-/** How one tool call used one file. A path inside the worktree is relative to it. */
-export type FileUse = {
-  path: string
-  use: "read" | "edit" | "write" | "delete"
-  /** lines shown by a read, 1-based and inclusive; the whole file when absent */
-  range?: readonly [number, number]
-}
-
-const TOOLS: Readonly<Record<Exclude<ToolKind, "other">, string>> = {
+/** The names of tools, by kind. */
+const TOOLS = {
   read: "read view",
   edit: "edit multiedit str_replace",
   write: "write",
@@ -39,6 +16,18 @@ const TOOLS: Readonly<Record<Exclude<ToolKind, "other">, string>> = {
   skill: "skill",
   question: "question",
 }
+
+/** `other` covers MCP and custom tools whose name says nothing. */
+export type ToolKind = keyof typeof TOOLS | "other"
+
+/** How one tool call used one file. A path inside the worktree is relative to it. */
+export type FileUse = {
+  path: string
+  use: "read" | "edit" | "write" | "delete"
+  /** lines shown by a read, 1-based and inclusive; the whole file when absent */
+  range?: readonly [number, number]
+}
+
 const KINDS = new Map(
   Object.entries(TOOLS).flatMap(([kind, tools]) => tools.split(" ").map((tool) => [tool, kind as ToolKind] as const)),
 )

@@ -1,6 +1,7 @@
 // The facts that survive a compaction in the store, as JSON: only what the HUD needs to continue.
 
 import * as z from "zod/mini"
+import { parseAs } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { Todo } from "./entry.ts"
@@ -60,15 +61,9 @@ export function writeCarried(facts: Facts): string {
 
 /** Reads the facts back; undefined when the text was not written by `writeCarried`. */
 export function readCarried(json: string): Facts | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    return
-  }
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) return
-  const { files, failures, requests, todos, ...rest } = parsed.data
+  const carried = parseAs(schema, json)
+  if (!carried) return
+  const { files, failures, requests, todos, ...rest } = carried
   // text from the disk is not trusted to be sanitised
   const known = failures.map((one) => ({ ...one, key: oneLine(one.key), detail: oneLine(one.detail) }))
   return {

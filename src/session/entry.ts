@@ -1,7 +1,7 @@
 // The entry of a message: everything the ledger keeps of it, and the fingerprint that shows whether the message has
 // changed. An entry is small and bounded, and holds no reference to the message or its parts.
 
-import { asRecord, asString, jsonOf } from "../system/values.ts"
+import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -101,9 +101,7 @@ export function readEntry(
     summary: kind === "summary",
     compaction: false,
     created: message.createdMs,
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage }),
+    ...defined({ agent, model, usage }),
     events: [],
     changed: [],
     tokens: 0,

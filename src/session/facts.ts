@@ -4,7 +4,7 @@
 
 import { covers, isCheck } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
-import { renew } from "../system/values.ts"
+import { defined, renew } from "../system/values.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
 import { nameOf, type ToolEvent } from "./event.ts"
@@ -138,7 +138,8 @@ export function addEntry(facts: Facts, entry: Entry): void {
   // a tool that an earlier message left running was interrupted: a message comes only when all tools are done
   facts.running = []
   for (const event of entry.events) addEvent(facts, event)
-  const wrote = new Set(entry.events.flatMap((event) => event.files.filter(isWrite).map((file) => file.path)))
+  const uses = entry.events.flatMap(({ files }) => files)
+  const wrote = new Set(uses.flatMap(({ use, path }) => (use === "read" ? [] : path)))
   for (const path of entry.changed) {
     const file = facts.files.get(path)
     // set, not renewed: a change by others does not make the file the last one used
@@ -210,10 +211,6 @@ function addEvent(facts: Facts, event: ToolEvent): void {
   addRepeat(facts, event)
 }
 
-function isWrite(file: FileUse): boolean {
-  return file.use !== "read"
-}
-
 function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   const file: FileRecord = {
     path: use.path,
@@ -254,8 +251,8 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   // a patch may be retried with other files, so any patch that works settles one that failed
   const key = event.kind === "patch" ? event.tool : event.attempt
   if (event.ok) {
-    if (command) for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
     if (!command) facts.failures.delete(key)
+    else for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
     return
   }
   if (!event.failure) return
@@ -279,7 +276,7 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
   const repeat = {
     what: nameOf(event),
-    ...(event.gist === undefined ? {} : { gist: event.gist }),
+    ...defined({ gist: event.gist }),
     outputHash: event.outputHash,
     times: known && again ? known.times + 1 : 1,
     last: event.call,

@@ -3,10 +3,9 @@
 import { commandKey, hidesExit } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { filesShown, showsOf } from "../output/shows.ts"
-import type { FileUse, ToolKind } from "../output/tools.ts"
-import { toolKindOf } from "../output/tools.ts"
+import { type FileUse, type ToolKind, toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
-import { asRecord, asString, jsonOf } from "../system/values.ts"
+import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
@@ -48,7 +47,7 @@ const MAX_FAILED_CHARS = 32_000
 const MAX_SHORTENED_CHARS = 200_000
 /** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
 const MAX_SOURCE_CHARS = 256 * 1024
-/** Nesting to which arguments are redacted: deeper than any tool's, and than any digest looks. */
+/** Arguments are redacted down to this nesting, which is deeper than those of any tool, and than any digest looks. */
 const MAX_DEPTH = 6
 
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
@@ -61,7 +60,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   // a command that was cut short has no exit code, but its output may still show how it went
   const judged =
     done && kind === "command"
-      ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...maybe("exit", exit) })
+      ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...defined({ exit }) })
       : {}
   const failure = judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, place.root)
   const summary = summarize(kind, input, place.root)
@@ -89,17 +88,17 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     ),
     shows: showsOf(tool, kind, files, command),
     inputHash,
-    ...maybe("outputHash", outputHash),
+    ...defined({ outputHash }),
     ...(digest ? { gist: own(cut(redactLine(digest.gist), MAX_FAILURE_CHARS)) } : {}),
     inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
     ...(failed ? { error: own(cut(redactLine(output), MAX_FAILURE_CHARS)) } : {}),
-    ...maybe("exit", exit),
+    ...defined({ exit }),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
     ...(failure ? { failure: own(cut(redactLine(failure), MAX_FAILURE_CHARS)) } : {}),
     files,
-    ...maybe("endedAt", endMs),
+    ...defined({ endedAt: endMs }),
     cleared: removed || part.clearedMs !== undefined,
     call: place.call,
   }
@@ -180,42 +179,38 @@ export function todosOf({ metadata, input }: ToolPart): unknown {
 }
 
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
-function canonical(kind: string, input: Record<string, unknown>): string {
+function canonical(kind: ToolKind, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
   const json = jsonOf(names.sort().map((name) => [name, input[name]]))
   if (json === undefined) throw new TypeError("the arguments have no JSON")
   return json
 }
 
-/** One line without secrets. Redact before cutting, since half a secret is not recognised as one. */
-function clean(text: string): string {
-  return redactLine(text)
-}
-
-function summarize(kind: string, input: Record<string, unknown>, root: string | undefined): string {
+/** The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. */
+function summarize(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
   switch (kind) {
     case "command":
-      return cutMiddle(clean(asString(input.command) ?? ""), MAX_SUMMARY_CHARS)
+      return cutMiddle(redactLine(asString(input.command) ?? ""), MAX_SUMMARY_CHARS)
     case "search":
     case "list":
       return cut(
-        clean([pattern && `"${cut(clean(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")),
+        redactLine([pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")),
         MAX_SUMMARY_CHARS,
       )
     case "web":
-      return cut(clean(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), MAX_SUMMARY_CHARS)
+      return cut(redactLine(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), MAX_SUMMARY_CHARS)
     case "task":
-      return cut(clean(asString(input.description) ?? asString(input.prompt) ?? ""), MAX_SUMMARY_CHARS)
+      return cut(redactLine(asString(input.description) ?? asString(input.prompt) ?? ""), MAX_SUMMARY_CHARS)
     case "read":
     case "edit":
     case "write":
-      return cutMiddle(clean(where), MAX_SUMMARY_CHARS)
+      return cutMiddle(redactLine(where), MAX_SUMMARY_CHARS)
     case "patch":
       return cut(
-        clean(
+        redactLine(
           patched(asString(input.patchText) ?? "")
             .map((file) => relativeTo(root, file.path))
             .join(", "),
@@ -223,7 +218,7 @@ function summarize(kind: string, input: Record<string, unknown>, root: string | 
         MAX_SUMMARY_CHARS,
       )
     default:
-      return cut(clean(firstText(input)), MAX_SUMMARY_CHARS)
+      return cut(redactLine(firstText(input)), MAX_SUMMARY_CHARS)
   }
 }
 
@@ -236,16 +231,16 @@ function pathOf(input: Record<string, unknown>): string | undefined {
 }
 
 function filesOf(
-  kind: string,
+  kind: ToolKind,
   input: Record<string, unknown>,
-  metadata: Record<string, unknown> | undefined,
+  metadata: ToolPart["metadata"],
   root: string | undefined,
 ): FileUse[] {
   const path = pathOf(input)
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
   switch (kind) {
     case "read": {
-      if (!path || asRecord(metadata?.display)?.type === "directory") return []
+      if (!path || asRecord(metadata.display)?.type === "directory") return []
       const range = rangeOf(input, metadata)
       return [range ? { ...use(path, "read"), range } : use(path, "read")]
     }
@@ -259,7 +254,7 @@ function filesOf(
       // searching a single file shows part of it, and `read` claims no more
       return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
     case "patch": {
-      const listed = Array.isArray(metadata?.files) ? metadata.files.map(asRecord) : []
+      const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
       const reported = listed.flatMap((file) => {
         const path = asString(file?.filePath) ?? asString(file?.relativePath)
         return path ? [{ path, type: asString(file?.type) }] : []
@@ -284,10 +279,9 @@ function patched(patch: string): { path: string; type: string | undefined }[] {
 /** The lines that a read showed, if not the whole file. */
 function rangeOf(
   input: Record<string, unknown>,
-  metadata: Record<string, unknown> | undefined,
+  metadata: ToolPart["metadata"],
 ): readonly [number, number] | undefined {
-  const display = asRecord(metadata?.display)
-  const { lineStart, lineEnd, totalLines } = display ?? {}
+  const { lineStart, lineEnd, totalLines } = asRecord(metadata.display) ?? {}
   if (typeof lineStart === "number" && typeof lineEnd === "number")
     return lineStart === 1 && lineEnd === totalLines ? undefined : [lineStart, lineEnd]
   const { offset, limit } = input
@@ -299,9 +293,4 @@ function rangeOf(
 /** One spelling per file: relative within the root, absolute outside, bounded. It is not redacted. */
 export function keyOf(root: string | undefined, path: string): string {
   return own(cutMiddle(relativeTo(root, normalizePath(path)), MAX_PATH_CHARS))
-}
-
-/** An object with the property, or an empty one, as `exactOptionalPropertyTypes` requires. */
-function maybe<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
 }

@@ -1,6 +1,6 @@
-// The closure of a session's steps: which are settled, which are open, and why. A step is settled when nothing of it is
-// likely to be wanted verbatim soon. Evidence decides: how old it is, whether the files it edited are in use, whether its
-// reads were superseded and its edits checked, whether its failure was overcome. It is open again when those files are.
+// The closure of a session's steps: which are settled, which are open, and why. A step is settled when none of its content
+// is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, whether its
+// reads were superseded and its edits checked, and whether its failure was fixed. It opens again when its files are in use.
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
@@ -24,7 +24,7 @@ export type Step = {
   open?: string
   /** the same without names and numbers, so that equal reasons can be counted */
   openKind?: string
-  /** why it is settled, or what of it is, and for how many steps */
+  /** why it, or a part of it, is settled, and for how many steps */
   because: string
   settledFor: number
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
@@ -74,7 +74,7 @@ function stringsWithin(value: unknown): string[] {
 
 /** The newest steps are never settled: the agent is in the middle of them. */
 export const MIN_SETTLED_AGE = 5
-/** The same for single outputs, except at a scale of 0: the agent has only just seen them. */
+/** Neither are single outputs younger than this, except at a scale of 0: the agent has only just seen them. */
 const MIN_OUTPUT_AGE = 2
 /** Steps after which a step may be settled whose outputs no longer matter. */
 export const SETTLED_AGE = 8
@@ -95,12 +95,12 @@ export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
   recalled: 12,
   answer: Number.POSITIVE_INFINITY,
 }
-/** Size of a part of a file for which these hold; a shorter one is wanted longer, a longer one less, by this factor at most. */
+/** The steps for files hold for this size. Shorter parts are wanted longer and longer ones less, by this factor at most. */
 const TYPICAL_TOKENS = 1000
 const MAX_SIZE_FACTOR = 2
-/** The same for a read when the file was read again or edited since. */
+/** Wanted steps of a read when the file was read again or edited since. */
 export const SUPERSEDED_STEPS = 2
-/** The same for an edit once a check has passed. */
+/** Wanted steps of an edit once a check has passed. */
 export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use, and for the newest run of a check that still fails. */
 const IN_USE_FACTOR = 5
@@ -159,7 +159,7 @@ function closure(
     }
     const { wanted, why } = wantedFor(event, later)
     const use = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
-    // at a scale of 0, what is wanted for ever still is
+    // Infinity times a scale of 0 is not a number
     const steps = Number.isFinite(wanted) ? wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale : wanted
     const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? MIN_OUTPUT_AGE : 1
     const isWanted = age < Math.max(least, steps)
@@ -193,19 +193,16 @@ type Why = { open: string; settled: string }
 /** For how many steps an event is wanted, and why in words. */
 function wantedFor(event: ToolEvent, later: Later): { wanted: number; why: Why } {
   const wanted = WANTED_STEPS[event.shows]
-  if (event.shows === "change") {
-    if (later.passed)
-      return { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
-    return { wanted, why: { open: "edited", settled: "an older edit" } }
-  }
+  const why = WHY[event.shows]
+  if (event.shows === "change")
+    return later.passed
+      ? { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
+      : { wanted, why }
   if (SHOWS_FILE.has(event.shows) && event.files.length > 0 && event.files.every(later.covers))
     return { wanted: SUPERSEDED_STEPS, why: { open: "read", settled: "the file was read or edited again" } }
   if (later.hasSame(event))
     return { wanted: SUPERSEDED_STEPS, why: { open: "run", settled: "the same output came again" } }
-  return {
-    wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted,
-    why: WHY[event.shows],
-  }
+  return { wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted, why }
 }
 
 const WHY: Readonly<Record<Shows, Why>> = {
@@ -223,8 +220,8 @@ const WHY: Readonly<Record<Shows, Why>> = {
 }
 
 /**
- * Why the files of an edit are in use; undefined when they are not. What only showed a file is not wanted longer for it: the
- * agent reads the part it edits again, or sees it in the edit.
+ * Why the files of an edit are in use; undefined when they are not. Outputs that only show a file in use are not kept longer:
+ * the agent reads the part it edits again, or sees it in the edit.
  */
 function inUse({ files }: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned | undefined {
   for (const { path } of files) {
@@ -243,19 +240,13 @@ function failing(event: ToolEvent, facts: Facts): Reasoned | undefined {
   return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
 
-/** What came later than the step that the walk from the newest is at. */
-type Later = {
-  readonly passed: boolean
-  readonly hasTodos: boolean
-  covers(file: FileUse): boolean
-  hasSame(event: ToolEvent): boolean
-  add(entry: Entry): void
-}
-
 /** Partial reads remembered per file; few files are read in more parts. */
 const MAX_PARTIAL_READS = 20
 
-function newLater(): Later {
+type Later = ReturnType<typeof newLater>
+
+/** What came after a step. The entries are added from the newest on. */
+function newLater() {
   const files = new Map<string, FileUse[]>()
   const outputs = new Map<string, string>()
   let passed = false
@@ -267,9 +258,10 @@ function newLater(): Later {
     get hasTodos() {
       return hasTodos
     },
-    covers: (file) => files.get(file.path)?.some((newer) => isWithin(file, newer)) ?? false,
-    hasSame: ({ inputHash, outputHash }) => outputHash !== undefined && outputs.get(inputHash) === outputHash,
-    add({ events }) {
+    covers: (file: FileUse) => files.get(file.path)?.some((newer) => isWithin(file, newer)) ?? false,
+    hasSame: ({ inputHash, outputHash }: ToolEvent) =>
+      outputHash !== undefined && outputs.get(inputHash) === outputHash,
+    add({ events }: Entry): void {
       for (const event of events) {
         if (event.status !== "completed") continue
         if (event.kind === "todo") hasTodos = true
