@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import type { Env } from "../session/normalize.ts"
-import { renew } from "../system/values.ts"
+import { defined, renew } from "../system/values.ts"
 import { own } from "../text/sanitize.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
@@ -57,6 +57,6 @@ export function createEnv(root?: string, digests: Digests = createDigests()): En
   return {
     hash: (text) => createHash("sha256").update(text).digest("hex").slice(0, 32),
     digest: digests.of,
-    ...(root === undefined ? {} : { root }),
+    ...defined({ root }),
   }
 }

@@ -1,6 +1,7 @@
 // When a model may work, and on how much: its share of the time between two tool outputs, its pauses while local tools
 // run, and the delay after failures.
 
+import { defined } from "../system/values.ts"
 import type { Speed } from "./backends/backend.ts"
 
 /** How fast the agent produces outputs. */
@@ -23,7 +24,7 @@ export function updatePace({ lastMs, gapMs }: Pace, nowMs: number, offered: numb
   const gap = lastMs === undefined ? Number.NaN : (nowMs - lastMs) / offered
   const counts = offered <= MAX_OUTPUTS_AT_ONCE && gap >= 0 && gap <= MAX_GAP_MS
   const mean = counts ? (gapMs === undefined ? gap : gapMs + NEWEST_WEIGHT * (gap - gapMs)) : gapMs
-  return { lastMs: nowMs, ...(mean === undefined ? {} : { gapMs: mean }) }
+  return { lastMs: nowMs, ...defined({ gapMs: mean }) }
 }
 
 /** Typical length of a digest. */

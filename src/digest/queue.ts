@@ -245,7 +245,7 @@ export function createQueue(options: QueueOptions) {
     },
     offer,
     /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
-    rank: (worths: ReadonlyMap<string, number>): void => waiting.rank(worths),
+    rank: waiting.rank,
     /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
     cancel(scope: OwnerScope): void {
       const matches = isInScope(scope)
@@ -256,7 +256,7 @@ export function createQueue(options: QueueOptions) {
     toolStarted(id: string): void {
       if (!closed && backend.sharesProcessor) tools.started(id)
     },
-    toolEnded: (id: string): void => tools.ended(id),
+    toolEnded: tools.ended,
     /** The agent is idle: works through everything that waits, however long it takes. */
     drain(): void {
       idle = true

@@ -14,11 +14,11 @@
 //   returned 1 line:
 //   Edit applied successfully.
 //
-// After `name: ` stands a value in JSON, or a string that is no JSON, as it is. Values inside objects and lists are named
-// by their way, such as `edits[0].oldString`.
+// After `name: ` comes a value in JSON, or a string verbatim unless it could be read as JSON. Values inside objects and lists
+// are named by their path, such as `edits[0].oldString`.
 
 import type { Message, ToolPart } from "../session/conversation.ts"
-import { jsonOf } from "../system/values.ts"
+import { jsonOf, parseJson } from "../system/values.ts"
 import { lineCount } from "./pages.ts"
 
 /** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */
@@ -48,16 +48,16 @@ function linesOf(text: string): string {
 /** Deeper values are written as JSON. */
 const MAX_DEPTH = 8
 
-function argumentLines(value: object, way = "", depth = 0): string[] {
+function argumentLines(value: object, path = "", depth = 0): string[] {
   return Object.entries(value).flatMap(([key, one]): string[] => {
-    const name = way + step(key, Array.isArray(value), way === "")
+    const name = path + step(key, Array.isArray(value), path === "")
     if (typeof one === "string") return [stringLine(name, one)]
     const isNested = typeof one === "object" && one !== null && Object.keys(one).length > 0
     return isNested && depth < MAX_DEPTH ? argumentLines(one, name, depth + 1) : [`${name}: ${json(one)}`]
   })
 }
 
-/** One step of a value's way: `.key`, `[0]`, or `["any other key"]`. */
+/** One step of a path: `.key`, `[0]`, or `["any other key"]`. */
 function step(key: string, isList: boolean, isFirst: boolean): string {
   if (isList) return `[${key}]`
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `[${JSON.stringify(key)}]`
@@ -69,18 +69,12 @@ function stringLine(name: string, text: string): string {
   return text.includes("\n") || isJSON(text) ? `${name}, ${linesOf(text)}:\n${text}` : `${name}: ${text}`
 }
 
-/** Longer strings of one line are not tried: they go on a line of their own. */
+/** Longer strings are not parsed: they always go on lines of their own. */
 const MAX_TRIED_CHARS = 1000
 
-/** Whether a string would be taken for another value. */
+/** Whether a string could be taken for a JSON value. */
 function isJSON(text: string): boolean {
-  if (text.length > MAX_TRIED_CHARS) return true
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return text.length > MAX_TRIED_CHARS || parseJson(text) !== undefined
 }
 
 function json(value: unknown): string {

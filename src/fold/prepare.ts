@@ -7,6 +7,7 @@ import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { focusOf } from "../session/steps.ts"
+import { defined } from "../system/values.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
@@ -101,11 +102,10 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     cutTokens: folding.cutTokens,
     // without a report, the ledger's size is that of the messages in full
     contextTokens: facts.usage ? requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens) : sentTokens,
-    ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
+    ...defined({ maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined, foldNow: around.foldNow }),
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
-    ...(around.foldNow === undefined ? {} : { foldNow: around.foldNow }),
     onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
     isReady: hasSources,
   })

@@ -3,9 +3,9 @@
 
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
+import { toolKindOf } from "../output/tools.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import { sourceOf } from "../session/normalize.ts"
-import { asRecord } from "../system/values.ts"
+import { asRecord, defined } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
@@ -94,9 +94,7 @@ export function readRequest(args: unknown): RecallRequest | string {
   return {
     ids,
     steps,
-    ...(file !== undefined && { file }),
-    ...(lines && { lines }),
-    ...(search !== undefined && { search }),
+    ...defined({ file, lines, search }),
     page: page || 1,
   }
 }
@@ -179,7 +177,7 @@ export function answerRecall(
 /** Whether the original is a file, whose lines have their own numbers. */
 export function isFile({ parts }: Message, { side, partID }: Fold): boolean {
   const part = parts.find((one): one is ToolPart => one.type === "tool" && one.id === partID)
-  return side === "output" && part !== undefined && sourceOf(part).kind === "read"
+  return side === "output" && part !== undefined && toolKindOf(part.tool) === "read"
 }
 
 /** The lines with the text under a head for each fold, below a head for all. */
@@ -268,12 +266,13 @@ const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
 /** The line below a page: its number, and the arguments for the next page. */
 function pageNote({ ids, steps, file, lines, search }: RecallRequest, page: number, of: number): string {
   if (page === of) return `[page ${page} of ${of}, the last]`
+  // JSON leaves out what is undefined
   const next = {
-    ...(ids.length > 0 && { ids: ids.join(", ") }),
-    ...(steps.length > 0 && { steps: rangesText(steps) }),
-    ...(file !== undefined && { file }),
-    ...(lines && { lines: rangesText([lines]) }),
-    ...(search !== undefined && { search }),
+    ids: ids.length > 0 ? ids.join(", ") : undefined,
+    steps: steps.length > 0 ? rangesText(steps) : undefined,
+    file,
+    lines: lines && rangesText([lines]),
+    search,
     page: page + 1,
   }
   return `[page ${page} of ${of}; the next is ${RECALL_TOOL} ${JSON.stringify(next)}]`

@@ -6,6 +6,7 @@ import type { Digest, DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
+import { pathOf } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { asString } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
@@ -155,9 +156,8 @@ function callWords({ tool, kind, input }: DigestSource): string {
     const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: .{1,400}$/gm)].map(([header]) => header)
     return cut(oneLine([name, ...files].join(" ")), MAX_PATCH_CHARS)
   }
-  const path = asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
   const about = [
-    asString(input.command) ?? path,
+    asString(input.command) ?? pathOf(input),
     asString(input.pattern) ?? asString(input.query),
     asString(input.url),
   ].filter((words) => words !== undefined)

@@ -269,13 +269,8 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   )
 }
 
-function section(name: SectionName, label: string, items: Item[], join: string | Section["join"] = ", "): Section {
-  return {
-    name,
-    label,
-    items,
-    join: typeof join === "string" ? (items) => items.map((item) => item.text).join(join) : join,
-  }
+function section(name: SectionName, label: string, items: Item[], separator = ", "): Section {
+  return { name, label, items, join: (items) => items.map(({ text }) => text).join(separator) }
 }
 
 /** Groups paths by folder, `src/{a.ts 3x, b.ts}`, in the order of first appearance. */

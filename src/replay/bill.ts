@@ -26,7 +26,7 @@ export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
 type Billed = { pieces: readonly Piece[]; ends: readonly number[]; nowMs: number; name: string }
 
 export function newBill() {
-  const spent: Spent = { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
+  const spent = nothingSpent()
   let last: Billed | undefined
   return {
     spent: spent as Readonly<Spent>,
@@ -43,7 +43,7 @@ export function newBill() {
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
       spent.cost += cost
-      addUsd(spent, cost, usdPerToken)
+      addUsd(spent, usdOf(cost, usdPerToken))
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
       const kept = before ? before.ends.filter((end) => end <= commonPieces(before.pieces, pieces)) : []
       last = { pieces, ends: [...kept, ...marks], nowMs, name }
@@ -52,10 +52,18 @@ export function newBill() {
   }
 }
 
-/** Adds a cost in USD. If one call has no known price, the sum has none. */
-export function addUsd(spent: { usd?: number }, cost: number, usdPerToken: number | undefined): void {
-  if (usdPerToken === undefined) delete spent.usd
-  else if (spent.usd !== undefined) spent.usd += cost * usdPerToken
+/** Adds an amount in USD. If one is unknown, so is the sum. */
+export function addUsd(sum: { usd?: number }, usd: number | undefined): void {
+  if (usd === undefined) delete sum.usd
+  else if (sum.usd !== undefined) sum.usd += usd
+}
+
+export function usdOf(cost: number, usdPerToken: number | undefined): number | undefined {
+  return usdPerToken === undefined ? undefined : cost * usdPerToken
+}
+
+export function nothingSpent(): Spent {
+  return { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
 }
 
 /** Tokens of the request that are in the provider's cache. */

@@ -1,7 +1,7 @@
 // The whole bill of a session, with system prompt, tools and the model's words: what was paid, and what would have been. And
 // the bottom line of its conversation alone: the cost with recalls included, and what the plugin saves.
 
-import type { Spent } from "./bill.ts"
+import { addUsd, nothingSpent } from "./bill.ts"
 import { addFoldCount, noFolds } from "./fold-count.ts"
 import type { Replay } from "./replay.ts"
 
@@ -76,8 +76,8 @@ export function sumOf(replays: readonly Replay[]): Replay {
     calls: 0,
     pricings: [...new Set(replays.flatMap(({ pricings }) => pricings))],
     billing: replays.some(({ billing }) => billing === "tokens") ? "tokens" : (replays[0]?.billing ?? "tokens"),
-    without: nothing(),
-    with: nothing(),
+    without: nothingSpent(),
+    with: nothingSpent(),
     recalls: { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 },
     hud: { calls: 0, tokens: 0, noticeTokens: 0 },
     folds: noFolds(),
@@ -91,10 +91,10 @@ export function sumOf(replays: readonly Replay[]): Replay {
     for (const side of ["without", "with"] as const) {
       addNumbers(sum[side], one[side], ["tokens", "cachedTokens", "cost"])
       sum[side].peakTokens = Math.max(sum[side].peakTokens, one[side].peakTokens)
-      addMoney(sum[side], one[side])
+      addUsd(sum[side], one[side].usd)
     }
     addNumbers(sum.recalls, one.recalls, ["copiedLines", "lostLines", "needs", "heldNeeds", "calls", "cost"])
-    addMoney(sum.recalls, one.recalls)
+    addUsd(sum.recalls, one.recalls.usd)
     addNumbers(sum.hud, one.hud, ["calls", "tokens", "noticeTokens"])
     addNumbers(sum.compactions, one.compactions, ["automatic", "asked", "avoided"])
     addFoldCount(sum.folds, one.folds)
@@ -105,17 +105,8 @@ export function sumOf(replays: readonly Replay[]): Replay {
   return sum
 }
 
-function nothing(): Spent {
-  return { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
-}
-
 function addNumbers<K extends string>(sum: Record<K, number>, one: Record<K, number>, keys: readonly K[]): void {
   for (const key of keys) sum[key] += one[key]
-}
-
-function addMoney(sum: { usd?: number }, one: { usd?: number }): void {
-  if (one.usd === undefined) delete sum.usd
-  else if (sum.usd !== undefined) sum.usd += one.usd
 }
 
 /** Cost with the plugin, recalls included, in fresh input tokens. */

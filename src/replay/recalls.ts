@@ -2,7 +2,7 @@
 // It would have had to recall each of them, which costs a call. And what folds held for it: the names and lines it used that
 // stood nowhere in the request but in a digest line or a record.
 
-import { type Fold, type Folds, stepFold } from "../fold/fold.ts"
+import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
@@ -101,9 +101,8 @@ export function newRecalls() {
 /** The fold that stands in a source's place. */
 function foldOver({ messageID, part, side }: Source, folds: Folds): Fold | undefined {
   const step = stepFold(folds, messageID)
-  if (step) return step
-  const fold = side === "output" && part.type === "tool" ? folds.get(part.id) : undefined
-  return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
+  if (step || side !== "output" || part.type !== "tool") return step
+  return outputFold(folds, messageID, { partID: part.id, cleared: false })
 }
 
 /** What recalling outputs costs: one more call over a warm prefix, its output, and the originals written once. */

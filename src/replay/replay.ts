@@ -8,7 +8,7 @@ import type { Prepared, RequestOptions } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { asString } from "../system/values.ts"
-import { addUsd, type Charge, newBill, type Spent } from "./bill.ts"
+import { addUsd, type Charge, newBill, type Spent, usdOf } from "./bill.ts"
 import { type ReplayOptions, replayCalls, tracesOf } from "./calls.ts"
 import { type CompactionKind, type Compactions, callsOf, watchCompactions } from "./context.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
@@ -135,7 +135,7 @@ export function replaySession(
       recalled.lostLines += missed.lost
       recalled.calls++
       recalled.cost += askedCost
-      addUsd(recalled, askedCost, price.usdPerToken)
+      addUsd(recalled, usdOf(askedCost, price.usdPerToken))
     }
     const compaction = watch.call(replayed.index, chargeWithout.tokens, chargeWithout.tokens - chargeWith.tokens)
     onCall?.({

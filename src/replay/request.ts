@@ -1,7 +1,7 @@
 // A request as the provider sees it: its messages as a list of pieces, in OpenCode's order and wording. System prompt
 // and tool definitions are missing, because a recorded session does not contain them.
 
-import { type Fold, type Folds, withEpisodes } from "../fold/fold.ts"
+import { type Fold, type Folds, outputFold, withEpisodes } from "../fold/fold.ts"
 import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
 import type { Message, Part, ToolPart } from "../session/conversation.ts"
@@ -22,17 +22,16 @@ export type Piece = {
 const CLEARED = "[Old tool result content cleared]"
 const INTERRUPTED = "[Tool execution was interrupted]"
 
-const NO_FOLDS: Folds = new Map()
-
 /** A part is sent with every later call, so its pieces are computed once, folded or not. */
 const known = new WeakMap<Part | Fold, readonly Piece[]>()
 
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
-  const wire = withEpisodes(messages, change?.folds ?? NO_FOLDS).flatMap((item, at, items): Piece[][] => {
+  const folds: Folds = change?.folds ?? new Map()
+  const wire = withEpisodes(messages, folds).flatMap((item, at, items): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
-    const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, change))
+    const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, folds))
     if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
       return [...split(pieces), [ownPiece(inside)]]
     return [...split(pieces), ...anchorsBehind(item, change)]
@@ -85,8 +84,8 @@ export function sumTokens(pieces: readonly Piece[], count = pieces.length): numb
   return sum
 }
 
-function piecesOfPart(message: Message, part: Part, change: Change | undefined): readonly Piece[] {
-  const fold = part.type === "tool" ? foldOf(message, part, change) : undefined
+function piecesOfPart(message: Message, part: Part, folds: Folds): readonly Piece[] {
+  const fold = part.type === "tool" ? foldOf(message, part, folds) : undefined
   const before = known.get(fold ?? part)
   if (before) return before
   const pieces = fold && part.type === "tool" ? toolPieces(part, fold) : readPart(message, part)
@@ -94,11 +93,8 @@ function piecesOfPart(message: Message, part: Part, change: Change | undefined):
   return pieces
 }
 
-function foldOf({ id }: Message, part: ToolPart, change: Change | undefined): Fold | undefined {
-  const fold = change?.folds.get(part.id)
-  return fold?.side === "output" && fold.messageID === id && part.clearedMs === undefined && !part.removed
-    ? fold
-    : undefined
+function foldOf({ id }: Message, part: ToolPart, folds: Folds): Fold | undefined {
+  return outputFold(folds, id, { partID: part.id, cleared: part.clearedMs !== undefined || part.removed })
 }
 
 function readPart({ kind }: Message, part: Part): Piece[] {

@@ -19,6 +19,7 @@ import type { ToolEvent } from "../session/event.ts"
 import { type Facts, noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
+import { defined } from "../system/values.ts"
 
 /** What is remembered of a session between calls. Changed by `accept`. */
 export type SessionState = {
@@ -124,8 +125,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     facts,
     signals: state.signals,
     around: {
-      ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
-      ...(around.usage === undefined ? {} : { usage: around.usage }),
+      ...defined({ contextLimit: around.contextLimit, usage: around.usage }),
       early: isFolding && isEarly(folds, facts, fullTokens, around.contextLimit),
       ...more,
     },
@@ -154,7 +154,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const source = hudSource(folds, {
     folded: applied,
     sentTokens: fullTokens - applied.savedTokens,
-    ...(held === undefined ? {} : { held }),
+    ...defined({ held }),
   })
   const hud = options.hud.enabled
     ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, source)
@@ -167,7 +167,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     change: { folds, hud: hud?.placement ?? NO_HUD, records: recordPlace(around.model) },
     hud: hud?.hud,
     early: source.around.early === true,
-    ...(hud?.reason === undefined ? {} : { reason: hud.reason }),
+    ...defined({ reason: hud?.reason }),
     slot,
     folded: plan?.folded ?? [],
     dropped: [...changed.dropped, ...unfolded],

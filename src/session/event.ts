@@ -24,8 +24,7 @@ export type ToolEvent = {
   inputHash: string
   /** hash of the output or error text; absent while the call runs */
   outputHash?: string
-  /** estimated size of the arguments, and of the output or error text */
-  inputTokens: number
+  /** estimated size of the output or error text */
   outputTokens: number
   /** first line of the error the tool ended in */
   error?: string

@@ -90,7 +90,6 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     inputHash,
     ...defined({ outputHash }),
     ...(digest ? { gist: own(cut(redactLine(digest.gist), MAX_FAILURE_CHARS)) } : {}),
-    inputTokens: tokensOfLength(asked.length),
     outputTokens: tokensOfLength(output.length),
     ...(failed ? { error: own(cut(redactLine(output), MAX_FAILURE_CHARS)) } : {}),
     ...defined({ exit }),
@@ -226,7 +225,8 @@ function firstText(input: Record<string, unknown>): string {
   return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
 }
 
-function pathOf(input: Record<string, unknown>): string | undefined {
+/** The file or folder that a call names. */
+export function pathOf(input: Record<string, unknown>): string | undefined {
   return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
 }
 

@@ -2,6 +2,7 @@
 // forms of older versions and other tools, or bare text.
 
 import { textOf, type View } from "../../output/lines.ts"
+import { defined } from "../../system/values.ts"
 import { plural } from "../../text/format.ts"
 
 /** A line of the file itself. `no` is 1-based. */
@@ -39,7 +40,7 @@ export function parseShownFile(view: View, input: Readonly<Record<string, unknow
     else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ text: line, no: offset + rows.length })
   }
   while (!numbered && rows.at(-1)?.text === "") rows.pop()
-  return { rows, path, directory, ...(total === undefined ? {} : { total }) }
+  return { rows, path, directory, ...defined({ total }) }
 }
 
 /** Whether lines begin with consecutive numbers, rather than with text that happens to begin with one. */
