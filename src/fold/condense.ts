@@ -17,8 +17,8 @@ const MAX_FILES = 15
 export const MIN_CONDENSED_STEPS = 8
 
 /**
- * New folds for the oldest steps, whose texts are together at least `tokens` shorter if that can be had: of adjacent
- * ones, the last has a summary of all, and the others have no text.
+ * New folds for the oldest folded steps, whose texts are together at least `tokens` shorter, if possible. In a run of
+ * adjacent steps, the text of the last becomes a summary of all, and the others have none.
  */
 export function condensed(entries: readonly Entry[], folds: Folds, tokens: number): Fold[] {
   const result: Fold[] = []

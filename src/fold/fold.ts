@@ -72,8 +72,8 @@ export function outputFold(
 }
 
 /**
- * The leading entries without a step that is still sent as it is. In a long session that is nearly all of them, so what
- * follows from them is remembered: the same object is returned for as long as they and the folds are the same.
+ * The leading entries, all of whose steps are folded. In a long session that is nearly all entries, so what is derived from
+ * them is cached: the same object is returned as long as they and the folds are the same.
  */
 export type Leading = { readonly entries: readonly Entry[] }
 
@@ -186,12 +186,12 @@ export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold
   return withEpisodes(items, folds).filter((item) => Array.isArray(item))
 }
 
-/** Why this step or output was folded, without why the request was. */
+/** The part of `because` about this step or output. */
 export function ownReason({ because }: Pick<Fold, "because">): string {
   return because.split("; ", 1)[0] ?? ""
 }
 
-/** Why the request was folded at all: `because` also says why this step or output was. */
+/** The part of `because` about the cut that folded it. */
 export function cutReason({ because }: Pick<Fold, "because">): string {
   return because.slice(because.indexOf("; ") + 1).trim()
 }

@@ -73,7 +73,7 @@ export function openness(source: OpennessSource): Openness {
   }
 }
 
-/** Why a settled step stays all the same. */
+/** Why a settled step is not folded. */
 function keptBy(
   { id, events }: Entry,
   { calls }: Facts,

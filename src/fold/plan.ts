@@ -1,7 +1,7 @@
-// Decides what is sent folded from this call on: outputs, and whole steps. Folding makes the provider process again what
-// follows and was cached; in return every later call carries less. So folds are rare and many at once: they wait until what
-// the settled content has cost since it settled exceeds what a cut costs now. The rule needs no guess about how long the
-// session will last, and keeps no sum between calls.
+// Decides which outputs and whole steps are sent folded from this call on. A fold makes the provider process again what
+// follows it and was cached; in return every later request is smaller. So folds are made rarely and many at once, in a cut.
+// A cut waits until the settled content has cost more since it settled than the cut costs now. The rule needs no guess about
+// how long the session will last, and keeps no sum between calls.
 
 import type { Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"
@@ -62,7 +62,7 @@ export type CutPlan = {
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
 const PATIENCE = 2
-/** Counts as a cost of every cut: what cutting too soon loses in sight is worth about this many fresh input tokens. */
+/** Added to the cost of every cut: what the model loses sight of is worth about this many fresh input tokens. */
 const MARGIN_TOKENS = 5000
 /** Tokens that a cut must save. */
 const MIN_SAVED_TOKENS = 300
@@ -93,7 +93,7 @@ export function planFolds(situation: Situation): CutPlan {
   const needed = nearMaximum(situation) ?? asked(situation)
   if (needed) return needed
   const plan = grown(situation) ?? worthwhile(situation)
-  // a request of which nothing is cached would cost its full price once more
+  // if nothing is cached, waiting would pay the full price of what is not folded once more
   if (situation.cached.messages === 0 || situation.isReady(plan.decisions)) return plan
   return { ...NOTHING, awaited: plan.decisions }
 }
@@ -104,14 +104,14 @@ function asked(situation: Situation): CutPlan | undefined {
   const decisions =
     foldNow === "all"
       ? foldable(situation, 1)
-      : // open steps too, except the newest and those that only their end closes
+      : // open steps too, except the newest and those that stay open at any scale, such as one with an unfinished call
         foldable(situation, 0, ({ entry }) => foldNow.includes(entry.id))
   return decisions.length > 0 ? { decisions, reason: "asked", because: "you asked for it" } : undefined
 }
 
 /**
- * All that may be folded from the place on where what it has cost exceeds the cost of a cut by most. Once the prefix is
- * broken there, everything behind it is folded at no further cost.
+ * The cut with the largest gain: everything that may be folded from some place on. Once the prefix is broken there, what
+ * comes later is folded at no further cost.
  */
 function worthwhile(situation: Situation): CutPlan {
   const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
@@ -175,7 +175,7 @@ function grown(situation: Situation): CutPlan | undefined {
   return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }
 }
 
-/** What may be folded of the steps that are wanted, oldest first: the oldest of it, if it is more than one call decides. */
+/** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, focus, folds, patience } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)

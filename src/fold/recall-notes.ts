@@ -1,4 +1,4 @@
-// The sentences of a `hud_recall` answer about what was asked for and is not there, each with what to do.
+// Notes in a `hud_recall` answer: what was asked for and is not shown, and what to do instead.
 
 import { jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
@@ -10,12 +10,11 @@ import { foldNamed, isPointed, type Original, type RecallRequest } from "./selec
 const MAX_NAMED = 3
 const MAX_ID_CHARS = 20
 
-/** How many of a session's folds. */
+/** `3 folded steps and outputs` */
 export function countOfFolds(count: number): string {
   return count === 1 ? "1 folded step or output" : `${count} folded steps and outputs`
 }
 
-/** What was asked for and is not shown, each with what to do. */
 export function notesOn(
   request: RecallRequest,
   folds: Folds,

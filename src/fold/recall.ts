@@ -15,7 +15,7 @@ import { clipped, type NumberRange, namedRanges, rangesText, readRanges } from "
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
 
-/** Constant like the whole tool list, which the provider caches before everything else. */
+/** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
 
 /** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */

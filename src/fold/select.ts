@@ -46,9 +46,9 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
 }
 
 /**
- * The folds to be shown, in the order of the answer. `named` are those of `namedFolds`, `originals` theirs by id. What was
- * not named by its id is left out where its step is shown as a whole, where it does not hold what is searched, or where
- * it is gone and its number now names a later step.
+ * The folds to show, in the order of the answer. `named` are those of `namedFolds`, with their `originals` by id. A fold that
+ * was not asked for by its id is left out when its whole step is shown, when it does not contain the searched text, or when
+ * it is gone and a later step has its number.
  */
 export function shownFolds(
   request: RecallRequest,
@@ -67,7 +67,7 @@ export function shownFolds(
   const messageOfStep = new Map(
     named.filter((one) => originalOf(one)?.kind === "found").map(({ step, messageID }) => [step, messageID]),
   )
-  // numbers are given again after a revert, or when the count of steps could not be stored
+  // step numbers are used again after a revert, or when the count of steps could not be stored
   const isReplaced = (one: Fold) =>
     originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID
   const shown = ofFile.filter((one) => {
@@ -81,7 +81,7 @@ export function shownFolds(
   return isPointed(request) || file !== undefined ? shown : shown.reverse()
 }
 
-/** The folds whose calls name a file: as it is written, or else in any case. */
+/** The folds whose calls name a file; if none does in the same case, ignoring case. */
 function naming(file: string, folds: readonly Fold[], originalOf: (fold: Fold) => Original | undefined): Fold[] {
   const filesOf = (fold: Fold) => {
     const original = originalOf(fold)
@@ -104,7 +104,7 @@ function isAbsolute(path: string): boolean {
   return /^(?:\/|[A-Z]:\/)/.test(path)
 }
 
-/** Names of arguments that hold paths, also those of tools nobody here knows. */
+/** Names of arguments that hold paths, including those of unknown tools. */
 const PATH_ARGUMENT = /file|path|source|destination|target/i
 const MAX_PATH_CHARS = 1000
 /** How much of a command, and of a patch, is searched for paths. */

@@ -33,12 +33,12 @@ function sumOf(one: Names, other: Names): Names {
   return sum
 }
 
-/** Whether nothing has to be found for the output any more. */
+/** Whether the source of the output is known, or there is no output. */
 export function hasSource(event: ToolEvent): boolean {
   return event.outputHash === undefined || known.has(event)
 }
 
-/** Call when the step is folded, or too old to be looked at again before: its outputs' sources are given up. */
+/** Drops the sources of the outputs. Call when their step is folded, or too old to be looked at again before. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) known.delete(event)
 }

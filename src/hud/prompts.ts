@@ -1,4 +1,4 @@
-// What OpenCode's helper calls are recognised by, and the facts for its compactor.
+// Recognises OpenCode's own helper calls by their prompts, and writes the facts for the compaction prompt.
 
 import { type Facts, type FileRecord, isChangedOutside, type Signals, todosNow } from "../session/facts.ts"
 import type { Finding } from "../session/findings.ts"

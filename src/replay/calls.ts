@@ -30,7 +30,7 @@ export type ReplayOptions = RequestOptions & {
   prices: PricingOverride
 }
 
-/** All calls of the session, then the one that would come next. `ran`: with the plugin, so that the recorded usage is right. */
+/** All calls of the session, then the one that would come next. `ran`: the plugin ran, so the recorded usage applies. */
 export function* replayCalls(
   recorded: readonly Message[],
   options: ReplayOptions,

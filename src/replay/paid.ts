@@ -1,5 +1,5 @@
-// The whole bill of a session, with system prompt, tools and the model's words: what was paid, and what would have been. And
-// the bottom line of its conversation alone: the cost with recalls included, and what the plugin saves.
+// The whole bill of a session, including system prompt, tools and answers: what was paid, and what would have been. Also what
+// its conversation alone costs with recalls, and what the plugin saves on it.
 
 import { addUsd, nothingSpent } from "./bill.ts"
 import { addFoldCount, noFolds } from "./fold-count.ts"

@@ -1,6 +1,6 @@
 // What the agent would have missed: lines it copied into a tool call that by then only a folded step or output contained.
-// It would have had to recall each of them, which costs a call. And what folds held for it: the names and lines it used that
-// stood nowhere in the request but in a digest line or a record.
+// It would have had to recall them, at the cost of a call. Also what it would not have missed: names and lines whose
+// originals were folded, but that a digest line, a record or the HUD still contained.
 
 import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"

@@ -59,8 +59,8 @@ export type Change = {
 }
 
 /**
- * A record is the user's. After a step that stays it is a message of its own, or, for models that take no user's message
- * after a tool's result, it stands at the end of that result.
+ * A record is sent in the user's role. After a step that is not folded it is a message of its own or, for models that accept
+ * no user message after a tool's result, the end of that result.
  */
 export type RecordPlace = "message" | "result"
 
@@ -119,7 +119,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const cachedWith = (mark: HudMark) => cachedPrefix({ wire, hud: mark, pricing, model, nowMs: around.nowMs }, sent)
   const bare = cachedWith("none")
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  // where nothing will be folded, the HUD is all there is
+  // without folding, the HUD is all that the plugin adds, and it is complete from the start
   const isFolding = options.fold.enabled && !around.foldingPaused && account.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
     facts,
@@ -197,14 +197,14 @@ export function prepareRequest({ messages, reading, state, around, options, env 
 const LARGE_SHARE = 0.25
 
 /**
- * Whether the request still holds every message in full and is not large. Most of a HUD would only repeat what stands above
- * it, and no fold has saved anything yet that pays for it.
+ * Whether the request still holds every message in full and is not large. Most of a HUD would only repeat what is right above
+ * it, and no fold has saved the tokens that it costs.
  */
 function isEarly(folds: Folds, { compactions }: Facts, fullTokens: number, contextLimit = Number.POSITIVE_INFINITY) {
   return folds.size === 0 && compactions === 0 && fullTokens < Math.min(LARGE_TOKENS, LARGE_SHARE * contextLimit)
 }
 
-/** The models whose HUD stands in a tool's result take no user's message after one. */
+/** Models that get the HUD in a tool's result accept no user message after one. */
 function recordPlace(model: ModelName | undefined): RecordPlace {
   return slotFor("auto", model) === "tool" ? "result" : "message"
 }

@@ -187,37 +187,35 @@ function canonical(kind: ToolKind, input: Record<string, unknown>): string {
 
 /** The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. */
 function summarize(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
+  const summary = redactLine(summaryOf(kind, input, root))
+  const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
+  return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
+}
+
+function summaryOf(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
   switch (kind) {
     case "command":
-      return cutMiddle(redactLine(asString(input.command) ?? ""), MAX_SUMMARY_CHARS)
+      return asString(input.command) ?? ""
     case "search":
     case "list":
-      return cut(
-        redactLine([pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")),
-        MAX_SUMMARY_CHARS,
-      )
+      return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
     case "web":
-      return cut(redactLine(asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))), MAX_SUMMARY_CHARS)
+      return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
     case "task":
-      return cut(redactLine(asString(input.description) ?? asString(input.prompt) ?? ""), MAX_SUMMARY_CHARS)
+      return asString(input.description) ?? asString(input.prompt) ?? ""
     case "read":
     case "edit":
     case "write":
-      return cutMiddle(redactLine(where), MAX_SUMMARY_CHARS)
-    case "patch":
-      return cut(
-        redactLine(
-          patched(asString(input.patchText) ?? "")
-            .map((file) => relativeTo(root, file.path))
-            .join(", "),
-        ),
-        MAX_SUMMARY_CHARS,
-      )
+      return where
+    case "patch": {
+      const files = patched(asString(input.patchText) ?? "")
+      return files.map((file) => relativeTo(root, file.path)).join(", ")
+    }
     default:
-      return cut(redactLine(firstText(input)), MAX_SUMMARY_CHARS)
+      return firstText(input)
   }
 }
 

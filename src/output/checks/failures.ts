@@ -1,5 +1,5 @@
-// How test reports are read, whatever the runner: failures under headings, totals at the end, and in the lines about a
-// failure the reason for it.
+// Helpers for reading the test reports of any runner: failures under headings, totals at the end, and the reason for a
+// failure in the lines about it.
 
 import type { CheckFailure, Counts } from "./report.ts"
 
@@ -18,7 +18,7 @@ export function linesUntil(lines: readonly string[], from: number, stop: RegExp)
   return lines.slice(from, end)
 }
 
-/** What `read` makes of each line that matches, and of its number; it may make nothing of one. */
+/** The failures that `read` finds on the lines that match `start`, given the match and the index of the line. */
 export function failuresOn(
   lines: readonly string[],
   start: RegExp,
