@@ -7,7 +7,7 @@ import { contextTokens } from "../session/facts.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** The prediction for one request, made when it was sent. */
-export type Expectation = {
+type Expectation = {
   /** number of the call, from 1 */
   call: number
   /** estimated tokens of its messages */

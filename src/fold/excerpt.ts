@@ -6,7 +6,7 @@ import { lineCount } from "./pages.ts"
 import type { NumberRange } from "./ranges.ts"
 
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
-export type Numbering = NumberRange & { shift: number; isShown: boolean }
+type Numbering = NumberRange & { shift: number; isShown: boolean }
 
 /** Lines shown before and after each hit. */
 const CONTEXT_LINES = 2

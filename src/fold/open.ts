@@ -11,9 +11,9 @@ import { decisionsIn, savingOfDecision } from "./plan.ts"
 import { isPinned, keptByUser } from "./prepare.ts"
 
 /** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
-export type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
+type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
 
-export type Openness = {
+type Openness = {
   /** steps that stay because they are open */
   open: number
   /** steps that are settled and stay until folding them pays */
@@ -29,7 +29,7 @@ export type Openness = {
 
 export const MAX_KEPT_STEPS = 50
 
-export type OpennessSource = {
+type OpennessSource = {
   entries: readonly Entry[]
   facts: Facts
   folding: Folding

@@ -53,7 +53,8 @@ function argumentLines(value: object, path = "", depth = 0): string[] {
     const name = path + step(key, Array.isArray(value), path === "")
     if (typeof one === "string") return [stringLine(name, one)]
     const isNested = typeof one === "object" && one !== null && Object.keys(one).length > 0
-    return isNested && depth < MAX_DEPTH ? argumentLines(one, name, depth + 1) : [`${name}: ${json(one)}`]
+    if (isNested && depth < MAX_DEPTH) return argumentLines(one, name, depth + 1)
+    return [`${name}: ${one === undefined ? "null" : (jsonOf(one) ?? '"(not readable)"')}`]
   })
 }
 
@@ -75,8 +76,4 @@ const MAX_TRIED_CHARS = 1000
 /** Whether a string could be taken for a JSON value. */
 function isJSON(text: string): boolean {
   return text.length > MAX_TRIED_CHARS || parseJson(text) !== undefined
-}
-
-function json(value: unknown): string {
-  return value === undefined ? "null" : (jsonOf(value) ?? '"(not readable)"')
 }

@@ -15,7 +15,7 @@ export type Block = {
 }
 
 /** A page is a list of pieces; the texts of a block's pieces, concatenated, are the block's text. */
-export type PagePiece = { head: string; text: string }
+type PagePiece = { head: string; text: string }
 
 /** Smallest page: if OpenCode's limits are set below this, it cuts the pages. */
 const MIN_LIMITS: PageLimits = { bytes: 2_000, lines: 20 }

@@ -41,7 +41,7 @@ export type FoldOptions = {
 }
 
 /** The request without a new fold, and what its price depends on. */
-export type Unplanned = {
+type Unplanned = {
   wire: readonly WireMessage[]
   cached: CachedPrefix
   account: Account
@@ -63,7 +63,7 @@ export type FoldPlan = {
   next(hudTokens: number): Folding
 }
 
-export type FoldRequest = {
+type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
   folding: Folding

@@ -6,7 +6,7 @@
 
 import type { ModelRecord, Pricing, PricingOverride } from "./pricing.ts"
 
-export type PricingRow = {
+type PricingRow = {
   name: string
   /** which models, for the docs */
   models: string

@@ -61,7 +61,7 @@ export type HudMark =
 export const MARKED_MESSAGES = 2
 
 /** A request that is about to be sent. */
-export type PendingRequest = {
+type PendingRequest = {
   wire: readonly WireMessage[]
   hud: HudMark
   pricing: Pricing

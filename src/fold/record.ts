@@ -47,14 +47,10 @@ export function recordOf(folds: readonly Fold[]): string {
   const [first] = folds
   const known = first && records.get(first)
   if (known?.folds.length === folds.length && known.folds.every((fold, at) => fold === folds[at])) return known.text
-  const text = newRecord(folds)
+  const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
+  const text = [recordHead(first?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
   if (first) records.set(first, { folds, text })
   return text
-}
-
-function newRecord(folds: readonly Fold[]): string {
-  const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
-  return [recordHead(folds[0]?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
 }
 
 /**

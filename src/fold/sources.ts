@@ -11,7 +11,7 @@ import { namesIn } from "../text/names.ts"
 type Names = ReadonlyMap<string, number>
 
 /** `names` and `outputNames`: how often each name occurs in the arguments and the output together, and in the output. */
-export type FoldSource = { readonly source: DigestSource; readonly names: Names; readonly outputNames: Names }
+type FoldSource = { readonly source: DigestSource; readonly names: Names; readonly outputNames: Names }
 
 const known = new WeakMap<ToolEvent, FoldSource>()
 

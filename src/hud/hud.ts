@@ -22,7 +22,7 @@ export type HudState = {
   lastSent: number
 }
 
-export type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
+type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
   return { shown: false, anchors: [], said: new Map(), lastSent: 0 }

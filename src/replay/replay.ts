@@ -4,7 +4,7 @@ import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { recallDefinition } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
-import type { Prepared, RequestOptions } from "../request/request.ts"
+import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { asString } from "../system/values.ts"
@@ -103,7 +103,8 @@ export function replaySession(
   const recalls = newRecalls()
   const without = newBill()
   const withPlugin = newBill()
-  const notice = noticeOf(options)
+  // what the plugin adds to the list of tools of every call
+  const notice = options.fold.enabled ? [piece("tool", recallDefinition())] : []
   const recalled: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
   const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
   const pricings = new Map<string, Pricing>()
@@ -162,11 +163,6 @@ export function replaySession(
     ...(ran ? { ran } : {}),
     subagents: subagentsOf(messages),
   }
-}
-
-/** What the plugin adds to the list of tools of every call. */
-function noticeOf({ fold }: RequestOptions): Piece[] {
-  return fold.enabled ? [piece("tool", recallDefinition())] : []
 }
 
 /** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */

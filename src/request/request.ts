@@ -97,7 +97,7 @@ export function newSessionState(env: Env): SessionState {
 }
 
 /** What a request is prepared from. `reading` is the state's ledger's reading of the messages. */
-export type RequestSource = {
+type RequestSource = {
   messages: readonly Message[]
   reading: Reading
   state: SessionState

@@ -23,7 +23,7 @@ export type Reading = {
 }
 
 /** The facts from the messages that a compaction removed, with the id of the message that requested it. */
-export type Carried = { compactionID: string; facts: Facts }
+type Carried = { compactionID: string; facts: Facts }
 
 export type Ledger = {
   readonly facts: Facts

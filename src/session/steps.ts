@@ -31,7 +31,7 @@ export type Step = {
   ready: readonly ReadyOutput[]
 }
 
-export type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
+type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
 
 /** What the agent works on now. */
 export type Focus = {
