@@ -152,18 +152,18 @@ function choose(rows: readonly Row[], budget: number): Set<number> {
 /** `cut`: the middle of the output was not read, so the lines left out cannot be counted. */
 function render(rows: readonly Row[], kept: ReadonlySet<number> | undefined, cut: boolean): string {
   if (!kept) return rows.map(({ text }) => text).join("\n")
-  const said: string[] = []
+  const shown: string[] = []
   let skipped = 0
   const mark = () => {
-    if (skipped > 0) said.push(cut ? "[…]" : `[… ${plural(skipped, "line")}]`)
+    if (skipped > 0) shown.push(cut ? "[…]" : `[… ${plural(skipped, "line")}]`)
     skipped = 0
   }
   for (const [at, { text }] of kept.size > 0 ? rows.entries() : []) {
     if (kept.has(at)) {
       mark()
-      said.push(text)
+      shown.push(text)
     } else skipped++
   }
   mark()
-  return said.join("\n")
+  return shown.join("\n")
 }

@@ -68,7 +68,7 @@ function searchedWords(input: DigestSource["input"]): string[] {
 }
 
 function argumentsOf(input: DigestSource["input"]): string[] {
-  const said: string[] = []
+  const lines: string[] = []
   let left = MAX_ARGUMENTS_CHARS
   for (const [name, value] of Object.entries(input)) {
     if (
@@ -79,7 +79,7 @@ function argumentsOf(input: DigestSource["input"]): string[] {
     const text = `${cut(line(name), 40)}: ${cut(redactLine(String(value)), MAX_ARGUMENT_CHARS)}`
     left -= text.length
     if (left < 0) break
-    said.push(text)
+    lines.push(text)
   }
-  return said
+  return lines
 }

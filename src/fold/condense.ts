@@ -63,11 +63,11 @@ function summaryOf(run: readonly { entry: Entry; fold: Fold }[]): string {
     }
   const most = [...edits].sort(([, one], [, other]) => other - one).slice(0, MAX_FILES)
   const edited = most.map(([path, times]) => (times > 1 ? `${basename(path)} ${times}x` : basename(path)))
-  const said = [
+  const words = [
     ...(edited.length > 0 ? [`edited ${edited.join(", ")}`] : []),
     ...(reads > 0 ? [plural(reads, "read")] : []),
     ...(commands > 0 ? [plural(commands, "command")] : []),
   ]
   const from = run[0]?.fold.step ?? 0
-  return oneLine(cut(redact(`${from}-${run.at(-1)?.fold.step ?? from} ${said.join("; ")}`), MAX_SUMMARY_CHARS))
+  return oneLine(cut(redact(`${from}-${run.at(-1)?.fold.step ?? from} ${words.join("; ")}`), MAX_SUMMARY_CHARS))
 }

@@ -144,9 +144,9 @@ export function foldedKey(entry: Entry, { side, partID }: Pick<Fold, "side" | "p
   return event && outputKey(event)
 }
 
-export function stepKey({ events, created, saidHash = "" }: Entry): string {
+export function stepKey({ events, created, textHash = "" }: Entry): string {
   // the time distinguishes equal words, such as "Done."
-  return `${created} ${saidHash} ${events.map(outputKey).join(" ")}`
+  return `${created} ${textHash} ${events.map(outputKey).join(" ")}`
 }
 
 export function outputKey({ callID, inputHash, outputHash }: ToolEvent): string {

@@ -60,7 +60,7 @@ function halved({ recalls, folded }: Omit<MissCount, "shows">): Omit<MissCount, 
   return { recalls: Math.floor(recalls / 2), folded: Math.floor(folded / 2) }
 }
 
-/** One for each kind that each of the folds holds: a step may hold several. `entries` contain what was folded. */
+/** Counts each fold once for every kind of output in it: a step may have several. `entries` contain what was folded. */
 export function countKinds(
   folds: readonly Fold[],
   entries: readonly Entry[],

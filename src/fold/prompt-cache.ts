@@ -19,8 +19,8 @@ import type { Pricing } from "./pricing.ts"
 export type WireMessage = {
   /** where it comes from: the same object in two requests is the same content, folds aside */
   source: Entry | Anchor | Fold
-  /** `said`: texts, reasoning and calls; `record`: adjacent folded steps, of which the last is the source */
-  holds: "said" | "results" | "record" | "hud"
+  /** `message`: texts, reasoning and calls; `record`: adjacent folded steps, of which the last is the source */
+  holds: "message" | "results" | "record" | "hud"
   /** content blocks: texts, reasoning, calls, results, files */
   blocks: number
   /** estimated tokens, with folds applied */
@@ -110,7 +110,7 @@ function extendWire(
       if (fold) savedResults += savedTokens(fold)
     }
     const own = blocks - events.length
-    if (own > 0) wire.push({ source: entry, holds: "said", blocks: own, tokens: entry.tokens - results })
+    if (own > 0) wire.push({ source: entry, holds: "message", blocks: own, tokens: entry.tokens - results })
     if (events.length > 0)
       wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results - savedResults })
     if (ids.has(id))

@@ -21,9 +21,9 @@ const MAX_CHARS = 4000
 export function readRanges(value: unknown): NumberRange[] | undefined {
   const given = asRecord(value)
   const list = given ? [spanText(given)] : Array.isArray(value) ? value : [value]
-  const said = list.map((one) => (asRecord(one) ? spanText(asRecord(one) ?? {}) : scalarText(one))).join(",")
-  if (said.length > MAX_CHARS) return
-  const words = said
+  const text = list.map((one) => (asRecord(one) ? spanText(asRecord(one) ?? {}) : scalarText(one))).join(",")
+  if (text.length > MAX_CHARS) return
+  const words = text
     .replace(NOISE, " ")
     .replace(DASH, "$1-")
     .split(/[\s,;]+/)

@@ -217,20 +217,20 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
   const alike = isAlike ? " · holds lines that read like this one" : ""
   const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
-  const says = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
-  if (original.kind !== "found") return says(LOST[original.kind])
+  const headOnly = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
+  if (original.kind !== "found") return headOnly(LOST[original.kind])
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
     const { text, found } = searchLines(original.text, search, numbering, lines, maxHits)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
     const cutAt = maxHits !== undefined && found > maxHits ? `, the first ${maxHits} here; all with this id` : ""
-    const told = `${holding} with ${quoted(search)} in ${where}${cutAt}`
-    return found === 0 ? says(told) : { text, head: () => `[recalled ${name} · ${told}]` }
+    const hits = `${holding} with ${quoted(search)} in ${where}${cutAt}`
+    return found === 0 ? headOnly(hits) : { text, head: () => `[recalled ${name} · ${hits}]` }
   }
   if (lines) {
     const taken = takeLines(original.text, lines, numbering)
-    if (!taken) return says(`${span(lines)} asked for, ${span(numbering)} there`)
+    if (!taken) return headOnly(`${span(lines)} asked for, ${span(numbering)} there`)
     return {
       text: taken.text,
       head: (part) => {

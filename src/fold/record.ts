@@ -73,10 +73,10 @@ export function shortGist({ gist }: Digest): string {
   return tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
 }
 
-/** Lines of steps by their events: the ledger's, which are the same array as long as the message is the same. */
+/** Lines of steps, by the ledger's array of their events: it is the same object as long as the message is the same. */
 const knownLines = new WeakMap<readonly ToolEvent[], { step: number; lines: RecordLine[] }>()
 
-/** The lines of a folded step. Remembered until they are given up. */
+/** The lines of a folded step. Cached until `forgetLines`. */
 export function stepLines(step: number, message: Message, events: readonly ToolEvent[]): RecordLine[] {
   const known = knownLines.get(events)
   if (known?.step === step) return known.lines
@@ -95,7 +95,7 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     if (part.type === "text" && !part.ignored && part.text.trim() !== "") {
       const text = redact(part.text)
       const said = essence(text, isClosing ? MAX_CLOSING_CHARS : MAX_SAID_CHARS)
-      // once more on one line, where a name and its value may have come together
+      // redacted again: on one line, a name and its value may have come together
       return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
     if (part.type !== "tool") return []
@@ -157,8 +157,8 @@ function callWords({ tool, kind, input }: DigestSource): string {
     asString(input.pattern) ?? asString(input.query),
     asString(input.url),
   ].filter((words) => words !== undefined)
-  const said = about.length > 0 ? about : stringsIn(input).slice(0, 1)
-  return cut(oneLine(`${name} ${said.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
+  const words = about.length > 0 ? about : stringsIn(input).slice(0, 1)
+  return cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
 }
 
 /** How a call ended, where that is worth saying. */
@@ -181,8 +181,8 @@ function essence(text: string, maxChars: number): string {
 }
 
 /** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */
-function escapeFolds(said: string): string {
-  return oneLine(said).replace(/\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi, "$1:")
+function escapeFolds(text: string): string {
+  return oneLine(text).replace(/\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi, "$1:")
 }
 
 /**

@@ -1,5 +1,5 @@
-// Estimates what the plugin has saved a session so far: from the usage the provider reported for each call, and what
-// was left out of the request or added to it, the cost of the same call without the plugin.
+// Estimates what the plugin has saved a session so far. What a call would have cost without the plugin follows from the usage
+// that the provider reported for it, and from what was left out of its request or added to it.
 
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
@@ -9,7 +9,7 @@ import { recallDefinition } from "./recall.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
 export type SentTokens = {
-  /** left out by folds, and whether a fold is new in this request or was given up, which breaks the prefix */
+  /** left out by folds; `changed`: a fold is new in this request or was dropped, which breaks the prefix */
   foldedTokens: number
   changed: boolean
   /** added: the HUD, and the notice that introduces the plugin in the list of tools */

@@ -16,16 +16,16 @@ export type HudOptions = {
 export type HudState = {
   /** a HUD was sent in this session, so that every later call has one */
   shown: boolean
-  /** sticky slot only: the texts sent and their places, the state they reported of each item, and the call of the last */
+  /** sticky slot only: the texts sent and their places, the reported state of each item, and the call of the last */
   anchors: Anchor[]
-  said: ReadonlyMap<string, string>
+  reported: ReadonlyMap<string, string>
   lastSent: number
 }
 
 type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
-  return { shown: false, anchors: [], said: new Map(), lastSent: 0 }
+  return { shown: false, anchors: [], reported: new Map(), lastSent: 0 }
 }
 
 const NOTHING_YET = "nothing to say yet that the newest messages do not show"
@@ -33,8 +33,8 @@ const NOTHING_YET = "nothing to say yet that the newest messages do not show"
 const NEARLY_FULL_SHARE = 0.9
 /** New file names that are worth a sticky HUD of their own. */
 const MIN_NEW_FILES = 6
-/** Items remembered as said in a sticky slot. Older ones may be said again. */
-const MAX_SAID = 2000
+/** Items remembered as reported in a sticky slot. Older ones may be reported again. */
+const MAX_REPORTED = 2000
 
 /** Everything a HUD is made from. */
 export type HudSource = {
@@ -128,10 +128,10 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
   const kept = whole ? anchors : []
   const lost = kept.length < state.anchors.length
-  const said: ReadonlyMap<string, string> = lost ? new Map() : state.said
-  const fresh = kept.length ? onlyNew([settledSection(facts, said), ...sections], said) : sections
+  const reported: ReadonlyMap<string, string> = lost ? new Map() : state.reported
+  const fresh = kept.length ? onlyNew([settledSection(facts, reported), ...sections], reported) : sections
   const isWorthIt = kept.length ? isWorthSending(fresh) : wantsHud(source)
-  const since = kept.length && said.size ? state.lastSent : undefined
+  const since = kept.length && reported.size ? state.lastSent : undefined
   const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
   const after = messages.at(-1)?.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
@@ -142,7 +142,7 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
     state: {
       shown: next.length > 0,
       anchors: next,
-      said: hud ? new Map([...said, ...hud.said].slice(-MAX_SAID)) : said,
+      reported: hud ? new Map([...reported, ...hud.reported].slice(-MAX_REPORTED)) : reported,
       lastSent: hud ? call : state.lastSent,
     },
   }

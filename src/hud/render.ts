@@ -13,7 +13,7 @@ export type Hud = {
   /** estimated tokens of `text`, summed by line */
   tokens: number
   /** state of each item in the text, by `itemKey`: a sticky slot does not repeat it */
-  said: ReadonlyMap<string, string>
+  reported: ReadonlyMap<string, string>
 }
 
 /**
@@ -29,16 +29,16 @@ export function renderHud(
   const frame = frameOf(call, since)
   let left = budgetTokens - tokensOf(frame)
   const lines: string[] = []
-  const said = new Map<string, string>()
+  const reported = new Map<string, string>()
   for (const section of sections) {
     const fitted = fit(section, left)
     if (!fitted) continue
     left -= fitted.tokens
     lines.push(fitted.line)
-    for (const item of section.items.slice(0, fitted.count)) said.set(itemKey(section, item), item.state)
+    for (const item of section.items.slice(0, fitted.count)) reported.set(itemKey(section, item), item.state)
   }
   if (!lines.length) return
-  return { text: block(frame, lines), tokens: budgetTokens - left, said }
+  return { text: block(frame, lines), tokens: budgetTokens - left, reported }
 }
 
 /** Ten times the size of a HUD with the largest budget. */
@@ -55,7 +55,7 @@ export function isHud(text: string): boolean {
 /** A HUD without content. */
 export function emptyHud(call: number): Hud {
   const frame = frameOf(call)
-  return { text: block(frame), tokens: tokensOf(frame), said: new Map() }
+  return { text: block(frame), tokens: tokensOf(frame), reported: new Map() }
 }
 
 type Frame = readonly [open: string, head: string, close: string]
@@ -80,12 +80,12 @@ function itemKey(section: Section, item: Item): string {
   return `${section.name} ${item.key}`
 }
 
-/** The sections reduced to the items whose state differs from what was said; empty sections are removed. */
-export function onlyNew(sections: readonly Section[], said: ReadonlyMap<string, string>): Section[] {
+/** The sections reduced to the items whose state differs from the reported one; empty sections are removed. */
+export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<string, string>): Section[] {
   return sections
     .map((section) => ({
       ...section,
-      items: section.items.filter((item) => said.get(itemKey(section, item)) !== item.state),
+      items: section.items.filter((item) => reported.get(itemKey(section, item)) !== item.state),
     }))
     .filter((section) => section.items.length > 0)
 }

@@ -92,13 +92,13 @@ function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudC
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
   if (percent !== undefined && percent < MIN_CONTEXT_PERCENT && !facts.compactions) return
   const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
-  const said = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
+  const words = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
-  if (usage?.cacheRead) said.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
-  if (facts.compactions) said.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
+  if (usage?.cacheRead) words.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
+  if (facts.compactions) words.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
-  return section("context", "context", [{ text: said.join(", "), key: "", state: `${step} ${facts.compactions}` }])
+  return section("context", "context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
 function taskSection(facts: Facts): Section | undefined {
@@ -119,8 +119,8 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
   if (done === todos.length) return
   const now = todos.find((todo) => todo.status === "in_progress")
   const next = todos.find((todo) => todo.status === "pending")
-  const said = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
-  const text = `${done} of ${todos.length} done${said}`
+  const current = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
+  const text = `${done} of ${todos.length} done${current}`
   return section("todo", "todo", [{ text, key: "", state: text }])
 }
 
@@ -153,11 +153,11 @@ function command(key: string): string {
 }
 
 /** Failures that an earlier HUD reported and that are no longer open. */
-export function settledSection(facts: Facts, said: ReadonlyMap<string, string>): Section {
-  const reported = [...said.keys()]
-    .filter((key) => key.startsWith("failing "))
-    .map((key) => key.slice("failing ".length))
-  const settled = reported.filter((key) => !facts.failures.has(key))
+export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
+  const failures = [...reported.keys()].flatMap((key) =>
+    key.startsWith("failing ") ? key.slice("failing ".length) : [],
+  )
+  const settled = failures.filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
   return section("failing", "no longer failing", items)
 }

@@ -74,7 +74,7 @@ export type Prepared = AppliedFolds & {
   slot: Slot
   /** folds decided for this request */
   folded: readonly Fold[]
-  /** part ids of folds that are given up: the content of their parts has changed, or the user wants it whole */
+  /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
   digested: readonly string[]
@@ -209,7 +209,7 @@ function recordPlace(model: ModelName | undefined): RecordPlace {
   return slotFor("auto", model) === "tool" ? "result" : "message"
 }
 
-/** A sticky HUD text that stood in a step goes with the step; the next one says again what still holds. */
+/** A sticky HUD text after a folded step is dropped with it; the next one repeats what still holds. */
 function withoutFolded(messages: readonly Message[], folds: Folds): readonly Message[] {
   return folds.size === 0 ? messages : messages.filter(({ id }) => stepFold(folds, id) === undefined)
 }

@@ -38,8 +38,8 @@ export type Entry = {
   tokens: number
   /** content blocks the provider gets: each text, reasoning, call, result and file is one */
   blocks: number
-  /** hash of what a step says beside its calls; absent when it says nothing */
-  saidHash?: string
+  /** hash of a step's own texts; absent when it has none */
+  textHash?: string
   /** it has reasoning, which some providers bind to everything before it */
   reasoned: boolean
   /** parts that were skipped because their type or shape is unknown */
@@ -110,7 +110,7 @@ export function readEntry(
     skipped: 0,
   }
   const asked: string[] = []
-  const said: string[] = []
+  const texts: string[] = []
   let length = 0
   for (const part of parts) {
     length += lengthOf(part)
@@ -126,7 +126,7 @@ export function readEntry(
         break
       case "text":
         if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
-        if (isStep && !part.ignored && part.text !== "") said.push(part.text)
+        if (isStep && !part.ignored && part.text !== "") texts.push(part.text)
         break
       case "reasoning":
         entry.reasoned = true
@@ -136,7 +136,7 @@ export function readEntry(
     }
   }
   entry.tokens = tokensOfLength(length)
-  if (said.length > 0) entry.saidHash = env.hash(said.join("\n"))
+  if (texts.length > 0) entry.textHash = env.hash(texts.join("\n"))
   const request = entry.compaction ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request
   return entry

@@ -65,10 +65,10 @@ describe("the messages of a request", () => {
       .assistant([{ type: "text", text: "Done." }])
     const { wire } = wireIn(session)
     expect(wire.map(({ holds, blocks }) => [holds, blocks])).toEqual([
-      ["said", 1],
-      ["said", 4],
+      ["message", 1],
+      ["message", 4],
       ["results", 2],
-      ["said", 1],
+      ["message", 1],
     ])
   })
 
@@ -92,7 +92,7 @@ describe("the messages of a request", () => {
     const anchor = { after: session.id(1), text: "z".repeat(40) }
     const before = wireIn(session).wire
     const { wire } = wireIn(session, new Map([[part, fold]]), [anchor])
-    expect(wire.map(({ holds }) => holds)).toEqual(["said", "said", "results", "hud", "said", "results"])
+    expect(wire.map(({ holds }) => holds)).toEqual(["message", "message", "results", "hud", "message", "results"])
     expect((before[2]?.tokens ?? 0) - (wire[2]?.tokens ?? 0)).toBe(960)
     expect(wire[3]).toMatchObject({ source: anchor, blocks: 1, tokens: 10 })
   })
@@ -111,9 +111,9 @@ describe("adjacent folded steps", () => {
     const folds = folded(1, 2)
     const { wire } = wireIn(session, folds)
     expect(wire.map(({ holds, blocks }) => [holds, blocks])).toEqual([
-      ["said", 1],
+      ["message", 1],
       ["record", 1],
-      ["said", 1],
+      ["message", 1],
     ])
     expect(wire[1]?.source).toBe(folds.get(session.id(2)) as Fold)
     // the head of the record is there once
@@ -124,7 +124,7 @@ describe("adjacent folded steps", () => {
 
   test("are two when a step between them stays", () => {
     const { wire } = wireIn(session, folded(1, 3))
-    expect(wire.map(({ holds }) => holds)).toEqual(["said", "record", "said", "results", "record"])
+    expect(wire.map(({ holds }) => holds)).toEqual(["message", "record", "message", "results", "record"])
   })
 
   test("that grow by a step are another message, and what is before them is still cached", () => {
@@ -139,7 +139,7 @@ describe("adjacent folded steps", () => {
 
 /** Messages of ten tokens and so many blocks. */
 function wireWith(...blocks: number[]): WireMessage[] {
-  return blocks.map((count) => ({ source: {} as WireMessage["source"], holds: "said", blocks: count, tokens: 10 }))
+  return blocks.map((count) => ({ source: {} as WireMessage["source"], holds: "message", blocks: count, tokens: 10 }))
 }
 
 describe("an entry is found", () => {

@@ -214,14 +214,14 @@ function holdsOf(messages: readonly HostMessage[], { change }: Prepared): string
         if (isRecord(part)) holds.push("record")
         else if (!users.has(part.messageID)) {
           users.add(part.messageID)
-          holds.push("said")
+          holds.push("message")
         }
       }
     } else if (change.folds.has(info.id ?? "")) {
       // an answer that stays although it is in the record: no user's message may follow a result
       if (holds.at(-1) !== "record") holds.push("record")
     } else {
-      holds.push("said")
+      holds.push("message")
       if (hasCall({ info, parts })) holds.push("results")
       const last = parts.findLast(({ type }) => type === "tool")?.state
       if (IN_RESULT.test(last?.output ?? last?.error ?? "")) holds.push("record")

@@ -139,14 +139,14 @@ export function createOpenai(options: OpenaiOptions): Backend {
   }
 
   function errorOf({ status, text }: HttpReply): BackendError {
-    const said = `${where} answered ${status}${errorDetail(text)}`
+    const answer = `${where} answered ${status}${errorDetail(text)}`
     if (status >= 300 && status < 400)
-      return new BackendError("OFF", `${said}, a redirect, which is not followed; correct digest.openai.url`)
+      return new BackendError("OFF", `${answer}, a redirect, which is not followed; correct digest.openai.url`)
     if (status === 401 || status === 403)
-      return new BackendError("OFF", `${said}; set digest.openai.apiKey to the server's key`)
+      return new BackendError("OFF", `${answer}; set digest.openai.apiKey to the server's key`)
     if (status === 404)
-      return new BackendError("OFF", `${said}; load the model ${model} there, or name another in digest.openai.model`)
-    return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", said)
+      return new BackendError("OFF", `${answer}; load the model ${model} there, or name another in digest.openai.model`)
+    return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
   }
 
   return {

@@ -53,6 +53,6 @@ function errorOf(value: object): string | undefined {
   const { error, errors, success, message } = value as Record<string, unknown>
   const found = "error" in value ? error : errors
   const inner: unknown = Array.isArray(found) ? found[0] : found
-  const said = asString(inner) || asString(asRecord(inner)?.message)
-  return said ?? (success === false ? asString(message) : undefined)
+  const text = asString(inner) || asString(asRecord(inner)?.message)
+  return text ?? (success === false ? asString(message) : undefined)
 }

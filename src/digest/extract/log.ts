@@ -25,9 +25,9 @@ export function digestLog(view: View, failure?: string): Draft {
   const counts = [plural(view.lines.length, "line", view.cut)]
   if (errors.length > 0) counts.push(`${errors.length} with errors`)
   if (warnings > 0) counts.push(`${warnings} with warnings`)
-  const said = errors.length > 0 ? failureLine(errors) : (status ?? lines[0])
+  const shown = errors.length > 0 ? failureLine(errors) : (status ?? lines[0])
   const end = errors.length === 0 && !status ? ` … ${clip(lines.at(-1) ?? "", 60)}` : ""
-  return { kind: "log", gist: `${counts.join(", ")}: ${clip(said ?? "", end ? 75 : 130)}${end}` }
+  return { kind: "log", gist: `${counts.join(", ")}: ${clip(shown ?? "", end ? 75 : 130)}${end}` }
 }
 
 function isError(text: string): boolean {

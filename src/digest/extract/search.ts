@@ -51,9 +51,9 @@ function digestFound(matches: readonly Match[], view: View, around: string | und
   })
   const many = ranked.length > 1
   const where = only || ranked.length === 0 ? "" : ` in ${many ? plural(ranked.length, "file") : names[0]}`
-  const said = many || only ? names : selectMatches(matches, around).map(({ text }) => clip(text, 90))
+  const words = many || only ? names : selectMatches(matches, around).map(({ text }) => clip(text, 90))
   const head = `${total}${where}`
-  const gist = said.length > 0 ? `${head}: ${listed(said, 150 - head.length, many || only ? ", " : "; ")}` : head
+  const gist = words.length > 0 ? `${head}: ${listed(words, 150 - head.length, many || only ? ", " : "; ")}` : head
   return { kind: "matches", gist }
 }
 

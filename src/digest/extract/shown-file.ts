@@ -31,8 +31,8 @@ export function parseShownFile(view: View, input: Readonly<Record<string, unknow
   const rows: FileRow[] = []
   let total: number | undefined
   for (const line of view.lines) {
-    const said = /^\(End of file - total (\d+) lines\)|^\(Showing lines \d+-\d+ of (\d+)/.exec(line)
-    if (said) total = Number(said[1] ?? said[2])
+    const note = /^\(End of file - total (\d+) lines\)|^\(Showing lines \d+-\d+ of (\d+)/.exec(line)
+    if (note) total = Number(note[1] ?? note[2])
     if (/^<(?:\/(?:content|file)|system-reminder)>/.test(line)) break
     const text = line.replace(/^<(?:content|file)>(?=.)/, "")
     const found = numbered ? NUMBERED.exec(text) : undefined

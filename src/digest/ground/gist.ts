@@ -51,21 +51,21 @@ export type Evidence = {
   /** the arguments and the visible part of the output, without escapes */
   text: string
   lower: string
-  /** only the arguments, in lower case */
-  asked: string
+  /** only the tool and its arguments, in lower case */
+  call: string
   failed: boolean
 }
 
 export function evidenceOf(source: DigestSource): Evidence {
-  const said = Object.entries(source.input).flatMap(([name, value]) =>
+  const args = Object.entries(source.input).flatMap(([name, value]) =>
     typeof value === "string" || typeof value === "number"
       ? `${name} ${String(value).slice(0, MAX_ARGUMENT_CHARS)}`
       : [],
   )
-  const asked = [source.tool, ...said].join("\n")
-  const text = [asked, ...viewOf(source.output).lines].join("\n")
+  const call = [source.tool, ...args].join("\n")
+  const text = [call, ...viewOf(source.output).lines].join("\n")
   const failed = source.failed || (source.exit !== undefined && source.exit !== 0)
-  return { text, lower: text.toLowerCase(), asked: asked.toLowerCase(), failed }
+  return { text, lower: text.toLowerCase(), call: call.toLowerCase(), failed }
 }
 
 /** The gist in its final form, or why it is refused. `known` is the extracted gist, which it has to add to. */
@@ -195,8 +195,8 @@ function numbersBelong(gist: string, { lower }: Evidence): boolean {
 
 function addsTo(gist: string, known: string): boolean {
   const words = contentWords(gist)
-  const said = known.toLowerCase()
-  return words.filter((word) => said.includes(stem(word))).length <= words.length * MAX_KNOWN_SHARE
+  const lower = known.toLowerCase()
+  return words.filter((word) => lower.includes(stem(word))).length <= words.length * MAX_KNOWN_SHARE
 }
 
 function contentWords(gist: string): string[] {
@@ -229,8 +229,8 @@ const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[
 const PROMPT_WORDS = ` ${wordsOf(`${INSTRUCTION} ${REQUEST}`).join(" ")} `
 
 /** Whether the gist repeats the prompt, the arguments or itself. */
-function isEcho(gist: string, { asked }: Evidence): boolean {
-  if (asked.includes(gist.toLowerCase().replace(/[.…]$/, ""))) return true
+function isEcho(gist: string, { call }: Evidence): boolean {
+  if (call.includes(gist.toLowerCase().replace(/[.…]$/, ""))) return true
   const words = wordsOf(gist)
   if (words.some((word, at) => word.length > 5 && words.indexOf(word) !== at && words.lastIndexOf(word) !== at))
     return true

@@ -119,9 +119,9 @@ function titledAt(lines: readonly string[], at: number): Diagnostic | undefined 
       line,
     )
   if (biome?.[1]) {
-    const said = lines.slice(at + 1, at + 5).find((text) => /^ +[×✖!i] /.test(text))
-    const severity = /^ +[!i] /.test(said ?? "") ? "warning" : "error"
-    const message = `${said?.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
+    const detail = lines.slice(at + 1, at + 5).find((text) => /^ +[×✖!i] /.test(text))
+    const severity = /^ +[!i] /.test(detail ?? "") ? "warning" : "error"
+    const message = `${detail?.replace(/^ +\S /, "") ?? ""} (${biome[3]})`.trim()
     const place = biome[2] ? { line: Number(biome[2]) } : {}
     return { severity, failure: { title: "", message, file: biome[1], ...place }, tool: "biome", sure: true }
   }

@@ -41,8 +41,8 @@ function toFailure(lines: readonly string[], at: number, title: string): CheckFa
   const ran = lines.findLastIndex(
     (text, row) => row < at && /^=== (?:RUN|CONT) +/.test(text) && text.endsWith(` ${title}`),
   )
-  const said = body.some((text) => /\.go:\d+/.test(text))
-  const region = said || ran < 0 ? body : linesUntil(lines, ran + 1, /^\s*(?:--- |=== )/)
+  const hasPlace = body.some((text) => /\.go:\d+/.test(text))
+  const region = hasPlace || ran < 0 ? body : linesUntil(lines, ran + 1, /^\s*(?:--- |=== )/)
   const first = region.find((text) => /^\s+\S+\.go:\d+: \S/.test(text))
   const why = explainFailure(first ? [first, ...region] : region)
   const message =
@@ -68,12 +68,12 @@ function unbuilt(lines: readonly string[]): CheckFailure[] {
 function fromEvents(lines: readonly string[]): string[] {
   const plain: string[] = []
   for (const line of lines) {
-    const said = /"Output":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
-    if (said === undefined) {
+    const output = /"Output":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
+    if (output === undefined) {
       if (!line.startsWith("{")) plain.push(line)
       continue
     }
-    const text = said.replace(/\\n$/, "").replaceAll("\\t", "\t").replaceAll('\\"', '"').replaceAll("\\u003e", ">")
+    const text = output.replace(/\\n$/, "").replaceAll("\\t", "\t").replaceAll('\\"', '"').replaceAll("\\u003e", ">")
     plain.push(text.replaceAll("\\u003c", "<"))
   }
   return plain

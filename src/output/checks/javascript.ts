@@ -174,10 +174,10 @@ function explainTap(body: readonly string[]): ReturnType<typeof explainFailure> 
   if (!error) return explainFailure(body)
   const at = body.find((text) => /^\s*location: /.test(text))
   const place = sourcePlaceIn(at?.replace(/^\s*location: ['"]?/, "") ?? "")
-  const said = error.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
+  const reason = error.replace(/^\s*error: ['"]?/, "").replace(/['"]$/, "")
   // in a block scalar the text begins on the line below
-  const block = /^[|>]-?$/.test(said)
+  const block = /^[|>]-?$/.test(reason)
   const next = block ? body.slice(body.indexOf(error) + 1).find((text) => text.trim() !== "") : undefined
   const values = block ? explainFailure(body.slice(body.indexOf(error) + 1)).message : undefined
-  return { ...explainFailure(body), message: values ?? next?.trim() ?? said, ...place }
+  return { ...explainFailure(body), message: values ?? next?.trim() ?? reason, ...place }
 }

@@ -47,9 +47,9 @@ function toFailure(title: string, body: readonly string[]): CheckFailure {
   const at = body.findIndex((text) => / panicked at /.test(text))
   const why = explainFailure(at < 0 ? body : body.slice(at))
   // since Rust 1.73 the message follows on the line after the place
-  const said = at >= 0 && !why.message?.startsWith("expected ") ? body[at + 1] : undefined
+  const below = at >= 0 && !why.message?.startsWith("expected ") ? body[at + 1] : undefined
   const older = / panicked at '(.+)', \S+$/.exec(body[at] ?? "")?.[1]
-  const message = older ?? said?.trim() ?? why.message
+  const message = older ?? below?.trim() ?? why.message
   return { ...why, title, ...(message ? { message } : {}) }
 }
 
@@ -97,8 +97,8 @@ export const catch2: CheckReader = {
     const failed = Number(/(\d+) failed/.exec(total)?.[1] ?? 0)
     const passed = Number(/(\d+) passed/.exec(total)?.[1] ?? /in (\d+) test cases?/.exec(total)?.[1] ?? 0)
     const failures = failuresOn(lines, /^(\S+?)[:(](\d+)\)?: FAILED:$/, ([, file = "", line], at) => {
-      const said = lines[at + 1]
-      return said === undefined ? undefined : { title: "", message: said.trim(), file, line: Number(line) }
+      const below = lines[at + 1]
+      return below === undefined ? undefined : { title: "", message: below.trim(), file, line: Number(line) }
     })
     return testRun("catch2", { passed, failed }, failures, total)
   },
