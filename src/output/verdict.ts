@@ -18,9 +18,9 @@ const MAX_TAIL_CHARS = 16 * 1024
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
 /**
- * The outcome of a command. Empty when the output is no check's and the exit code no failure's: a `grep` that finds
- * nothing has answered. Of other tools only unknown ones have an outcome, and only when their output is unmistakably a
- * test runner's or a compiler's. Never throws.
+ * The outcome of a command; empty when it neither is a check nor failed. A `grep` that finds nothing has not failed. Of other
+ * tools only unknown ones have an outcome, and only when their output certainly comes from a test runner or a compiler.
+ * Never throws.
  */
 export function verdictOf(source: OutcomeSource): Outcome {
   const output = typeof source.output === "string" ? source.output : ""
@@ -37,7 +37,7 @@ export function outcomeWithReport(
   const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
   const exit = typeof source.exit === "number" ? source.exit : statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
-  // an exit code of 0 means nothing behind a pipe
+  // behind a pipe, an exit code of 0 proves nothing
   const masked = exit === 0 && programs.some(({ piped }) => piped)
   const report = selectReport(
     source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
@@ -69,11 +69,11 @@ export function statedExit(lines: readonly string[]): number | undefined {
 function isAnswer(programs: readonly Program[], exit: number, lines: readonly string[]): boolean {
   const last = programs.at(-1)
   if (!last || exit !== 1 || !hasTrait(last, "answer")) return false
-  // in `cd x && grep y` the exit code may be that of `cd`, which then has complained
+  // in `cd x && grep y` the exit code may be that of `cd`, which then printed an error
   return programs.length === 1 || !lines.some((text) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
 }
 
-/** A checker that exits 0 and prints nothing has passed. So has one whose output, searched for errors, has none. */
+/** A checker that exits 0 and prints nothing has passed. So has one whose output is filtered for errors, if none is left. */
 function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly string[]): boolean {
   const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]

@@ -57,7 +57,7 @@ export function createLedger(env: Env): Ledger {
   let events = 0
   const carried = new Map<string, Facts>()
   let outdated = false
-  // a long session met for the first time is read to look for its folds, and again to prepare the request
+  // a long session seen for the first time is read twice: to look for its folds, and to prepare the request
   let latest: Reading | undefined
 
   /** Adds messages to a draft of the facts. Returns their entries, and those read for the first time. */
@@ -105,8 +105,9 @@ export function createLedger(env: Env): Ledger {
     for (let at = 0; at < entries.length; at++) {
       const entry = entries[at] as Entry
       const message = messages[at] as Message
-      const look = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
-      if (entry.id !== message.id || (look && entry.fingerprint !== fingerprint(message))) return rebuild(messages)
+      const isCompared = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
+      if (entry.id !== message.id || (isCompared && entry.fingerprint !== fingerprint(message)))
+        return rebuild(messages)
     }
     if (messages.length === entries.length) return { facts, entries, fresh: [], gone: [], rebuilt: false }
     const draft = draftOf(facts)

@@ -158,15 +158,17 @@ function closure(
       continue
     }
     const { wanted, why } = wantedFor(event, later)
-    const use = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
+    const reason = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
     // Infinity times a scale of 0 is not a number
-    const steps = Number.isFinite(wanted) ? wanted * (use ? IN_USE_FACTOR : 1) * patience(event.shows) * scale : wanted
+    const steps = Number.isFinite(wanted)
+      ? wanted * (reason ? IN_USE_FACTOR : 1) * patience(event.shows) * scale
+      : wanted
     const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? MIN_OUTPUT_AGE : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
       if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
-    } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || use))
-      open = use ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
+    } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || reason))
+      open = reason ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
     if (event.shows === "change" || event.outputTokens > SMALL_TOKENS) settledFor = Math.min(settledFor, age - steps)
     if (!isWanted && event.shows !== "change" && event.shows !== "answer")
       ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })

@@ -24,7 +24,7 @@ export function digestCommand(source: DigestSource, view: View): Draft {
   const own: View = { lines: view.lines.filter((text) => !HOST_NOTES.test(text)), cut: view.cut }
   const error = source.failed && statedExit(view.lines) === undefined ? failureLine(own.lines) : undefined
   const failure = outcome.failure ?? error
-  if (failure !== undefined) return { ...digestLog(own, failure), kind: "failure" }
+  if (failure !== undefined) return { kind: "failure", gist: failure }
   const draft = digestByProgram(programs, source, own, outcome.verdict)
   return outcome.verdict ? { ...draft, verdict: outcome.verdict } : draft
 }
@@ -94,7 +94,7 @@ function digestByProgram(
   return (isOneFamily ? digestFamily(sources, view, source) : undefined) ?? log
 }
 
-/** Whether a program is beside the point of a command: it prints little or nothing. */
+/** Whether a program only prepares or accompanies the others: it prints little or nothing. */
 function isAside(program: Program): boolean {
   return hasTrait(program, "setup", "pause", "change", "builtin")
 }

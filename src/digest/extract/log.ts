@@ -12,9 +12,7 @@ const WARNING = /\b(?:warn|warning|deprecated)\b|⚠/i
 const STATUS =
   /\b(?:done|success\w*|complete[d]?|finished|started|listening|ready|created|updated|installed|passed|saved|summary|running on|built|deployed|skipped)\b|^\s*(?:✓|✔|✅)|https?:\/\/localhost/i
 
-/** `failure`: what went wrong according to the verdict. */
-export function digestLog(view: View, failure?: string): Draft {
-  if (failure !== undefined) return { kind: "log", gist: failure }
+export function digestLog(view: View): Draft {
   const lines = view.lines.filter((text) => /[\p{L}\p{N}]/u.test(text))
   if (lines.length === 0) return { kind: "empty", gist: "no output" }
   const whole = lines.length <= 8 ? lines.map((text) => text.trim()).join(" / ") : ""

@@ -21,7 +21,7 @@ export function digestResults(view: View, searched: boolean): Draft | undefined 
     if (text.includes('"url":'))
       for (const [, found] of text.matchAll(/"title":"((?:[^"\\]|\\.)+)","url":"[^"]+"/g)) titles.push(found ?? "")
   }
-  // a page has titled links of its own
+  // an ordinary page has titled links too
   if (titles.length < (searched ? 1 : 3)) return undefined
   const head = plural(titles.length, "result", view.cut)
   const shown = titles.map((one) => clip(one, 60))

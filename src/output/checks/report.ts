@@ -70,13 +70,15 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
+const MAX_PATH_CHARS = 48
+
 /** A path short enough for a sentence: if it is long, its last segments. */
-export function shortPath(path: string, max = 48): string {
+export function shortPath(path: string): string {
   const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
-  if (clean.length <= max) return clean
+  if (clean.length <= MAX_PATH_CHARS) return clean
   const segments = clean.split(/[\\/]/)
   let short = segments.pop() ?? clean
-  while (segments.length > 1 && short.length + (segments.at(-1) ?? "").length < max)
+  while (segments.length > 1 && short.length + (segments.at(-1) ?? "").length < MAX_PATH_CHARS)
     short = `${segments.pop()}/${short}`
   return short
 }
