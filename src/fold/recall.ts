@@ -63,8 +63,8 @@ const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 /** The request, or a sentence that says what is wrong with it. */
 export function readRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
-  const read = readIDs(given.ids ?? given.id)
-  const asked = given.steps ?? given.step
+  const read = readIDs(present(given.ids, given.id))
+  const asked = present(given.steps, given.step)
   const ranges = isAbsent(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
   if (ranges.length === 0 && !isAbsent(asked))
     return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
@@ -79,7 +79,7 @@ export function readRequest(args: unknown): RecallRequest | string {
   const search = isAbsent(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
   if (!isAbsent(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
     return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${quoted(given.search)}.`
-  const named = given.file ?? given.path
+  const named = present(given.file, given.path)
   const file = isAbsent(named)
     ? undefined
     : scalar(named)
@@ -289,6 +289,10 @@ function readLines(value: unknown): NumberRange | undefined {
 function isAbsent(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   return value === undefined || value === null || (typeof value === "string" && value.trim() === "")
+}
+
+function present(...values: unknown[]): unknown {
+  return values.find((value) => !isAbsent(value))
 }
 
 /** Text or a number, as text. */

@@ -155,6 +155,7 @@ function closure(
     }
     if (event.kind === "todo") {
       if (!later.hasTodos) open = reasoned("it holds the newest todo list")
+      because ||= "an older todo list"
       continue
     }
     const { wanted, why } = wantedFor(event, later)

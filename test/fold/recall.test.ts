@@ -551,6 +551,7 @@ describe("arguments", () => {
       page: 1,
     })
     expect(readRequest({ ids: "r0000001", page: "2" })).toEqual({ ids: ["r0000001"], steps: [], page: 2 })
+    expect(readRequest({ ids: "", id: "r0000001" })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
     expect(readRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
   })
 

@@ -187,7 +187,9 @@ describe("a step is open", () => {
       expect(step(closed(session, { scale }), 1).ready).toEqual([])
       expect(step(closed(session, { scale }), 2).open).toBe("it holds the newest todo list")
     }
-    expect(step(closed(idle(session.assistant([todo()]), 1)), 2).open).toBeUndefined()
+    const superseded = step(closed(idle(session.assistant([todo()]), 1)), 2)
+    expect(superseded.open).toBeUndefined()
+    expect(superseded.because).toBe("an older todo list")
   })
 
   test("for some steps when it was recalled, even when room is needed", () => {

@@ -37,7 +37,7 @@ export function parseShownFile(view: View, input: Readonly<Record<string, unknow
     const text = line.replace(/^<(?:content|file)>(?=.)/, "")
     const found = numbered ? NUMBERED.exec(text) : undefined
     if (found) rows.push({ text: found[2] ?? "", no: Number(found[1]) })
-    else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ text: line, no: offset + rows.length })
+    else if (!numbered && !TAG.test(text) && !NOTE.test(text)) rows.push({ text, no: offset + rows.length })
   }
   while (!numbered && rows.at(-1)?.text === "") rows.pop()
   return { rows, path, directory, ...defined({ total }) }

@@ -37,6 +37,11 @@ describe("a file that was read", () => {
     expect(digest("read", tools.readFolder).gist).toBe("4 paths: core/, hooks/, index.ts, options.ts")
   })
 
+  test("may begin on the line of its tag, without line numbers", () => {
+    const output = '<path>/a.json</path>\n<type>file</type>\n<content>{\n  "name": "a",\n  "version": 1\n}\n</content>'
+    expect(digest("read", output).gist).toBe("JSON, 4 lines: name, version")
+  })
+
   test("may be empty", () => {
     const output = "<path>/a.txt</path>\n<type>file</type>\n<content>\n\n(End of file - total 0 lines)\n</content>"
     expect(digest("read", output).gist).toBe("an empty file")
