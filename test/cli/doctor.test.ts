@@ -52,7 +52,7 @@ describe("a fresh machine", () => {
   })
 
   test("having no model yet is ok, and so is having no store", async () => {
-    using patient = newPatient()
+    using patient = newPatient("stub")
     const { checks } = await patient.examine()
     const found = Object.fromEntries(checks.map((check) => [check.name, check]))
     expect(found.opencode).toMatchObject({ level: "ok", found: expect.stringMatching(/^version \d+\.\d+\.\d+ in /) })
@@ -619,7 +619,7 @@ const BROKEN: {
   },
 ]
 
-/** Variations of others, which `test/doctor` has too. */
+/** Variations of others, most of which `test/doctor` has too. */
 const FURTHER = [
   "a panel's config that is not JSON",
   "a plugin path that does not exist and does not name the plugin",
@@ -628,6 +628,21 @@ const FURTHER = [
   "a panel that is switched off",
   "a plugin of another version than the command",
   "a panel of another version",
+  "a panel that was switched off in the TUI",
+  "the config that lists the plugin is not JSON, which says nothing about the rest",
+  "the file that lists the panel is not JSON, which says nothing about the panel",
+  "a plugin listed twice in the same way",
+  "a second copy in a folder whose files are all loaded",
+  "a command that is older than the plugin",
+  "a plugin that OpenCode fetched long ago",
+  "ACP is installed too",
+  "magic-context in a plugin folder",
+  "a plugin that was listed after the last session",
+  "an engine with another protocol",
+  "an engine without one of its packages",
+  "a truncated model",
+  "a model that is a web page",
+  "a store with a page of garbage",
   "a key in place of a group, which is not shown",
   "a config that was changed after the last session",
   "an engine whose installation was not finished",

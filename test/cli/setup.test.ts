@@ -6,6 +6,7 @@ import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { type Hub, sha256, startHub } from "../setup/hub.ts"
 import { spawnChild, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
+import { testLarge } from "../support/large.ts"
 import { cli, linkCommands, type Result, source } from "./support.ts"
 
 const shared = temporaryFolder()
@@ -165,15 +166,19 @@ test("killed during installation, it leaves nothing that blocks the next run", a
   expect(inData()).toEqual(["sidecar"])
 }, 120_000)
 
-test("two at the same time both succeed, and one of them installs", async () => {
-  const results = await Promise.all([setup("--no-model"), setup("--no-model")])
-  expect(results.map(({ code }) => code)).toEqual([0, 0])
-  expect(results.filter(({ stdout }) => stdout.includes("engine: installing"))).toHaveLength(1)
-  // the other one waited for it, or started after it was done
-  const other = results.find(({ stdout }) => !stdout.includes("engine: installing"))
-  expect(other?.stdout).toMatch(/another setup is running|already installed/)
-  expect(inData()).toEqual(["sidecar"])
-}, 120_000)
+testLarge(
+  "two at the same time both succeed, and one of them installs",
+  async () => {
+    const results = await Promise.all([setup("--no-model"), setup("--no-model")])
+    expect(results.map(({ code }) => code)).toEqual([0, 0])
+    expect(results.filter(({ stdout }) => stdout.includes("engine: installing"))).toHaveLength(1)
+    // the other one waited for it, or started after it was done
+    const other = results.find(({ stdout }) => !stdout.includes("engine: installing"))
+    expect(other?.stdout).toMatch(/another setup is running|already installed/)
+    expect(inData()).toEqual(["sidecar"])
+  },
+  120_000,
+)
 
 test("a model that llama.cpp rejects is reported and not used", async () => {
   data = installed

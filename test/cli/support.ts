@@ -83,9 +83,12 @@ export function writeExport(folder: string, name: string, { messages }: SessionB
 
 export type Result = { code: number; stdout: string; stderr: string }
 
-/** Runs the CLI's sources on this Bun. */
+/** Under scripts/test.ts, which runs after the build, what ships, since it starts in half the time of the sources. */
+const program = process.env.HUDFOLD_RUN === undefined ? source : join(root, "dist/cli.js")
+
+/** Runs the CLI on this Bun. */
 export async function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
-  using child = spawnChild([process.execPath, source, ...args], { NO_COLOR: "1", ...env })
+  using child = spawnChild([process.execPath, program, ...args], { NO_COLOR: "1", ...env })
   return await child.finish()
 }
 

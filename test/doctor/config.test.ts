@@ -217,7 +217,7 @@ describe("OpenCode starts with a config, or does not, as the doctor says:", () =
     { name: "a file that is not there", content: { username: "{file:./none}" }, problem: "refers to {file:./none}" },
     { name: "a folder", problem: "is a folder" },
   ]
-  const DAILY = ["a valid config", "a pair without options", "a file that is not there"]
+  const DAILY = ["a valid config", "a file that is not there"]
   for (const { name, content, problem } of rows) {
     const one = DAILY.includes(name) ? test : testLarge
     one(

@@ -9,6 +9,7 @@ import { cli, linkCommands } from "../cli/support.ts"
 import { environmentFor } from "../opencode/config.ts"
 import { skipInstall } from "../opencode/host.ts"
 import { opencode, root, temporaryFolder } from "../store/support.ts"
+import { testLarge } from "../support/large.ts"
 import { openWorld, PATIENCE_MS, read, say, use, type World } from "../support/world.ts"
 
 setDefaultTimeout(PATIENCE_MS)
@@ -39,7 +40,7 @@ test("doctor sees that the hooks ran", async () => {
   expect(code).toBe(0)
 })
 
-test("doctor sees that they did not when OpenCode was told to load no plugin", async () => {
+testLarge("doctor sees that they did not when OpenCode was told to load no plugin", async () => {
   world.provider.play([say("Without a plugin.")])
   const bare = await world.host.run("And now?", { args: ["--pure"] })
   const { code, stdout } = await cli(["doctor", "--json", "--dir", world.host.project], env)

@@ -60,7 +60,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "after an answer with status 400 the next prompt works and its HUD knows what was done before",
   async () => {
     const { client } = here
@@ -77,7 +77,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "a call that OpenCode repeats after a server error carries the same single HUD",
   async () => {
     const overloaded = { status: 503, message: "overloaded" }

@@ -8,7 +8,7 @@ import { environmentFor } from "../opencode/config.ts"
 import { findOpencode } from "../opencode/host.ts"
 import { ownChild, stopChild } from "../opencode/owned.ts"
 import { writeTinyModel } from "../support/gguf.ts"
-import { testLarge } from "../support/large.ts"
+import { LARGE, testLarge } from "../support/large.ts"
 import { type Planted, plantSidecar, running } from "../support/sidecar.ts"
 import { sample } from "../support/size.ts"
 import { eventually, FILES, openWorld, PATIENCE_MS, PLUGIN, read, say, use, type World } from "../support/world.ts"
@@ -82,7 +82,8 @@ describe("no sidecar is left of `opencode run`", () => {
 })
 
 describe("no sidecar is left of `opencode serve`", () => {
-  test.each(sample(SIGNALS, ["SIGTERM"]))(
+  // under `npm test` two-processes.test.ts represents these
+  test.each(sample(SIGNALS, LARGE ? ["SIGTERM"] : []))(
     "ended by %s",
     async (signal) => {
       const child = start(findOpencode(), ["serve", "--port", "0", "--hostname", "127.0.0.1"])

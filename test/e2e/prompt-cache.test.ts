@@ -14,6 +14,7 @@ import { readStatus, statusFolder } from "../../src/status/files.ts"
 import type { ModelRequest, Usage } from "../opencode/request.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 import { countFolded, FILES, foldsIn, recordedIn } from "../support/folds.ts"
+import { LARGE } from "../support/large.ts"
 import {
   ANTHROPIC,
   bash,
@@ -26,7 +27,9 @@ import {
   use,
 } from "../support/world.ts"
 
-const STEPS = 60
+const STEPS = LARGE ? 60 : 40
+/** Of what it costs without the plugin: the longer a session is, the more folding saves. */
+const AT_MOST = LARGE ? 0.9 : 0.95
 const PATIENCE_MS = 240_000
 const CLOSE = 0.05
 
@@ -49,7 +52,7 @@ function costOf(requests: readonly ModelRequest[]): number {
   return requests.reduce((sum, { usage }) => sum + one(usage), 0)
 }
 
-describe("a session of 60 steps, three calls each, on a provider that finds entries only near a mark", () => {
+describe(`a session of ${STEPS} steps, three calls each, on a provider that finds entries only near a mark`, () => {
   let here: ServedWorld
   let bare: ModelRequest[]
   let requests: ModelRequest[]
@@ -68,10 +71,10 @@ describe("a session of 60 steps, three calls each, on a provider that finds entr
   }, PATIENCE_MS)
   afterAll(() => here.close())
 
-  test("costs less with the plugin than without, by more than a tenth of what its messages cost", () => {
+  test(`costs at most ${100 * AT_MOST} % of what it costs without the plugin`, () => {
     expect([requests.length, bare.length]).toEqual([STEPS + 1, STEPS + 1])
-    expect(countFolded(requests.at(-1))).toBeGreaterThan(20)
-    expect(costOf(requests)).toBeLessThan(0.9 * costOf(bare))
+    expect(countFolded(requests.at(-1))).toBeGreaterThan(STEPS / 3)
+    expect(costOf(requests)).toBeLessThan(AT_MOST * costOf(bare))
   })
 
   test("misses the cache only where something is folded, and only once each time", () => {

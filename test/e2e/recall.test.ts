@@ -17,6 +17,7 @@ import {
   recalledIn,
   recallID,
 } from "../support/folds.ts"
+import { testLarge, withoutRare } from "../support/large.ts"
 import { sample } from "../support/size.ts"
 import {
   ANTHROPIC,
@@ -51,7 +52,7 @@ function expectGivenBack(requests: readonly ModelRequest[], count: number): void
   }
 }
 
-describe.each([OPENAI, ANTHROPIC])("%s", (model) => {
+describe.each(withoutRare([[OPENAI], [ANTHROPIC]], [ANTHROPIC]))("%s", (model) => {
   test(
     "gets a command's output and a file's content back verbatim, and keeps them",
     async () => {
@@ -94,7 +95,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "the stored session differs from one without the plugin only by the recalls",
   async () => {
     const { client, host, provider } = here
@@ -173,9 +174,9 @@ function thenRecall(replies: readonly Reply[]): (request: ModelRequest) => Reply
   }
 }
 
-test.each(sample([["general"], ["explore"]], ["general"]))(
-  "a subagent (%s) and its parent each fold and recall in their own session",
-  async (subagent) => {
+for (const [subagent] of sample([["general"], ["explore"]], ["general"])) {
+  const name = `a subagent (${subagent}) and its parent each fold and recall in their own session`
+  const body = async () => {
     const { client, provider } = here
     const session = await client.create()
     const brief = { description: "look at logs", prompt: "Look at the logs and report", subagent_type: subagent }
@@ -190,9 +191,9 @@ test.each(sample([["general"], ["explore"]], ["general"]))(
     expectGivenBack(outside, 1)
     expect(recalledIn(outside)[0]?.answer).toMatch(/step-(?:1[1-9]|2\d)-1 /)
     for (const { answer } of recalledIn(inside)) expect(answer).toMatch(/step-\d-1 /)
-  },
-  PATIENCE_MS,
-)
+  }
+  testLarge(name, body, PATIENCE_MS)
+}
 
 test(
   "after a compaction earlier folds can still be recalled, and folding goes on",

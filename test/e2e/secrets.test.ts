@@ -4,11 +4,14 @@
 import { expect, test } from "bun:test"
 import type { ModelRequest } from "../opencode/request.ts"
 import { countFolded, EAGER, FILES, look } from "../support/folds.ts"
+import { LARGE } from "../support/large.ts"
 import { plantsOf, searcher } from "../support/planted.ts"
 import { sized } from "../support/size.ts"
 import { bash, openWorld, PATIENCE_MS, read, say, todo, use } from "../support/world.ts"
 
 const all = plantsOf(11).map((plant) => ({ ...plant, name: plant.kind }))
+/** After which most of what came before is folded. */
+const LOOKS = LARGE ? 16 : 9
 const step = Math.ceil(all.length / sized(7, all.length))
 const plants = all.filter((_, at) => at % step === 0)
 const around = (text: string, at: number) => {
@@ -46,7 +49,7 @@ test(
     provider.play([
       use(todo(["begin", "completed"], [`set ${noted?.text}`, "in_progress"])),
       ...shown,
-      ...Array.from({ length: 16 }, (_, n) => use(look(n + 1))),
+      ...Array.from({ length: LOOKS }, (_, n) => use(look(n + 1))),
       say("Done."),
     ])
     const { session, exitCode } = await host.run(`Look at the logs, and mind ${asked?.text}`)

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest } from "../opencode/request.ts"
+import { testLarge } from "../support/large.ts"
 import {
   ALONE,
   bash,
@@ -67,7 +68,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "two projects in one process do not mix",
   async () => {
     const directory = here.host.addProject("other", FILES)

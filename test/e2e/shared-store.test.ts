@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { hudsOf } from "../opencode/request.ts"
 import type { Client } from "../opencode/serve.ts"
 import { countTurns, runFixture, temporaryFolder, until } from "../store/support.ts"
+import { testLarge } from "../support/large.ts"
 import { running } from "../support/sidecar.ts"
 import { sized } from "../support/size.ts"
 import {
@@ -127,7 +128,7 @@ test(
   4 * PATIENCE_MS,
 )
 
-test(
+testLarge(
   "a session alternates between two OpenCodes, and each knows what happened in the other",
   async () => {
     const [one, other] = clients

@@ -147,7 +147,7 @@ test(
   PATIENCE_MS,
 )
 
-test(
+testLarge(
   "the option hud.slot sticky does the same for any model",
   async () => {
     const plugin = [[PLUGIN, { ...ALONE, deadlineMs: 5_000, hud: { slot: "sticky" } }]]

@@ -21,23 +21,28 @@ import {
   use,
 } from "../support/world.ts"
 
+/** Each test uses a project with the plugin's options of its own, so that one process serves all. */
 let here: ServedWorld
 
 beforeAll(async () => {
-  here = await serveWorld()
+  here = await serveWorld({ plugin: null })
 }, PATIENCE_MS)
 afterAll(() => here.close())
+
+function project(name: string, options?: object): string {
+  const config = options === undefined ? {} : { plugin: [[PLUGIN, { deadlineMs: 5_000, ...options }]] }
+  return here.host.addProject(name, { ...FILES, "opencode.json": JSON.stringify(config) })
+}
 
 test(
   "a session gets its title, and the calls for title and summary carry no HUD",
   async () => {
     const { client, provider } = here
     const at = client.events.length
-    const { session, requests } = await converse(here, "Look at the README", [
-      use(read("README.md")),
-      TWICE,
-      say("A project."),
-    ])
+    const steps = [use(read("README.md")), TWICE, say("A project.")]
+    const { session, requests } = await converse(here, "Look at the README", steps, {
+      directory: project("titled", {}),
+    })
     await client.event(
       ({ type, properties }) =>
         type === "session.updated" &&
@@ -63,34 +68,23 @@ test(
 test(
   "a short session without news goes out as it does without the plugin, but for the tool in its list",
   async () => {
-    const both = await serveWorld({ plugin: null })
-    try {
-      const sent = async (name: string, config: object) => {
-        const directory = both.host.addProject(name, { ...FILES, "opencode.json": JSON.stringify(config) })
-        const work = [
-          use(read("alpha.txt")),
-          use(bash("sh check")),
-          use(todo(["mend it", "pending"])),
-          say("It fails."),
-        ]
-        const { requests } = await converse(both, "Make the login test pass", work, { directory })
-        return requests.map(({ body }) => {
-          const calls = new Map<string, number>()
-          const text = JSON.stringify([systemOf(body), messagesOf({ body })]).replaceAll(directory, "PROJECT")
-          const said = text.replace(/call_\d{4}/g, (id) => `call ${calls.set(id, calls.get(id) ?? calls.size).get(id)}`)
-          const tools = JSON.stringify(body.tools)
-          return { said, hasTool: tools.includes('"hud_recall"') }
-        })
-      }
-      const bare = await sent("bare", {})
-      const ours = await sent("ours", { plugin: [[PLUGIN, { deadlineMs: 5_000 }]] })
-      expect(ours).toHaveLength(4)
-      expect(ours.map(({ said }) => said)).toEqual(bare.map(({ said }) => said))
-      expect(bare.some(({ hasTool }) => hasTool)).toBe(false)
-      expect(ours.every(({ hasTool }) => hasTool)).toBe(true)
-    } finally {
-      await both.close()
+    const sent = async (directory: string) => {
+      const work = [use(read("alpha.txt")), use(bash("sh check")), use(todo(["mend it", "pending"])), say("It fails.")]
+      const { requests } = await converse(here, "Make the login test pass", work, { directory })
+      return requests.map(({ body }) => {
+        const calls = new Map<string, number>()
+        const text = JSON.stringify([systemOf(body), messagesOf({ body })]).replaceAll(directory, "PROJECT")
+        const said = text.replace(/call_\d{4}/g, (id) => `call ${calls.set(id, calls.get(id) ?? calls.size).get(id)}`)
+        const tools = JSON.stringify(body.tools)
+        return { said, hasTool: tools.includes('"hud_recall"') }
+      })
     }
+    const bare = await sent(project("bare"))
+    const ours = await sent(project("ours", {}))
+    expect(ours).toHaveLength(4)
+    expect(ours.map(({ said }) => said)).toEqual(bare.map(({ said }) => said))
+    expect(bare.some(({ hasTool }) => hasTool)).toBe(false)
+    expect(ours.every(({ hasTool }) => hasTool)).toBe(true)
   },
   PATIENCE_MS,
 )
@@ -121,26 +115,22 @@ testLarge(
 test(
   "a wrong option is also a toast, once a session is at work and somebody can see it",
   async () => {
-    const wrong = await serveWorld({ plugin: [PLUGIN, { hudd: true, hud: { slot: "top", budgetTokens: "plenty" } }] })
-    try {
-      const toast = wrong.client.event((event) => event.type === "tui.toast.show")
-      const { requests } = await converse(wrong, "Hello", [TWICE, say("Done.")])
-      expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
-      const { title, message, variant } = (await toast).properties
-      expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })
-      expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
-      expect(message).toContain('got "top"; using "auto"')
-      const said = () =>
-        wrong.host
-          .log()
-          .split("\n")
-          .filter((line) => /hud\.budgetTokens.*plenty/.test(line))
-      // OpenCode writes its log a moment later
-      await eventually("the line in the log", () => (said().length > 0 ? true : undefined))
-      expect(said()).toHaveLength(1)
-    } finally {
-      await wrong.close()
-    }
+    const directory = project("wrong", { hudd: true, hud: { slot: "top", budgetTokens: "plenty" } })
+    const toast = here.client.event((event) => event.type === "tui.toast.show")
+    const { requests } = await converse(here, "Hello", [TWICE, say("Done.")], { directory })
+    expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
+    const { title, message, variant } = (await toast).properties
+    expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })
+    expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
+    expect(message).toContain('got "top"; using "auto"')
+    const said = () =>
+      here.host
+        .log()
+        .split("\n")
+        .filter((line) => /hud\.budgetTokens.*plenty/.test(line))
+    // OpenCode writes its log a moment later
+    await eventually("the line in the log", () => (said().length > 0 ? true : undefined))
+    expect(said()).toHaveLength(1)
   },
   PATIENCE_MS,
 )

@@ -20,7 +20,7 @@ import { sample, sized } from "../support/size.ts"
 import { converse, type ServedWorld, serveWorld } from "../support/world.ts"
 
 const PATIENCE_MS = 600_000
-const STEPS = sized(30, 120)
+const STEPS = sized(20, 120, 30)
 const BINDING = "scripted-anthropic/claude-sonnet-5-5"
 
 let here: ServedWorld

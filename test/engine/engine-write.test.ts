@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { WriteReply } from "../../src/engine/wire/messages.ts"
-import { LARGE } from "../support/large.ts"
+import { LARGE, testLarge } from "../support/large.ts"
 import {
   cleanUp,
   documentOf,
@@ -157,7 +157,7 @@ describe("a cancellation", () => {
     expect(await isSooner(writeOf(documentOf(15_000)), 15_000)).toBe(true)
   })
 
-  test("takes effect before the answer is written", async () => {
+  testLarge("takes effect before the answer is written", async () => {
     expect(await isSooner(writeOf("x", LONG_ANSWER), LONG_ANSWER.maxTokens)).toBe(true)
   })
 
@@ -197,7 +197,7 @@ describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emul
   const pause = (paused: boolean) => slow.connection.sendNotification("engine/pause", { paused })
 
   test("stops work, keeps what was evaluated, and does not change the answer", async () => {
-    const request = writeOf(documentOf(LARGE ? 3000 : 1000))
+    const request = writeOf(documentOf(LARGE ? 3000 : 500))
     const whole = await slow.request("digest/write", request)
     await pause(true)
     let done = false

@@ -78,7 +78,9 @@ test("stdout carries only messages, whatever llama.cpp prints", async () => {
 })
 
 for (const runtime of Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[]) {
-  test(`on ${runtime} it loads, writes, loads again, and ends with stdin`, async () => {
+  // the other tests run it on Bun, and one of engine-write.test.ts on Node
+  const one = runtime === "opencode" ? test : testLarge
+  one(`on ${runtime} it loads, writes, loads again, and ends with stdin`, async () => {
     const sidecar = await startSidecar({ runtime })
     const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
     expect(hello.runtime).toMatch(runtime === "node" ? /^node / : /^bun /)
@@ -134,7 +136,7 @@ test("it exits while it loads a model", async () => {
   expect(performance.now() - start).toBeLessThan(AT_ONCE_MS)
 })
 
-test("while it writes an answer it exits with code 0", async () => {
+testLarge("while it writes an answer it exits with code 0", async () => {
   const sidecar = await busySidecar(writeOf("x", LONG_ANSWER))
   sidecar.child.kill("SIGTERM")
   expect(await sidecar.exited).toEqual({ code: 0, signal: null })

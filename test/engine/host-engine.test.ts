@@ -9,7 +9,7 @@ import { type LlamaConfig, openLlama } from "../../src/digest/backends/llama.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { opencode, root, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
-import { LARGE, largeName } from "../support/large.ts"
+import { LARGE, largeName, testLarge } from "../support/large.ts"
 import { plantSidecar, running } from "../support/sidecar.ts"
 import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
 import { schemaOf } from "./schema.ts"
@@ -20,6 +20,7 @@ setDefaultTimeout(60_000)
 const program = join(root, "sidecar/main.ts")
 const engine = existsSync(join(root, "sidecar/node_modules/node-llama-cpp"))
 const real = engine ? test : test.skip
+const realLarge = engine ? testLarge : test.skip
 const why = engine ? "" : " (skipped: npm ci in sidecar/ was not run)"
 
 const models = temporaryFolder()
@@ -78,7 +79,7 @@ describe(`the backend${why}`, () => {
     expect(pids()).toHaveLength(1)
   })
 
-  real("gives the same answer after an aborted write", async () => {
+  realLarge("gives the same answer after an aborted write", async () => {
     await using opened = await open()
     const first = await opened.backend.write(prompt, never)
     const abort = new AbortController()
@@ -88,7 +89,7 @@ describe(`the backend${why}`, () => {
     expect((await opened.backend.write(prompt, never)).structured).toEqual(first.structured)
   })
 
-  real("closing it ends a process suspended by SIGSTOP, and rejects the pending write", async () => {
+  realLarge("closing it ends a process suspended by SIGSTOP, and rejects the pending write", async () => {
     await using opened = await open()
     await opened.backend.write(prompt, never)
     for (const pid of opened.pids()) process.kill(pid, "SIGSTOP")
@@ -107,7 +108,7 @@ describe(`the backend${why}`, () => {
     expect((await opened.backend.write(prompt, never)).schemaOk).toBe(true)
   })
 
-  real("ends an idle process, and restarts it on demand with the same answer", async () => {
+  realLarge("ends an idle process, and restarts it on demand with the same answer", async () => {
     await using opened = await open({}, { idleMinutes: 0.05 })
     const first = await opened.backend.write(prompt, never)
     await until(() => opened.pids().length === 0)
@@ -154,9 +155,10 @@ const HOSTS = [
 
 describe.each(HOSTS)("a host on %s", (_, env, command, runs) => {
   const real = engine && runs ? test : test.skip
+  const realLarge = engine && runs ? testLarge : test.skip
   const start = (folder: string, mode = "") => startHost([command, join(fixtures, "host.ts"), folder, mode], env)
 
-  real("that is killed leaves no sidecar behind", async () => {
+  realLarge("that is killed leaves no sidecar behind", async () => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
     {

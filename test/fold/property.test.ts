@@ -12,7 +12,7 @@ import type { Message } from "../../src/session/conversation.ts"
 import { sized } from "../support/size.ts"
 import { ANSWERS, PAYING, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
-const RUNS = sized(40, 400)
+const RUNS = sized(15, 400, 40)
 /** Calls during which a recalled output must stay. */
 const IN_USE = 3
 /** Smaller than what a host passes on, so that long outputs have several pages. */

@@ -71,7 +71,7 @@ function sessionOf(pieces: Pieces): SessionBuilder {
 }
 
 const REPEATED = () => bash("ls src", "login.ts")
-const RUNS = { numRuns: LARGE ? 300 : 40 }
+const RUNS = { numRuns: LARGE ? 300 : 15 }
 
 test("in OpenCode 1", async () => {
   await fc.assert(

@@ -13,7 +13,7 @@ import { heapBelow, heapBytes } from "../support/heap.ts"
 import { foldsIn, outputFoldsIn, stepsGone } from "../support/records.ts"
 import { sized } from "../support/size.ts"
 
-const PARTS = sized(3_000, 20_000)
+const PARTS = sized(1_500, 20_000, 3_000)
 const PATIENCE_MS = 60_000
 const LATER = 6
 

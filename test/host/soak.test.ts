@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sized } from "../support/size.ts"
 import { type Soaked, soak } from "../support/soak.ts"
 
-const CALLS = sized(600, 3_000, 1_500)
+const CALLS = sized(300, 3_000, 1_500)
 /** Maximum that 2,000 calls may leave behind: the facts of 100 sessions and the digests of 500 outputs. */
 const GROWTH = 20_000_000
 /** Objects that belong to unfinished work or listeners. Small differences are normal. */

@@ -12,6 +12,7 @@ import { startProvider } from "../opencode/provider.ts"
 import { hudsOf } from "../opencode/request.ts"
 import { nodeHasSqlite } from "../store/support.ts"
 import { PARTIAL_CONTEXT } from "../support/host-v2.ts"
+import { testLarge } from "../support/large.ts"
 import { pack } from "../support/pack.ts"
 import { say, TWICE } from "../support/world.ts"
 
@@ -164,16 +165,20 @@ describe("where OpenCode 2 looks", () => {
 })
 
 describe("a checkout", () => {
-  // by its source, every test in test/e2e loads it
-  test("loads by its folder", async () => {
-    const provider = await startProvider([TWICE, say("done")])
-    const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: root })
-    try {
-      expect((await host.run("read the readme")).exitCode).toBe(0)
-      expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
-    } finally {
-      await host.close()
-      await provider.close()
-    }
-  }, 60_000)
+  // by its source, every test in test/e2e loads it, and by its folder the one of the first use
+  testLarge(
+    "loads by its folder",
+    async () => {
+      const provider = await startProvider([TWICE, say("done")])
+      const host = createHost({ opencode: findOpencode(), url: provider.url, plugin: root })
+      try {
+        expect((await host.run("read the readme")).exitCode).toBe(0)
+        expect(provider.from("main").flatMap(hudsOf)).toHaveLength(1)
+      } finally {
+        await host.close()
+        await provider.close()
+      }
+    },
+    60_000,
+  )
 })

@@ -11,6 +11,7 @@ import { promisify } from "node:util"
 import manifest from "../../package.json" with { type: "json" }
 import { environmentFor } from "../opencode/config.ts"
 import { findOpencode } from "../opencode/host.ts"
+import { testLarge } from "../support/large.ts"
 import { openWorld, read, say, use } from "../support/world.ts"
 
 const run = promisify(execFile)
@@ -54,53 +55,57 @@ test("every command of the README is known here", () => {
   expect([...new Set([...inBlocks, ...inText])].sort()).toEqual(Object.keys(RUN_BY).sort())
 })
 
-test("in a clone and from the tarball, the commands work", async () => {
-  const clone = join(folder, "clone")
-  await run("git", ["clone", "--quiet", root, clone])
-  // `npm ci` is these packages, and then this script
-  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"))
-  await run("npm", ["run", "build"], { cwd: clone })
-  await run("npm", ["pack", "--dry-run", "--ignore-scripts"], { cwd: clone })
-  await run("npm", ["pack", "--ignore-scripts"], { cwd: clone })
-  const home = join(folder, "home")
-  mkdirSync(home)
-  await run("sh", ["-c", `mkdir -p ~/plugins && tar -xzf opencode-hudfold-${manifest.version}.tgz -C ~/plugins`], {
-    cwd: clone,
-    env: { ...process.env, HOME: home },
-  })
-  const unpacked = join(home, "plugins/package")
+testLarge(
+  "in a clone and from the tarball, the commands work",
+  async () => {
+    const clone = join(folder, "clone")
+    await run("git", ["clone", "--quiet", root, clone])
+    // `npm ci` is these packages, and then this script
+    symlinkSync(join(root, "node_modules"), join(clone, "node_modules"))
+    await run("npm", ["run", "build"], { cwd: clone })
+    await run("npm", ["pack", "--dry-run", "--ignore-scripts"], { cwd: clone })
+    await run("npm", ["pack", "--ignore-scripts"], { cwd: clone })
+    const home = join(folder, "home")
+    mkdirSync(home)
+    await run("sh", ["-c", `mkdir -p ~/plugins && tar -xzf opencode-hudfold-${manifest.version}.tgz -C ~/plugins`], {
+      cwd: clone,
+      env: { ...process.env, HOME: home },
+    })
+    const unpacked = join(home, "plugins/package")
 
-  const world = await openWorld({ plugin: null })
-  const { project, root: hostRoot } = world.host
-  const env: Record<string, string> = environmentFor(hostRoot)
-  const list = async (path: string, cwd: string) => {
-    await run(findOpencode(), ["plugin", path], { cwd, env: { ...env, PWD: cwd } })
-    for (const name of ["opencode.json", "tui.json"])
-      expect(JSON.parse(readFileSync(join(cwd, ".opencode", name), "utf8")).plugin).toEqual([path])
-    expect(existsSync(join(path, "dist/plugin.js"))).toBe(true)
-  }
-  try {
-    // what a checkout does once it is listed, installed.test.ts proves
-    await list(clone, world.host.addProject("of-the-clone"))
-    await list(unpacked, project)
-    world.provider.play([use(read("alpha.txt")), use(read("alpha.txt")), say("Read it.")])
-    await world.host.run("Read alpha")
-
-    // with only Node and OpenCode on PATH
-    const bin = join(hostRoot, "only-node")
-    mkdirSync(bin)
-    symlinkSync((await run("which", ["node"])).stdout.trim(), join(bin, "node"))
-    symlinkSync(findOpencode(), join(bin, "opencode"))
-    const PATH = [bin, "/usr/bin", "/bin"].join(delimiter)
-    const cli = async (...args: string[]) => {
-      const options = { cwd: project, env: { ...env, PWD: project, PATH } }
-      return (await run(join(bin, "node"), [join(unpacked, "dist/cli.js"), ...args], options)).stdout
+    const world = await openWorld({ plugin: null })
+    const { project, root: hostRoot } = world.host
+    const env: Record<string, string> = environmentFor(hostRoot)
+    const list = async (path: string, cwd: string) => {
+      await run(findOpencode(), ["plugin", path], { cwd, env: { ...env, PWD: cwd } })
+      for (const name of ["opencode.json", "tui.json"])
+        expect(JSON.parse(readFileSync(join(cwd, ".opencode", name), "utf8")).plugin).toEqual([path])
+      expect(existsSync(join(path, "dist/plugin.js"))).toBe(true)
     }
-    expect(await cli("--version")).toBe(`${manifest.version}\n`)
-    expect(await cli("replay", "latest")).toMatch(/^This session .+\n/)
-    expect(await cli("doctor")).toMatch(/^ok +/m)
-    expect(await cli("setup", "--uninstall")).toContain("nothing that setup installs")
-  } finally {
-    await world.close()
-  }
-}, 400_000)
+    try {
+      // what a checkout does once it is listed, installed.test.ts proves
+      await list(clone, world.host.addProject("of-the-clone"))
+      await list(unpacked, project)
+      world.provider.play([use(read("alpha.txt")), use(read("alpha.txt")), say("Read it.")])
+      await world.host.run("Read alpha")
+
+      // with only Node and OpenCode on PATH
+      const bin = join(hostRoot, "only-node")
+      mkdirSync(bin)
+      symlinkSync((await run("which", ["node"])).stdout.trim(), join(bin, "node"))
+      symlinkSync(findOpencode(), join(bin, "opencode"))
+      const PATH = [bin, "/usr/bin", "/bin"].join(delimiter)
+      const cli = async (...args: string[]) => {
+        const options = { cwd: project, env: { ...env, PWD: project, PATH } }
+        return (await run(join(bin, "node"), [join(unpacked, "dist/cli.js"), ...args], options)).stdout
+      }
+      expect(await cli("--version")).toBe(`${manifest.version}\n`)
+      expect(await cli("replay", "latest")).toMatch(/^This session .+\n/)
+      expect(await cli("doctor")).toMatch(/^ok +/m)
+      expect(await cli("setup", "--uninstall")).toContain("nothing that setup installs")
+    } finally {
+      await world.close()
+    }
+  },
+  400_000,
+)

@@ -12,7 +12,7 @@ import { play, type Sent, sessions } from "../fold/sessions.ts"
 import { ROOT } from "../support/session.ts"
 import { sized } from "../support/size.ts"
 
-const RUNS = sized(25, 1_000)
+const RUNS = sized(10, 1_000, 25)
 const env = createEnv(ROOT)
 
 /** All that a state holds, as text. */

@@ -81,7 +81,7 @@ const cases = (Object.keys(TROUBLES) as Trouble[]).flatMap((trouble) =>
   [false, true].flatMap((stays) => operations.map((operation, at) => ({ trouble, stays, operation, at: at + 1 }))),
 )
 /** Every nth case, so that `npm test` covers each error at different statements. */
-const every = sized(197, 1, 97)
+const every = sized(397, 1, 97)
 
 describe("the session goes on, and every loss is logged, when", () => {
   for (const { trouble, stays, operation, at } of cases.filter((_, n) => n % every === 0))

@@ -5,6 +5,7 @@ import { environmentFor } from "../../opencode/config.ts"
 import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf, type ModelRequest } from "../../opencode/request.ts"
 import { EAGER, foldsIn, FILES as LOGS, look, recall, recalledIn, recallID } from "../../support/folds.ts"
+import { LARGE, testLarge } from "../../support/large.ts"
 import {
   eventually,
   FILES,
@@ -30,14 +31,17 @@ const PLAN = todo(["look at the logs", "in_progress"])
 
 type Server = { world: World; serving: Serving; start(port?: number): Promise<Serving> }
 
-let bare: Server
 let hooked: Server
+/** In the large run an OpenCode without the plugin too, which shows that what is expected of both is right. */
+let servers: Server[]
 
 beforeAll(async () => {
-  ;[bare, hooked] = await Promise.all([open(null), open([EAGER[0], { ...EAGER[1], deadlineMs: 5_000 }])])
+  const bare = LARGE ? [open(null)] : []
+  servers = await Promise.all([open([EAGER[0], { ...EAGER[1], deadlineMs: 5_000 }]), ...bare])
+  hooked = servers[0] as Server
 }, 2 * PATIENCE_MS)
 afterAll(async () => {
-  for (const { world, serving } of [bare, hooked]) {
+  for (const { world, serving } of servers) {
     await serving.stop()
     await world.close()
   }
@@ -64,7 +68,7 @@ describe("with a password on the server", () => {
   const default_ = { password: PASSWORD }
 
   test.each(PATHS)("%s is refused without it and with a wrong one, with the plugin as without it", async (path) => {
-    for (const { serving, world } of [bare, hooked]) {
+    for (const { serving, world } of servers) {
       const target = new URL(path, serving.url)
       target.searchParams.set("directory", world.host.project)
       for (const who of [{}, wrong, default_]) {
@@ -98,7 +102,7 @@ describe("with a password on the server", () => {
   })
 
   test("an unknown session is a 404, as without the plugin", async () => {
-    for (const server of [bare, hooked]) {
+    for (const server of servers) {
       const one = await client(server, server.serving.url)
       const failure = await one.call("GET", "/session/ses_000000000000aaaaaaaaaaaaaa/message").catch((e) => e)
       expect(failure).toBeInstanceOf(HttpError)
@@ -158,7 +162,7 @@ test(
       const from = one.events.length
       const { port } = hooked.serving
       await hooked.serving.stop()
-      hooked = { ...hooked, serving: await hooked.start(port) }
+      hooked.serving = await hooked.start(port)
       await one.event(({ type }) => type === "server.connected", from)
       expect(one.waitsMs.length).toBeGreaterThan(0)
 
@@ -178,7 +182,7 @@ test(
   2 * PATIENCE_MS,
 )
 
-test(
+testLarge(
   "every turn ends with one idle event, with several calls and several sessions too",
   async () => {
     const one = await client(hooked, hooked.serving.url)

@@ -49,7 +49,9 @@ const RARE = [
   "reasoning before tools and before the answer",
   "an answer that is no answer",
   "a rate limit, 429, that passes",
+  "a subagent",
   "two sessions at once on one stream",
+  "NUL bytes and control characters in prompt, output and file",
 ]
 
 describe.each(withoutRare(Object.entries(SCENARIOS), RARE))("%s", (name, scenario) => {

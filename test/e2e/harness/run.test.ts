@@ -6,7 +6,7 @@ import { environmentFor } from "../../opencode/config.ts"
 import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf } from "../../opencode/request.ts"
 import { differences, outlineOf } from "../../opencode/stored.ts"
-import { testLarge } from "../../support/large.ts"
+import { LARGE, testLarge } from "../../support/large.ts"
 import { sample } from "../../support/size.ts"
 import {
   bash,
@@ -34,8 +34,8 @@ let bare: World
 let hooked: World
 
 beforeAll(async () => {
-  bare = await openWorld({ plugin: null, files: PROJECT, snapshots: true })
-  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT, snapshots: true })
+  bare = await openWorld({ plugin: null, files: PROJECT, snapshots: LARGE })
+  hooked = await openWorld({ plugin: [PLUGIN, { deadlineMs: 5_000 }], files: PROJECT, snapshots: LARGE })
 })
 afterAll(async () => {
   await bare.close()
@@ -194,9 +194,8 @@ for (const [wrong, args] of WRONG)
     expect(with_.exitCode).not.toBe(0)
   })
 
-test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
-  "%s in the middle of an answer ends the run as it does without the plugin",
-  async (signal) => {
+for (const [signal] of sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))
+  testLarge(`${signal} in the middle of an answer ends the run as it does without the plugin`, async () => {
     const [, with_] = await same({
       main: [use(read("alpha.txt")), { text: "I begin and never end", hang: true }],
       args: ["--title", "Killed", "-m", OPENAI, "Look at alpha"],
@@ -206,8 +205,7 @@ test.each(sample([["SIGTERM"], ["SIGINT"]] as const, ["SIGTERM"]))(
       },
     })
     expect(with_.exitCode === 0 && with_.signal === null).toBe(false)
-  },
-)
+  })
 
 testLarge("without --format json the output for people is the same", async () => {
   const options = { plain: true, args: ["--title", "Plain"] }

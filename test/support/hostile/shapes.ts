@@ -3,8 +3,8 @@
 import { LARGE } from "../large.ts"
 import { type Input, spellings } from "./input.ts"
 
-/** Texts of up to a megabyte in the large run, else of a quarter. */
-const many = (count: number) => (LARGE ? count : Math.ceil(count / 4))
+/** Texts of up to a megabyte in the large run, else of a tenth. */
+const many = (count: number) => (LARGE ? count : Math.ceil(count / 10))
 
 const sizes: Readonly<Record<string, string>> = {
   empty: "",
