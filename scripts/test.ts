@@ -15,9 +15,10 @@ const OPENCODE = "test/e2e"
 const NO_ROOM = ["e2e", "opencode", "support"]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
-  ...["host", "cli", "engine", "e2e/first-use", "e2e/episodes", "e2e/recall", "e2e/prompt-cache", "e2e/panel"],
-  ...["package", "setup", "e2e/harness/http", "e2e/faults", "store", "e2e/sidecar-faults", "e2e/store-faults"],
-  ...["e2e/orphans", "e2e/harness/run", "digest", "e2e/wires", "e2e/install", "model", "e2e/shared-store", "hud"],
+  ...["host", "e2e/first-use", "engine", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
+  ...["store", "e2e/harness/http", "e2e/faults", "e2e/shared-store", "e2e/episodes", "e2e/install", "e2e/recall"],
+  ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "model", "e2e/harness/connection", "e2e/wires"],
+  ...["report", "fold", "e2e/orphans", "doctor", "hud", "secrets"],
 ]
 
 const given = process.argv.slice(2)
