@@ -17,7 +17,7 @@ import { asRecord, asString, renew } from "../system/values.ts"
 import { readUsage } from "./v1/conversation.ts"
 
 /** A call as last reported, and what the plugin saved in it if it prepared the request. */
-export type ReportedCall = { usage: Usage; saving?: Saving }
+type ReportedCall = { usage: Usage; saving?: Saving }
 
 export type TurnAccount = ReturnType<typeof newTurnAccount>
 
@@ -106,9 +106,9 @@ export type SessionAccount = {
   earlierRecalls: number
   /** sum over the finished turns of its subagents, at this session's prices */
   subagents: Saving
-  /** the prices at which both sums are stated: those of the model last called */
+  /** the prices that both sums are in: those of the model last called */
   pricing?: Pricing
-  /** numbers of this process's turns, until those of earlier ones are added: the store may hold both by then */
+  /** start times of this process's finished turns, until the stored ones are added: the store may hold both by then */
   own: Set<number> | undefined
   /** when the newest turn of this process began, epoch ms; 0 = none has */
   lastTurnMs: number
@@ -120,11 +120,11 @@ type Reported = {
   sent: SentTokens | undefined
   before: CallWithout | undefined
   after: CallWithout | undefined
-  /** the ledger has read the messages since, so that its facts are newer than this report */
+  /** the ledger has read the messages since, so its facts are at least as new as this report */
   isRead: boolean
 }
 
-/** Turns after which a store that is still not open is not expected to open. */
+/** A store that is still not open after this many turns is not expected to open. */
 const MAX_OWN_TURNS = 1000
 
 export function newSessionAccount(): SessionAccount {
@@ -154,17 +154,17 @@ export function recordReport(account: SessionAccount, { id, call }: { id: string
   const before = again ? again.before : reported?.after
   const sent = again ? again.sent : account.sent
   // a request that the plugin did not prepare says nothing about savings
-  const settled = sent && savingOf(call.usage, sent, before)
-  if (settled) call.saving = settled.saving
+  const saved = sent && savingOf(call.usage, sent, before)
+  if (saved) call.saving = saved.saving
   const isRead = again?.isRead ?? false
-  account.reported = { id, usage: call.usage, sent, before, after: settled?.before, isRead }
+  account.reported = { id, usage: call.usage, sent, before, after: saved?.before, isRead }
   if (!again) delete account.sent
 }
 
-/** States the sums at the prices of the model that is called now. Call before they are read or added to. */
+/** Converts the sums to the prices of the model that is called now. Call before they are read or added to. */
 export function priceAt(account: SessionAccount, pricing: Pricing): void {
   const { pricing: before, earlier, subagents } = account
-  // without a price there is nothing to state
+  // there is nothing to convert to without a price
   if (pricing.usdPerMillion <= 0) return
   account.pricing = pricing
   if (!before) return
@@ -194,14 +194,15 @@ export function addEarlier(account: SessionAccount, turns: readonly Turn[]): voi
   account.own = undefined
 }
 
-/** What a stored turn saved; of a turn that was not prepared by the plugin, no call. */
+/** What a stored turn saved. The calls of a turn that the plugin did not prepare are not counted. */
 export function storedSaving(turn: Turn): Saving {
+  const isPrepared = turn.inputCostWithout > 0
   return {
-    calls: turn.inputCostWithout > 0 ? turn.calls : 0,
+    calls: isPrepared ? turn.calls : 0,
     tokens: turn.savedTokens,
     cost: turn.inputCost,
     costWithout: turn.inputCostWithout,
-    output: turn.inputCostWithout > 0 ? turn.outputTokens : 0,
+    output: isPrepared ? turn.outputTokens : 0,
     usd: turn.savedUsd,
   }
 }

@@ -2,7 +2,7 @@
 // does meanwhile.
 
 export type Background = {
-  /** Starts work on a session in place of what is left of its earlier work. */
+  /** Starts work on a session. It replaces what is left of the session's earlier work. */
   start(sessionID: string, work: Iterator<void>): void
   close(): void
 }
@@ -10,7 +10,7 @@ export type Background = {
 /** How long the work may hold up the thread at a time. */
 const SLICE_MS = 4
 
-/** `report` is called with what a step of the work throws; that work is given up. */
+/** Work that throws is dropped, and `report` is called with the error. */
 export function createBackground(report: (cause: unknown) => void): Background {
   const waiting = new Map<string, Iterator<void>>()
   let timer: ReturnType<typeof setTimeout> | undefined

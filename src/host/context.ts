@@ -99,7 +99,7 @@ async function addSubagents(
   const pricing = (model: ModelName | undefined) => models.circumstances(model, 0).pricing
   for (const id of subagentsOf(messages))
     for (const turn of await store.turns(id)) {
-      // a turn that ended since is added when it ends
+      // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
       const saving = inTermsOf(storedSaving(turn), pricing(turn), pricing(modelOf(session)))
       session.account.subagents = addSaving(session.account.subagents, saving)
@@ -107,12 +107,12 @@ async function addSubagents(
   if (session.account.subagents.calls > 0) publisher.publish(session)
 }
 
-/** A session with fewer messages has nothing folded that a fork of it could keep. */
+/** A fork with fewer messages cannot have folds of its origin. */
 export const MIN_FORKED_MESSAGES = 10
 
 /**
- * The folds of the session that this one was forked from, under this one's message and part ids: ids of folds come from
- * the content, which a fork has in common with its origin. Without them the fork would miss its origin's cached prefix.
+ * The folds of the session that this one was forked from, under this one's message and part ids. They are found by fold id,
+ * which is a hash of the content and so the same in both. Without them the fork would miss its origin's cached prefix.
  */
 async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
   if (messages.length < MIN_FORKED_MESSAGES) return []
@@ -129,7 +129,7 @@ async function foldsOfOrigin(store: Store, session: Session, messages: readonly 
   return folds
 }
 
-/** Gives the session what was learned of the model that its next request goes to. */
+/** Loads the session's counts of misses for the model of its next request. */
 export function loadMisses({ store }: HookContext, session: Session, model: ModelName | undefined): void {
   if (!model) return
   store.use((open) => {
@@ -137,18 +137,18 @@ export function loadMisses({ store }: HookContext, session: Session, model: Mode
   })
 }
 
-/** Counts what was recalled for the model that recalled it; a fold counts once, however often it is asked for. */
+/** Counts recalled folds for the model that recalled them. A fold counts once, however often it is recalled. */
 export function recordRecall({ store }: HookContext, session: Session, folds: readonly Fold[]): void {
   const model = modelOf(session)
-  const first = folds.filter(({ id }) => !session.recalled.has(id))
-  for (const { id } of first) session.recalled.add(id)
-  const counts = countKinds(first, session.ledger.entries, "recalls")
+  const counted = folds.filter(({ id }) => !session.recalled.has(id))
+  for (const { id } of counted) session.recalled.add(id)
+  const counts = countKinds(counted, session.ledger.entries, "recalls")
   if (model) store.use((open) => open.saveMisses(modelKey(model), counts))
 }
 
 /**
- * Reads the conversation that is about to be compacted: its last step came after the last request, and a session that was
- * resumed only to be compacted had none.
+ * Reads the conversation that is about to be compacted: its last step is newer than the last request, and a session that was
+ * resumed only to be compacted has not been read at all.
  */
 export async function readBeforeCompaction(
   context: HookContext,
@@ -157,7 +157,7 @@ export async function readBeforeCompaction(
 ): Promise<void> {
   if (session.ledger.entries.length === 0) await restoreSession(context, session)
   const reading = session.ledger.read(messages)
-  // what is known and not among them follows from more than they say
+  // the ledger knows messages that are missing here; accepting this reading would lose them
   if (reading.gone.length > 0) return
   session.ledger.accept(reading)
   recordReading(context, session, messages, reading, [])

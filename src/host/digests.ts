@@ -30,7 +30,7 @@ export function shareDigests(options: Options, log: Log) {
   return {
     of: service.digests.of,
     queue: service.digests.queue,
-    /** Checks once what is set up. Never rejects. */
+    /** Checks once whether the backend is set up. Never rejects. */
     async prepare(): Promise<void> {
       service.prepared ??= service.backend?.prepare?.()
       await service.prepared
@@ -53,7 +53,7 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
     store: storeOptions.enabled ? digestStoreOf(store) : undefined,
     onChange,
     onTrouble: (code, message) => {
-      // a backend that was chosen by name and does not work needs the user's attention; `auto` does without
+      // a backend that was chosen by name and does not work needs the user's attention; `auto` works without one
       if (code === "OFF" && digest.backend !== "auto") log.warnUser(message)
       else log.say(code === "OFF" ? "info" : "warn", message)
     },
@@ -92,7 +92,7 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
   }
 }
 
-/** Logs in one line what the model did, if it was asked for anything. */
+/** Logs the model's totals in one line, if it was asked for anything. */
 function logTotals({ queue }: Digests, log: Log): void {
   if (!queue) return
   const { written, fromStore, refused, failed, cancelled, ms } = queue.counters

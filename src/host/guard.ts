@@ -2,6 +2,7 @@
 // break the user's turn. Here it becomes one log line, and the request goes out as if the plugin were absent.
 
 import { LATE, within } from "../system/process.ts"
+import { errorMessage } from "../system/values.ts"
 import type { Log } from "./log.ts"
 
 /** Reports a problem in a hook. Must not throw. */
@@ -10,7 +11,7 @@ export type Report = (hook: string, problem: string, cause?: unknown) => void
 /** Reports to the log, as warnings. */
 export function reportTo(log: Log): Report {
   return (hook, problem, cause) => {
-    const why = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`
+    const why = cause === undefined ? "" : `: ${errorMessage(cause)}`
     log.say("warn", `${hook} ${problem}${why}`)
   }
 }
@@ -48,12 +49,12 @@ export function guard<Args extends unknown[]>(
   }
 }
 
-/** A wait is measured in steps as short as this. */
+/** Length of one step of a wait. */
 const STEP_MS = 50
 
 /**
- * The promise's value, or LATE once it was waited for so long. What this process computes meanwhile counts as one step,
- * however long it takes: a large session that was read for a second must not go out without its folds for that.
+ * The promise's value, or LATE after `maxWaitMs`. Synchronous work of this process during the wait counts as one step,
+ * however long it takes: a large session that takes a second to read must not go out without its folds because of that.
  */
 async function waitFor<T>(promise: Promise<T>, maxWaitMs: number): Promise<T | typeof LATE> {
   for (let leftMs = maxWaitMs; leftMs > 0; leftMs -= STEP_MS) {

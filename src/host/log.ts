@@ -19,7 +19,7 @@ export type LogClient = {
 }
 
 const MAX_LINE_CHARS = 1000
-/** Different lines remembered. Beyond that nothing is logged, so that memory stays bounded. */
+/** Distinct lines that are remembered. After that many nothing more is logged, so that memory stays bounded. */
 const MAX_LINES = 500
 const MAX_TOAST_CHARS = 600
 const TOAST_MS = 12_000

@@ -20,7 +20,7 @@ const MAX_MODELS = 200
 export function createModels(options: Options) {
   const prices = pricingOverride(options)
   const known = new Map<string, Known>()
-  let answer: PageLimits = HOST_LIMITS
+  let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   let listed = new Map<string, object>()
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
@@ -41,21 +41,21 @@ export function createModels(options: Options) {
         MAX_MODELS,
       )
     },
-    /** Takes OpenCode 2's list of models; see `listed`. */
+    /** Stores OpenCode 2's list of models for `listed`. */
     list(models: readonly unknown[]): void {
       if (models.length > 0) listed = new Map(models.flatMap(listedModel))
     },
-    /** OpenCode 2 compacts when less than this is free of the context, in tokens. */
+    /** OpenCode 2 compacts when fewer than `buffer` tokens of the context are free. */
     keepFree(buffer: number): void {
       compaction = { buffer }
     },
-    /** Limit and price of a model in that list, for `note`. */
+    /** Limits and prices of a model in OpenCode 2's list, in the form that `note` reads. */
     listed: (name: ModelName): object => listed.get(modelKey(name)) ?? {},
     /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
     configure(config: unknown): void {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
       const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
-      answer = {
+      toolOutput = {
         bytes: typeof bytes === "number" && bytes > 0 ? bytes : HOST_LIMITS.bytes,
         lines: typeof lines === "number" && lines > 0 ? lines : HOST_LIMITS.lines,
       }
@@ -65,7 +65,7 @@ export function createModels(options: Options) {
       }
     },
     /** how much of a tool's answer OpenCode passes on uncut */
-    answerLimits: () => answer,
+    answerLimits: () => toolOutput,
     /** size of the model's context window in tokens, undefined when unknown or unlimited */
     contextLimit: (name: ModelName | undefined) => limitsOf(name).context,
     /** the circumstances in which a call to the model is prepared */
@@ -88,7 +88,7 @@ export function modelOf({ called, ledger }: Session, named = ledger.facts.model)
   return called && called.named === modelKey(named) ? called.model : named
 }
 
-/** A model of OpenCode 2's list, as OpenCode 1 passes one. Of several prices it is the one without a tier. */
+/** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
 function listedModel(model: unknown): [string, object][] {
   const { id, providerID, limit, cost, api, package: npm } = asRecord(model) ?? {}
   if (typeof id !== "string" || typeof providerID !== "string") return []

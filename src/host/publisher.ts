@@ -13,9 +13,9 @@ export type Publisher = {
   publish(session: Session): void
   /** Call when something has changed that every session's status contains. */
   publishAll(): void
-  /** What the user has paused and wished for in the session. Reads one small file. */
+  /** What the user has paused or asked for in the session. Reads one small file. */
   switches(sessionID: string): Switches
-  /** Call when the folds were made that the user asked for at that time, so that they are made once. */
+  /** Call when the folds that the user asked for at `askedMs` were made, so that they are made only once. */
   fulfilled(sessionID: string, askedMs: number): void
   forget(sessionID: string): void
   /** Writes what is still due. Idempotent. */
@@ -103,10 +103,7 @@ export function createPublisher(
   function publish(session: Session): void {
     // a resumed session without a request yet: the status from the previous process says more
     if (session.ledger.entries.length === 0) return
-    recent.delete(session.id)
-    recent.set(session.id, session)
-    const [oldest] = recent.keys()
-    if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest)
+    renew(recent, session.id, session, MAX_RECENT)
     renew(due, session.id, session, MAX_DUE)
     if (timer) return
     timer = setTimeout(() => void writeDue(), WRITE_DELAY_MS)
@@ -129,6 +126,6 @@ export function createPublisher(
       written.delete(sessionID)
       writing = writing.then(() => forget(folder, sessionID))
     },
-    close: () => writeDue(),
+    close: writeDue,
   }
 }

@@ -14,11 +14,11 @@ export type Session = SessionState & {
   called?: { named: string; model: ModelName }
   /** what an earlier process stored has been loaded, or there is nothing to load */
   restored: boolean
-  /** it is being loaded */
+  /** loading has started */
   restoring: boolean
   /** recall ids of folds that were recalled */
   recalled: Set<string>
-  /** calls of the messages hook */
+  /** how often the messages hook was called */
   requests: number
   /** it was long at its first request, and not all of its folds are made yet */
   metLate: boolean
@@ -26,7 +26,7 @@ export type Session = SessionState & {
   compacting: boolean
   /** the account of the current turn */
   turn: TurnAccount
-  /** steps and outputs that the last request sent folded, and the tokens that saved */
+  /** steps and outputs that the last request sent folded, and the tokens saved by that */
   shown: AppliedFolds
   /** that request held every message in full and was not large, so that its HUD said only what the newest messages do not show */
   early: boolean
@@ -34,7 +34,7 @@ export type Session = SessionState & {
   mentioned: ReadonlySet<string>
   /** the session that started this one as a subagent */
   parentID?: string
-  /** when the user asked for folds that have been made since, in epoch ms */
+  /** when the user asked for the folds that were made last, in epoch ms */
   fulfilledMs?: number
   /** what the plugin saved in the session */
   account: SessionAccount

@@ -30,12 +30,13 @@ import {
   TREND_CALLS,
   type WriterStatus,
 } from "../status/status.ts"
+import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
 import { sessionSaving } from "./accounting.ts"
 import type { Session } from "./sessions.ts"
 
-export type StatusContext = {
+type StatusContext = {
   options: Options
   /** whether the options keep an output from being folded */
   isProtected(event: ToolEvent): boolean
@@ -53,7 +54,6 @@ export function statusOf(session: Session, context: StatusContext): Status {
   const calls = facts.calls + (unread ? 1 : 0)
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
-  const now = contextOf(facts, unread)
   const saving = sessionSaving(session)
   const { model, contextLimit, compactsAt, pricing } = around
   const paid = paidUsd(saving, pricing)
@@ -67,10 +67,8 @@ export function statusOf(session: Session, context: StatusContext): Status {
     calls,
     ...(model ? { model: line(modelKey(model)) } : {}),
     context: {
-      tokens: now.tokens,
-      estimated: now.estimated,
-      ...(contextLimit === undefined ? {} : { limit: contextLimit }),
-      ...(compactsAt === undefined ? {} : { compactsAt }),
+      ...contextOf(facts, unread),
+      ...defined({ limit: contextLimit, compactsAt }),
       ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
       trend: reports.map(contextTokens),
       compactions: facts.compactions,
@@ -86,7 +84,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
     hud: hudOf(session, context, calls + 1),
     folding: {
       activity: activity(options.fold.enabled, switches.folding),
-      ...(session.folding.account.stopped === undefined ? {} : { stopped: session.folding.account.stopped }),
+      ...defined({ stopped: session.folding.account.stopped }),
       ...session.shown,
       recalls: session.account.earlierRecalls + session.turn.recalls,
       newest: newestOutputs(session.folding.folds),
@@ -102,7 +100,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
   }
 }
 
-/** The newest report, if the ledger has not read it yet: it reads before a call, not after it. */
+/** The newest report, if the ledger has not read it yet: the ledger reads before a call, not after it. */
 function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined {
   if (!reported || reported.isRead) return
   return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
@@ -131,18 +129,14 @@ function hudOf(session: Session, { options, around, switches }: StatusContext, c
   const source = {
     facts: session.ledger.facts,
     signals: session.signals,
-    around: {
-      ...(around.contextLimit === undefined ? {} : { contextLimit: around.contextLimit }),
-      folded: session.shown,
-      early: session.early,
-    },
+    around: { ...defined({ contextLimit: around.contextLimit }), folded: session.shown, early: session.early },
     options: options.hud,
     state: session.hud,
   }
   const hud = currentHud(source, call)
   // the agent has seen these file names, but a secret in one must not end up in a file on disk
   const shown = hud?.text.split("\n").map(redact).join("\n")
-  return { activity: is, ...(shown === undefined ? {} : { text: shown }), tokens: hud?.tokens ?? 0 }
+  return { activity: is, ...defined({ text: shown }), tokens: hud?.tokens ?? 0 }
 }
 
 function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {

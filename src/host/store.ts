@@ -2,8 +2,7 @@
 // so that no request waits for it.
 
 import type { Options } from "../options.ts"
-import type { Store } from "../store/open.ts"
-import { openStore } from "../store/open.ts"
+import { openStore, type Store } from "../store/open.ts"
 import { createShared, type Share } from "../system/shared.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import type { Log } from "./log.ts"
@@ -28,17 +27,12 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
     open,
     /** Starts to open the store and resolves when it is open; undefined when the store is switched off. */
     opening: (): Promise<Store> | undefined => open()?.opened,
-    /**
-     * Whether what is saved now is on disk at once: the store is open. Starts to open it if it is not. True when the store is
-     * switched off, since then nothing is waited for.
-     */
+    /** Whether the store is open, so that what is saved is on disk at once. Starts to open it. True when it is switched off. */
     isReady(): boolean {
       const opening = open()
       return !opening || opening.store !== undefined
     },
-    /**
-     * Calls `action` with the store, at once if it is open, otherwise when it is; never when the store is switched off.
-     */
+    /** Calls `action` with the store as soon as it is open, which may be now; never when it is switched off. */
     use(action: (store: Store) => void): void {
       const opening = open()
       if (opening?.store) action(opening.store)

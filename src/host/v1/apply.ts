@@ -71,14 +71,14 @@ function outputSwaps(messages: readonly HostMessage[], folds: Folds, steps: read
   }
 }
 
-/** Adjacent steps that one record stands for, and what is among them that OpenCode does not send. */
+/** Adjacent steps that one record stands for, with the messages among them that OpenCode does not send. */
 type Episode = { record: string; gone: readonly HostMessage[] }
 type Piece = HostMessage | Episode
 
 /**
- * The messages with records in place of folded steps. User and agent must alternate for some models, so a record becomes
- * part of the user's message before or after it, and where it stood between two of them, they become one. `anchored`: the
- * ids of messages that a HUD text follows, which stays where it was sent.
+ * The messages with records in place of folded steps. Some models require user and agent to alternate, so a record becomes
+ * part of the user's message before or after it; between two user messages, all three become one. `anchored`: the ids of
+ * messages that a HUD text follows; the text stays where it was sent.
  */
 function withRecords(
   messages: readonly HostMessage[],
@@ -117,7 +117,7 @@ function withRecords(
   }
 }
 
-/** A message of the new array, and what it stands for when it is a copy of ours, whose parts may still be added to. */
+/** A message of the new array. `from`: the messages it replaces, if it is a copy of ours; then parts may still be added. */
 type Built = { message: HostMessage; from?: HostMessage[] }
 
 /** A copy of `head` with the parts of the user's message before it, if any, and then `parts`. Adds to an earlier copy. */
@@ -189,7 +189,7 @@ function piecesOf(
   return pieces
 }
 
-/** Takes the last messages of which this is true. */
+/** Removes from the end of `pieces` the messages for which `isTaken` is true, and returns them. */
 function trailing(pieces: Piece[], isTaken: (message: HostMessage) => boolean): { message: HostMessage }[] {
   const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isTaken(piece))
   return pieces.splice(after + 1).flatMap((piece) => (isEpisode(piece) ? [] : [{ message: piece }]))

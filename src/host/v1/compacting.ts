@@ -1,5 +1,5 @@
-// Compaction: the hook `experimental.session.compacting`, which hands the compactor the facts, and the array that
-// OpenCode passes to the messages hook right after it, the transcript to be summarised.
+// Compaction: the hook `experimental.session.compacting`, which gives the facts to the summarising model, and the transcript
+// to be summarised, which OpenCode passes to the messages hook right after it.
 
 import { compactionFacts } from "../../hud/prompts.ts"
 import { contextAt } from "../../replay/context.ts"
@@ -31,12 +31,12 @@ export async function onCompacting(
   return () => void lines.push(facts)
 }
 
-/** Size to which OpenCode cuts a tool's output in the transcript, in tokens. */
+/** OpenCode cuts each tool output in the transcript to this size. */
 const TRANSCRIBED_OUTPUT_TOKENS = 500
 
 /**
- * Folds the transcript if it would not fit the model's context. Folding lets a session grow beyond its context unfolded,
- * and OpenCode ends a session whose transcript is too large to compact. A transcript that fits is not changed.
+ * Folds the transcript if it would not fit the model's context. A session with folds may be larger than the context once it is
+ * unfolded, and OpenCode ends a session whose transcript is too large to compact. A transcript that fits is not changed.
  */
 export function shortenTranscript(
   { models, options }: HookContext,

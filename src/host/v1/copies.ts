@@ -36,13 +36,7 @@ export function standIn(message: HostMessage, originals: readonly HostMessage[])
   return message
 }
 
-/** The array as OpenCode passed it, in case it was changed before: what a message of ours stands for is back. */
+/** The array as OpenCode passed it: each message of ours is replaced by those it stands for. */
 export function unfolded(messages: readonly HostMessage[]): HostMessage[] {
-  const whole: HostMessage[] = []
-  for (const message of messages) {
-    const originals = replaced.get(message)
-    if (originals) for (const one of originals) whole.push(one)
-    else whole.push(message)
-  }
-  return whole
+  return messages.flatMap((message) => replaced.get(message) ?? message)
 }

@@ -32,22 +32,24 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
   const properties = asRecord(input?.event?.properties)
   if (!properties) return
   const { sessions } = context
-  const sessionID = asString(properties.sessionID)
-  switch (input.event?.type) {
+  const type = input.event?.type
+  if (type === "message.part.updated") return onPart(context, asRecord(properties.part))
+  const info = asRecord(properties.info)
+  const sessionID = asString(properties.sessionID) ?? (type === "session.deleted" ? asString(info?.id) : undefined)
+  if (sessionID === undefined) return
+  switch (type) {
     case "session.status":
-      return onStatus(context, sessionID, asString(asRecord(properties.status)?.type))
+      return onStatus(context, sessionID, asRecord(properties.status)?.type)
     case "session.idle":
       return onStatus(context, sessionID, "idle")
     case "message.updated": {
-      const session = sessionID === undefined ? undefined : sessions.peek(sessionID)
+      const session = sessions.peek(sessionID)
       if (session) onMessage(context, session, properties.info)
       return
     }
-    case "message.part.updated":
-      return onPart(context, asRecord(properties.part))
     case "todo.updated": {
       const todos = readTodos(properties.todos)
-      if (sessionID === undefined || !todos) return
+      if (!todos) return
       const session = sessions.get(sessionID)
       session.signals.todos = todos
       context.publisher.publish(session)
@@ -55,8 +57,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     }
     case "permission.asked": {
       const id = asString(properties.id)
-      const permissions = sessionID === undefined ? undefined : sessions.get(sessionID).signals.permissions
-      if (id === undefined || !permissions || permissions.size >= MAX_PERMISSIONS) return
+      const { permissions } = sessions.get(sessionID).signals
+      if (id === undefined || permissions.size >= MAX_PERMISSIONS) return
       const patterns = Array.isArray(properties.patterns)
         ? properties.patterns.filter((one) => typeof one === "string")
         : []
@@ -66,31 +68,25 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     }
     case "permission.replied":
-      if (sessionID !== undefined)
-        sessions.peek(sessionID)?.signals.permissions.delete(asString(properties.requestID) ?? "")
+      sessions.peek(sessionID)?.signals.permissions.delete(asString(properties.requestID) ?? "")
       return
     case "session.compacted":
     case "session.error":
-      if (sessionID !== undefined) endCompacting(sessions.peek(sessionID))
+      endCompacting(sessions.peek(sessionID))
       return
-    case "session.created":
-      if (sessionID !== undefined) {
-        const session = sessions.get(sessionID)
-        // a new session has nothing stored to restore
-        session.restored = true
-        const parentID = asString(asRecord(properties.info)?.parentID)
-        if (parentID !== undefined) session.parentID = parentID
-      }
-      return
-    case "session.deleted": {
-      const id = sessionID ?? asString(asRecord(properties.info)?.id)
-      if (id === undefined) return
-      sessions.delete(id)
-      context.digests.queue?.cancel({ sessionID: id })
-      context.store.use((store) => store.deleteSession(id))
-      context.publisher.forget(id)
+    case "session.created": {
+      const session = sessions.get(sessionID)
+      // a new session has nothing stored to restore
+      session.restored = true
+      const parentID = asString(info?.parentID)
+      if (parentID !== undefined) session.parentID = parentID
       return
     }
+    case "session.deleted":
+      sessions.delete(sessionID)
+      context.digests.queue?.cancel({ sessionID })
+      context.store.use((store) => store.deleteSession(sessionID))
+      context.publisher.forget(sessionID)
   }
 }
 
@@ -98,7 +94,7 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   const { publisher, models } = context
   const { account, turn } = session
   const id = asString(asRecord(message)?.id)
-  // a call of the previous turn, announced again, or one that others have followed
+  // ignore a call of an earlier turn that is announced again, and a call of this turn that is not the newest
   if (id !== undefined && (account.reported?.id === id) !== turn.calls.has(id)) return
   const counted = countCall(turn, message)
   if (!counted) return
@@ -112,7 +108,7 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   publisher.publish(session)
 }
 
-/** Warns at the call that makes the session cost what the option says: a resumed session is beyond that already. */
+/** Warns when the cost passes the option's limit. `before`: the cost before; a resumed session may have passed it then. */
 function warnOfCost({ options, models, log }: HookContext, session: Session, before: number | undefined): void {
   const most = options.warn.sessionCost
   const paid = paidUsd(sessionSaving(session), models.circumstances(modelOf(session), 0).pricing)
@@ -149,8 +145,7 @@ function onPart({ digests }: HookContext, part: Record<string, unknown> | undefi
   else if (status === "completed" || status === "error") digests.queue.toolEnded(callID)
 }
 
-function onStatus(context: HookContext, sessionID: string | undefined, status: string | undefined): undefined {
-  if (sessionID === undefined) return
+function onStatus(context: HookContext, sessionID: string, status: unknown): undefined {
   context.log.showToasts()
   if (status === "busy" || status === "retry") {
     const session = context.sessions.get(sessionID)

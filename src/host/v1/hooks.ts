@@ -50,7 +50,7 @@ const NO_FOLDS: Folds = new Map()
 /** The tool handles its own errors, so it needs no guard. */
 export function recallSources(context: HookContext, report: Report): RecallSources {
   const { sessions, models, env, message, messages } = context
-  // several folds may be of one message; the messages exist only for one recall
+  // one message may have several folds; the messages live only as long as one recall
   const entries = new WeakMap<Message, Entry>()
   const entryOf = (one: Message) => {
     const entry = entries.get(one) ?? readEntry(one, fingerprint(one), 0, () => false, env)
@@ -86,19 +86,12 @@ export function recallSources(context: HookContext, report: Report): RecallSourc
 }
 
 type Body = (...args: unknown[]) => Commit | undefined | Promise<Commit | undefined>
-type Named = Required<
-  Pick<
-    Hooks,
-    | "experimental.chat.messages.transform"
-    | "experimental.chat.system.transform"
-    | "config"
-    | "event"
-    | "experimental.session.compacting"
-    | "chat.headers"
-    | "dispose"
-  >
->
-type Bodies = { [Name in keyof Named]: (...args: Parameters<Named[Name]>) => ReturnType<Body> }
+/** Functions with the arguments of OpenCode's hooks. */
+type Bodies = {
+  [Name in keyof Hooks]: NonNullable<Hooks[Name]> extends (...args: infer Args) => unknown
+    ? (...args: Args) => ReturnType<Body>
+    : never
+}
 
 /**
  * Hooks that may wait longer than the others. The messages hook waits only for the store, once a session.

@@ -56,7 +56,7 @@ export type HostPart = {
   [key: string]: unknown
 }
 
-export type HostToolState = {
+type HostToolState = {
   status?: "pending" | "running" | "completed" | "error" | (string & {})
   input?: Record<string, unknown>
   output?: string

@@ -29,20 +29,20 @@ const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1
 
-/** A session with more messages at its first request was met late. */
+/** With more messages at its first request, a session counts as met late (`Session.metLate`). */
 const MAX_EARLY_MESSAGES = 100
 
-/** A request to prepare. OpenCode 1 passes the messages only; the other fields are what OpenCode 2 says beside them. */
-export type MessagesRequest = {
+/** A request to prepare. OpenCode 1 passes only the messages; the other fields come from OpenCode 2. */
+type MessagesRequest = {
   messages: unknown
   /** the model that is called */
   model?: ModelName | undefined
   agent?: string | undefined
   /** the agent may call `hud_recall` */
   canRecall?: boolean
-  /** in place of the option */
+  /** overrides the option `hud.slot` */
   slot?: Slot
-  /** Called in the commit once the messages are changed, before anything else takes note of it. */
+  /** Called in the commit once the messages are changed, before anything else is updated. */
   onChanged?(): void
 }
 
@@ -110,20 +110,12 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const canRecall =
     request.canRecall ?? ((agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages))
-  const { hud } = context.requestOptions
-  const requestOptions = request.slot
-    ? { ...context.requestOptions, hud: { ...hud, slot: request.slot } }
-    : context.requestOptions
+  const options = { ...context.requestOptions }
+  if (request.slot) options.hud = { ...options.hud, slot: request.slot }
+  if (!isKnown || !canRecall) options.fold = { enabled: false }
   loadMisses(context, session, model)
-  const options = isKnown && canRecall ? requestOptions : { ...requestOptions, fold: { enabled: false } }
-  const prepared = prepareRequest({
-    messages: conversation,
-    reading,
-    state: session,
-    around,
-    options,
-    env: context.env,
-  })
+  const { env } = context
+  const prepared = prepareRequest({ messages: conversation, reading, state: session, around, options, env })
   return () => {
     applyChange(messages, prepared.change)
     request.onChanged?.()
@@ -138,7 +130,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       store.saveFolds(session.id, folded)
       if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
     })
-    // what must be folded goes before what the user asked for, which then waits for the next request
+    // forced folds go first; what the user asked for then waits for the next request
     if (wish && options.fold.enabled && !folded.some(({ reason }) => reason === "must")) {
       session.fulfilledMs = wish.askedMs
       context.publisher.fulfilled(session.id, wish.askedMs)
@@ -158,7 +150,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
       const { entries, facts } = reading
       const source = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
-      const work = sourcesAhead(source, context.env, [...awaited])
+      const work = sourcesAhead(source, env, [...awaited])
       // folds that wait must come even if no time is left between requests
       for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
       context.background.start(session.id, work)

@@ -10,8 +10,8 @@ import type { Commit } from "../guard.ts"
 const EXPLORE = "explore"
 
 /**
- * config: reads when OpenCode will compact, and allows the `explore` agent, which would otherwise be denied it, the tool
- * that undoes a fold.
+ * config: reads when OpenCode will compact, and allows `hud_recall` to the `explore` agent, which could not undo a fold
+ * otherwise.
  */
 export function onConfig({ models, options }: HookContext, config: unknown): Commit | undefined {
   models.configure(config)

@@ -4,14 +4,14 @@
 import { checkpoint, hostText, metadataOf, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
-import { type ContentV2, isWireMessage, readResult, resultSaying, type WireMessageV2 } from "./message.ts"
+import { type ContentV2, isWireMessage, readResult, type WireMessageV2, withResultText } from "./message.ts"
 
-/** What is known of a message beside what the request says of it: by message id, as stored or announced. */
+/** What is known of messages apart from the request, stored or announced, by message id. */
 export type KnownMessages = { get(id: string): HostMessage | undefined }
 
-export type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
+type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
 
-/** OpenCode's messages that one message of the reading stands for. */
+/** OpenCode's messages that were read as one message. */
 type Group = {
   messages: readonly WireMessageV2[]
   /** where the result of a call is, by part id */
@@ -34,7 +34,7 @@ const OWN_MARK = "hudfold"
 export function readArray(given: unknown, around: Around, known: KnownMessages): ArrayReading | undefined {
   if (!Array.isArray(given) || !given.every(isWireMessage)) return
   const groups = new Map<HostMessageHead, Group>()
-  // OpenCode's part for each of the reading's: a record may move a part into another message
+  // OpenCode's content of each part that was read: a record may move a part into another message
   const contents: Contents = new Map()
   const messages: HostMessage[] = []
   let last = ""
@@ -49,7 +49,7 @@ export function readArray(given: unknown, around: Around, known: KnownMessages):
     // a message without an id is named by its place, which stays what it is as long as the messages before it do
     const id = typeof first.id === "string" ? first.id : `${last}+${nameless}`
     if (nameless === 0) last = id
-    const isNudge = at === given.length && first.role === "assistant" && isByNobody(own)
+    const isNudge = at === given.length && first.role === "assistant" && isNoStep(own)
     const read = isNudge ? [nudge(first, id, around)] : readGroup(own, id, around, known.get(id), contents)
     for (const [message, group] of read) {
       groups.set(message.info, group)
@@ -66,8 +66,8 @@ function isOwn({ metadata }: WireMessageV2): boolean {
   return asRecord(metadata)?.[OWN_MARK] === true
 }
 
-/** Whether an agent's message is none of its steps: at its last step OpenCode puts one at the end that says so. */
-function isByNobody([first, ...results]: readonly WireMessageV2[]): boolean {
+/** Whether an agent's message is not one of its steps: before its last allowed step OpenCode appends one that says so. */
+function isNoStep([first, ...results]: readonly WireMessageV2[]): boolean {
   const isStep = first?.id !== undefined || first?.content.some((part) => part?.type === "tool-call")
   return !isStep && results.length === 0
 }
@@ -96,7 +96,7 @@ function readGroup(
     id,
     sessionID,
     role,
-    // what OpenCode sends did not fail, or not so far that it is left out
+    // a failed message that OpenCode leaves out is not in the request
     error: undefined,
   }
   const summary = role === "user" ? checkpointIn(first) : undefined
@@ -109,13 +109,13 @@ function readGroup(
     ]
   }
   const results = resultsIn(messages, id)
-  const isHosts = role !== "user" || isByHost(first, stored)
+  const byHost = role !== "user" || isByHost(first, stored)
   const parts = first.content.map((content) => {
-    const part = role === "assistant" ? stepPart(content, id, messages, results, stored) : userPart(content, isHosts)
+    const part = role === "assistant" ? stepPart(content, id, messages, results, stored) : userPart(content, byHost)
     contents.set(part, content)
     return part
   })
-  // a message that seems to have nothing in it could be left out
+  // without any part the message would look empty, and might be left out
   return [
     [
       { info: head, parts: parts.length > 0 ? parts : [{ type: "unknown" }] },
@@ -139,10 +139,10 @@ function isByHost({ content }: WireMessageV2, stored: HostMessage | undefined): 
   return isStored === true || asString(content[0]?.text)?.startsWith(SHELL_RUN) === true
 }
 
-function userPart(content: ContentV2, isHosts: boolean): HostPart {
+function userPart(content: ContentV2, byHost: boolean): HostPart {
   const text = asString(content?.text)
   if (content?.type === "text" && text !== undefined)
-    return isHosts || ATTACHED.test(text) ? hostText(text) : { type: "text", text }
+    return byHost || ATTACHED.test(text) ? hostText(text) : { type: "text", text }
   if (content?.type === "media")
     return { type: "file", filename: asString(content.filename) ?? "", mime: "application/octet-stream" }
   return { type: "unknown" }
@@ -210,7 +210,7 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
     if (!place || text === undefined || text === place.text) continue
     const before = changed.get(place.message) ?? (group.messages[place.message] as WireMessageV2)
     const content = before.content.map((part, at) =>
-      at === place.content ? { ...part, result: resultSaying(part.result, text) } : part,
+      at === place.content ? { ...part, result: withResultText(part.result, text) } : part,
     )
     changed.set(place.message, withContent(before, content))
   }
@@ -223,7 +223,7 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
   return [head, ...others.map((other, at) => changed.get(at + 1) ?? other)]
 }
 
-/** A copy with another content. What is read of a message may not be its own property. */
+/** A copy with another content. `id` and `role` are copied by name, since they may be inherited properties. */
 function withContent(message: WireMessageV2, content: readonly ContentV2[]): WireMessageV2 {
   return { ...message, ...(message.id === undefined ? {} : { id: message.id }), role: message.role, content }
 }
@@ -232,7 +232,7 @@ function ownContent({ text }: HostPart): ContentV2 {
   return { type: "text", text: text ?? "" }
 }
 
-/** Without a message of ours at the end, if OpenCode's last message was not the user's. */
+/** Removes a message of ours at the end, unless OpenCode's last message was the user's. */
 export function withoutOwnLast(messages: readonly WireMessageV2[], given: unknown): readonly WireMessageV2[] {
   const last = messages.at(-1)
   const isUsers = Array.isArray(given) && given.at(-1)?.role === "user"
@@ -246,12 +246,13 @@ export function endsWithHud(messages: readonly WireMessageV2[]): boolean {
 }
 
 const MAX_MARKS = 4
-/** Parts that a provider takes a mark on. */
+/** Parts that a provider accepts a cache mark on. */
 const MARKABLE: ReadonlySet<string> = new Set(["text", "media", "tool-call", "tool-result"])
 
 /**
- * Marks for the provider's cache what is before the last message, which ends with a HUD that the next request does not have.
- * OpenCode 2 marks the last message only, if the four marks are not used up; it keeps a mark of a plugin's.
+ * Marks the part before the last message for the provider's cache, since the last message ends with a HUD that the next
+ * request does not have. OpenCode 2 itself marks only the last message, if fewer than four marks are used, and keeps a
+ * plugin's mark.
  */
 export function markBeforeHud(messages: readonly WireMessageV2[], system: unknown): WireMessageV2[] {
   const marked = [...messages]

@@ -1,5 +1,4 @@
-// What OpenCode 2 announces, told as OpenCode 1 would: it has other names for the same things. Events of sessions that no
-// hook has seen are another location's.
+// Translates the events of OpenCode 2 into those of OpenCode 1, which have other names for the same things.
 
 import { asRecord, asString } from "../../system/values.ts"
 import type { HostMessageHead, HostUsage } from "../v1/message.ts"
@@ -8,13 +7,13 @@ import type { EventV2 } from "./message.ts"
 
 export type EventV1 = { type: string; properties: Record<string, unknown> }
 
-/** The event of OpenCode 1 that says the same; undefined when there is none. What it says of messages goes to `known`. */
+/** The equivalent event of OpenCode 1, if there is one. What an event says about messages is added to `known`. */
 export function eventV1({ type, created, data }: EventV2, known: Known): EventV1 | undefined {
   const given = asRecord(data)
   const sessionID = asString(given?.sessionID)
   if (!given || sessionID === undefined) return
   const atMs = typeof created === "number" ? created : Date.now()
-  const told = (name: string, properties: object = {}): EventV1 => ({
+  const event = (name: string, properties: object = {}): EventV1 => ({
     type: name,
     properties: { sessionID, ...properties },
   })
@@ -22,16 +21,16 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
   const callID = asString(given.id) ?? asString(given.callID)
   switch (type) {
     case "session.execution.started":
-      return told("session.status", { status: { type: "busy" } })
+      return event("session.status", { status: { type: "busy" } })
     case "session.execution.succeeded":
     case "session.execution.failed":
     case "session.execution.interrupted":
-      return told("session.idle")
+      return event("session.idle")
     case "session.compaction.ended":
-      return told("session.compacted")
+      return event("session.compacted")
     case "session.created":
     case "session.deleted":
-      return told(type)
+      return event(type)
     case "session.step.started":
       if (messageID !== undefined) known.add(sessionID, messageID, { time: { created: atMs } })
       return
@@ -45,16 +44,16 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
     case "session.tool.called":
       if (messageID !== undefined && callID !== undefined)
         known.addCall(sessionID, messageID, callID, undefined, { start: atMs })
-      return told("message.part.updated", { part: { ...toolPart(callID, given), state: { status: "running" } } })
+      return event("message.part.updated", { part: { ...toolPart(callID, given), state: { status: "running" } } })
     case "session.tool.success":
     case "session.tool.failed":
       if (messageID !== undefined && callID !== undefined)
         known.addCall(sessionID, messageID, callID, given.metadata, { end: atMs })
-      return told("message.part.updated", { part: { ...toolPart(callID), state: { status: "completed" } } })
+      return event("message.part.updated", { part: { ...toolPart(callID), state: { status: "completed" } } })
     case "permission.asked":
-      return told(type, { id: given.id, permission: given.action, patterns: given.resources })
+      return event(type, { id: given.id, permission: given.action, patterns: given.resources })
     case "permission.replied":
-      return told(type, { requestID: given.requestID })
+      return event(type, { requestID: given.requestID })
   }
   return
 }
@@ -64,7 +63,7 @@ export function usageReport(sessionID: string, { id, tokens, cost = 0 }: HostMes
   return { type: "message.updated", properties: { sessionID, info: { id, role: "assistant", tokens, cost } } }
 }
 
-/** A call's events do not name its tool. What ended counts as a command, which matters only if one began. */
+/** A call's events do not name its tool. The end of any call counts as a command's, which matters only if a command began. */
 function toolPart(callID: string | undefined, called?: Record<string, unknown>) {
   const isCommand = !called || asString(asRecord(called.input)?.command) !== undefined
   return { type: "tool", callID, tool: isCommand ? "shell" : "other" }

@@ -24,13 +24,13 @@ import { type RecordSummary, recordSummary } from "./summary.ts"
 export type HookContextV2 = HookContext & {
   known: Known
   learning: Learning
-  /** OpenCode has taken the tool. */
+  /** whether OpenCode has registered `hud_recall` */
   offersRecall(): boolean
 }
 
 /** How long a request waits for OpenCode's list of models and the stored messages. */
 const MAX_LEARNING_MS = 300
-/** The hook waits for what it learns, and once for the store: when a session is resumed, or has its first steps. */
+/** For what it learns, and once for the store: when a session is resumed, or has its first steps. */
 const MAX_WAIT_MS = 1000
 
 /** The functions of the hooks. Tests replace them with faulty ones. */
@@ -93,7 +93,7 @@ function read(
   return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
 }
 
-/** Whether the agent may call the tool: OpenCode says the agent's tools, or at least takes the tool. */
+/** Whether the agent may call the tool: by the agent's tools if OpenCode lists them, else if the tool is registered. */
 function canRecall({ offersRecall }: HookContextV2, { tools }: ContextEvent): boolean {
   const named = asRecord(tools)
   return named ? named[RECALL_TOOL] !== undefined : offersRecall()
@@ -138,20 +138,20 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   if (!shorten && facts === undefined) return
   return () => {
     shorten?.()
-    const told: WireMessageV2[] =
+    const added: WireMessageV2[] =
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
-    event.messages = [...reading.written(), ...told]
+    event.messages = [...reading.written(), ...added]
   }
 }
 
-/** The stored messages behind those that are summarised, which OpenCode keeps in its own words. */
+/** The stored messages after those that are summarised, which OpenCode keeps in its own words. */
 function newerThan(summarised: readonly HostMessage[], stored: readonly HostMessage[]): readonly HostMessage[] {
   const ids = new Set(summarised.map(({ info }) => info.id))
   const last = stored.findLastIndex(({ info }) => ids.has(info.id))
   return last < 0 ? [] : stored.slice(last + 1)
 }
 
-/** Whether the last message tells the summariser what to do; it has no id, since it is no message of the session. */
+/** Whether the last message is the instruction to summarise. It has no id, since it is not a message of the session. */
 function hasInstruction(messages: unknown): boolean {
   const last = Array.isArray(messages) ? asRecord(messages.at(-1)) : undefined
   return last?.role === "user" && last.id === undefined
@@ -160,7 +160,7 @@ function hasInstruction(messages: unknown): boolean {
 /** Share of the size at which OpenCode compacts that a summary of ours may take. */
 const MAX_SUMMARY_SHARE = 0.25
 
-/** Undefined when the model is to write it: the options say so, nothing can be recalled, or ours would be incomplete or too long. */
+/** Undefined when the model is to write it: by the options, or because ours would be incomplete, too long or not recallable. */
 function summaryFor(
   { options, models, store, env }: HookContextV2,
   session: Session,
@@ -173,10 +173,4 @@ function summaryFor(
   const summary = recordSummary(conversation, session.ledger.read(conversation), session.folding, facts, env)
   const most = MAX_SUMMARY_SHARE * (compactsAt ?? contextLimit ?? 0)
   return summary && summary.tokens <= most ? summary : undefined
-}
-
-/** The model that the session last called, for what is announced of it. */
-export function calledModel({ sessions }: HookContext, sessionID: string): object {
-  const session = sessions.peek(sessionID)
-  return (session && modelOf(session)) ?? {}
 }

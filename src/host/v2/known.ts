@@ -1,5 +1,5 @@
-// What is known of a session's messages beside what a request says of them: usage, prices, times, and what tools returned
-// for the host. It comes from OpenCode's events and, when a session is resumed, from its stored messages.
+// What a request does not say about a session's messages: usage, prices, times, and the metadata of tool calls. It comes from
+// OpenCode's events and, when a session is resumed, from its stored messages.
 
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { HostMessage, HostMessageHead, HostPart } from "../v1/message.ts"
@@ -34,14 +34,14 @@ export function createKnown() {
     of: (sessionID: string): KnownMessages => of(sessionID),
     has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
     hasUsage: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.get(id)?.info.tokens !== undefined,
-    /** Learns stored messages. What was announced and they do not have stays. */
+    /** Adds stored messages. What was announced and is not in them stays. */
     learn(sessionID: string, stored: readonly HostMessage[]): void {
       for (const { info, parts } of stored)
         if (info.id !== undefined) add(sessionID, info.id, info, parts.flatMap(outline))
     },
     /** Adds to what is known of a message. */
     add: (sessionID: string, id: string, info: HostMessageHead): void => add(sessionID, id, info, []),
-    /** Adds what a call returned for the host; times in epoch ms. */
+    /** Adds the metadata of a call; times in epoch ms. */
     addCall(sessionID: string, id: string, callID: string, metadata: unknown, time: { start?: number; end?: number }) {
       add(sessionID, id, {}, [{ type: "tool", callID, state: { metadata: readMetadata(metadata), time } }])
     },
@@ -49,7 +49,7 @@ export function createKnown() {
   }
 }
 
-/** The parts with one more, which adds to what is known of the same call. */
+/** Adds a part, or merges it into the known part of the same call. */
 function withPart(parts: HostPart[], part: HostPart): HostPart[] {
   const before = parts.find(({ type, callID }) => type === part.type && callID === part.callID)
   if (!before) return [...parts, part]
@@ -64,7 +64,7 @@ function readMetadata(metadata: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(asRecord(metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name)))
 }
 
-/** A part without its text. */
+/** A part without its text; none for a part that nothing is read of. */
 function outline(part: HostPart): HostPart[] {
   if (part.type === "text") return part.synthetic ? [{ type: "text", synthetic: true }] : []
   const callID = asString(part.callID)

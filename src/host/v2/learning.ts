@@ -1,6 +1,5 @@
-// What OpenCode 2 has to be asked for because a request does not contain it: the models' limits and prices, and stored
-// messages. OpenCode may answer late or never. While a question is open, later requests do not wait for its answer and use
-// estimates.
+// What has to be requested from OpenCode 2 because the hooks' arguments do not contain it: the models' limits and prices, and
+// stored messages. OpenCode may answer late or never. Meanwhile later requests do not wait for the answer and use estimates.
 
 import { fromStored } from "../../store/stored-v2.ts"
 import { asRecord, asString, renew } from "../../system/values.ts"
@@ -11,7 +10,7 @@ import type { Known } from "./known.ts"
 import { isWireMessage, listOf, type SetupContext } from "./message.ts"
 
 const MODELS_AGE_MS = 5 * 60_000
-/** After a list that failed or was empty: providers may not have answered yet. */
+/** Until the next try after a list that failed or was empty: providers may not have answered yet. */
 const MODELS_RETRY_MS = 5000
 const MAX_SESSIONS = 100
 
@@ -31,7 +30,7 @@ export function createLearning(
   let listAgainMs = 0
   /** by session, the ids of the messages that were last asked for */
   const asked = new Map<string, string>()
-  /** sessions with an open question */
+  /** sessions whose stored messages are being requested */
   const asking = new Set<string>()
 
   async function learnMessages(sessionID: string, ids: readonly string[], isWaiting: () => boolean): Promise<void> {
@@ -41,7 +40,7 @@ export function createLearning(
     try {
       const messages = (await readStored(sessionID)) ?? []
       known.learn(sessionID, messages)
-      // after the request has gone out, the account would take this usage for that request's
+      // once the request has gone out, this usage would be counted as that request's
       if (!isWaiting()) return
       for (const { info } of messages) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
     } finally {
@@ -62,7 +61,7 @@ export function createLearning(
       }
     },
     /**
-     * Learns what is not known yet of a request's newest messages: when the user's was written, and the usage of the agent's.
+     * Learns what is missing about a request's newest messages: when the user's was written, and the usage of the agent's.
      * OpenCode announces a step's usage before the next request, but the event may arrive after it. `isWaiting`: the request
      * has not gone out yet.
      */
@@ -96,13 +95,13 @@ function newestID(messages: unknown, role: string): string | undefined {
 }
 
 type Sources = Pick<HookContext, "messages" | "message"> & {
-  /** what followed the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
+  /** messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
   recent(sessionID: string): Promise<HostMessage[] | undefined>
 }
 
 /**
- * A session's stored messages. OpenCode 2 answers a plugin with what followed the last compaction; a recall of what was before
- * it reads OpenCode's database.
+ * A session's stored messages. OpenCode 2 gives a plugin only those since the last compaction; a recall of earlier ones reads
+ * OpenCode's database.
  */
 export function storedSources(host: SetupContext): Sources {
   // one recall asks for several messages at once

@@ -67,7 +67,7 @@ export function listOf(answer: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined
 }
 
-/** What the model gets of a call's result in any of its forms, and whether it is an error. */
+/** The text of a call's result, in any of its forms, as the model gets it, and whether it is an error. */
 export function readResult(result: unknown): { text: string; failed: boolean } {
   const { type, value } = asRecord(result) ?? {}
   if (type === "error") {
@@ -78,7 +78,7 @@ export function readResult(result: unknown): { text: string; failed: boolean } {
 }
 
 /** A result with another text. Attached files stay. */
-export function resultSaying(result: unknown, text: string): unknown {
+export function withResultText(result: unknown, text: string): unknown {
   const { type, value } = asRecord(result) ?? {}
   if (type === "error") {
     const error = asRecord(asRecord(value)?.error)

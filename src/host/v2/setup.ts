@@ -12,11 +12,12 @@ import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
 import { type Report, reportTo } from "../guard.ts"
 import type { LogClient } from "../log.ts"
+import { modelOf } from "../models.ts"
 import { onEvent } from "../v1/event.ts"
 import { recallSources } from "../v1/hooks.ts"
 import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
-import { calledModel, type HookContextV2, hooksV2 } from "./hooks.ts"
+import { type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
 import { createLearning, storedSources } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
@@ -27,7 +28,7 @@ export function isHostV2(context: unknown): context is SetupContext {
 }
 
 /** Makes what all hooks share, from what OpenCode 2 has in place of OpenCode 1's client. */
-export type MakeContext = (host: {
+type MakeContext = (host: {
   directory: string
   client: LogClient
   messages: HookContext["messages"]
@@ -37,13 +38,13 @@ export type MakeContext = (host: {
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
 
-/** Answers the cleanup. It never throws, and never waits for OpenCode's answers beyond the registrations. */
+/** Returns the cleanup, which never throws. Waits for nothing of OpenCode's but the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
   const directory = directoryOf(host)
   const { recent, ...sources } = storedSources(host)
   const made = make({ directory, client: logClient(), ...sources })
   if (!made) return
-  // OpenCode 2 does not say what its configuration has; another `compaction.buffer` than the default is not known
+  // OpenCode 2 does not tell its configuration, so the default of `compaction.buffer` is assumed
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
   let offersRecall = false
@@ -51,21 +52,21 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     ...made.context,
     known,
     learning: createLearning(host, made.context.models, known, recent, (sessionID, step) =>
-      tell(context, sessionID, usageReport(sessionID, step)),
+      dispatch(context, sessionID, usageReport(sessionID, step)),
     ),
     offersRecall: () => offersRecall,
   }
   const report = reportTo(context.log)
   const hooks = hooksV2(context, report)
   const events = new AbortController()
-  const takesTool = async () => {
+  const registerTool = async () => {
     if (!context.options.fold.enabled || !host.tool?.transform) return
     await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
     offersRecall = true
   }
-  const takesHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
-  // every prompt waits for setup, and one that fails is tried again
-  const registering = Promise.allSettled([takesHook("context"), takesHook("compaction"), takesTool()])
+  const registerHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
+  // every prompt waits for setup, and OpenCode calls a setup that failed again
+  const registering = Promise.allSettled([registerHook("context"), registerHook("compaction"), registerTool()])
   const registered = await within(registering, MAX_REGISTERING_MS)
   if (registered === LATE) report("setup", `has not registered everything after ${MAX_REGISTERING_MS} ms`)
   else for (const one of registered) if (one.status === "rejected") report("setup", "could not register", one.reason)
@@ -87,7 +88,7 @@ async function listen(host: SetupContext, context: HookContextV2, signal: AbortS
     for await (const event of (await host.event?.subscribe?.({ signal })) ?? []) {
       if (signal.aborted) return
       try {
-        hear(context, event)
+        onEventV2(context, event)
       } catch (cause) {
         report("event", "failed", cause)
       }
@@ -97,20 +98,22 @@ async function listen(host: SetupContext, context: HookContextV2, signal: AbortS
   }
 }
 
-/** Several locations share a process, and each hears all events: what no hook of this one has seen is another's. */
-function hear(context: HookContextV2, given: unknown): void {
+/** Several locations share a process, and each gets all events. Sessions that no hook of this one has seen are another's. */
+function onEventV2(context: HookContextV2, given: unknown): void {
   const event = asRecord(given)
   const sessionID = asString(asRecord(event?.data)?.sessionID)
   if (!event || sessionID === undefined || !context.sessions.peek(sessionID)) return
-  const told = eventV1(event, context.known)
-  if (told) tell(context, sessionID, told)
+  const translated = eventV1(event, context.known)
+  if (translated) dispatch(context, sessionID, translated)
 }
 
-function tell(context: HookContextV2, sessionID: string, told: EventV1): void {
-  const info = asRecord(told.properties.info)
-  if (info) Object.assign(info, calledModel(context, sessionID))
-  onEvent(context, { event: told })
-  if (told.type === "session.deleted") context.known.forget(sessionID)
+function dispatch(context: HookContextV2, sessionID: string, event: EventV1): void {
+  const info = asRecord(event.properties.info)
+  const session = context.sessions.peek(sessionID)
+  // OpenCode 2 does not name the model in a usage report
+  if (info && session) Object.assign(info, modelOf(session))
+  onEvent(context, { event })
+  if (event.type === "session.deleted") context.known.forget(sessionID)
 }
 
 /** In Code Mode, the default, the model would reach the tool only by writing a program. */

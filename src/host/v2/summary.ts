@@ -1,5 +1,5 @@
-// What a compaction leaves in place of the conversation when no model writes it: the user's words verbatim, a record of every
-// step, and the facts. The steps stay recallable by their numbers.
+// The summary of a compaction when no model writes it: the user's words verbatim, a record of every step, and the facts. The
+// steps can still be recalled by their numbers.
 
 import { type Fold, stepFold, withEpisodes } from "../../fold/fold.ts"
 import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
@@ -16,14 +16,14 @@ import { estimateTokens } from "../../text/tokens.ts"
 
 const HEAD = `Put together by hudfold, a plugin the user installed, when the session was compacted: the user's words verbatim, and records of the steps. ${RECALL_TOOL} returns the steps verbatim.`
 /**
- * The facts stand between these lines, right behind HEAD: there no word of the user can be taken for them, and what OpenCode
- * puts around the summary stays.
+ * The facts stand between these lines, directly after HEAD. There they cannot be confused with the user's words, and can be
+ * removed without what OpenCode puts around the summary.
  */
 const [FACTS, END] = ["<facts>", "</facts>"]
 
 export type RecordSummary = { text: string; tokens: number; folded: readonly Fold[]; folding: Folding }
 
-/** `told`: the facts. The messages are those that the compaction takes out; undefined when a step has no record. */
+/** `messages`: those that the compaction removes. `told`: the facts. Undefined when a step has no record. */
 export function recordSummary(
   messages: readonly Message[],
   { entries, facts }: Pick<Reading, "entries" | "facts">,
@@ -53,7 +53,7 @@ export function recordSummary(
   return { text, tokens: estimateTokens(text), folded, folding: next }
 }
 
-/** Of a text that OpenCode put among the user's, such as an attached file. */
+/** Length of a text that OpenCode put among the user's, such as an attached file. */
 const MAX_HOST_CHARS = 200
 
 /** The user's words, and what an earlier compaction left. */
@@ -67,7 +67,7 @@ function saidIn({ kind, parts }: Message): string[] {
   )
 }
 
-/** Of an earlier summary, what goes on being true: its head is written again, and its facts may have changed. */
+/** An earlier summary without its head, which is written again, and its facts, which may have changed. */
 function withoutHead(text: string): string {
   const at = text.indexOf(HEAD)
   if (at < 0) return text
