@@ -27,7 +27,7 @@ const episodeSchema = z.object({
   savedTokens: tokens,
   /** the record that is sent instead; cut if it is long, empty for the oldest episodes of a long session */
   record: z.string(),
-  /** its steps, oldest first; of a long session's oldest episodes none */
+  /** its steps, oldest first; empty for the oldest episodes of a long session */
   steps: z.array(shownFoldSchema),
 })
 /** A run of settled steps that is sent as one record. */
@@ -104,7 +104,7 @@ export const statusSchema = z.object({
     calls: z.number(),
     /** those of them that subagents made */
     subagentCalls: z.optional(z.number()),
-    /** what the provider charges for; fewer tokens save money only with `tokens`, which absent also means */
+    /** what the provider charges for; absent means `tokens`, with which alone fewer tokens save money */
     billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
   /** the status message */
@@ -176,9 +176,9 @@ export type Status = z.output<typeof statusSchema>
 
 export const MAX_STATUS_FOLDS = 200
 export const MAX_STATUS_EPISODES = 50
-/** Of all episodes together. */
+/** Steps listed in all episodes together. */
 export const MAX_STATUS_STEPS = 300
-/** Of one record, and of all together, in characters. */
+/** Size of one record, and of all together, in characters. */
 export const MAX_STATUS_RECORD = 20_000
 export const MAX_STATUS_RECORDS = 100_000
 export const MAX_STATUS_FAILURES = 20
@@ -194,7 +194,7 @@ export const switchesSchema = z.object({
   folding: z._default(z.enum(["on", "paused"]), "on"),
   /** steps that are sent whole, settled or not, by message id: until which call */
   whole: z.optional(z.record(z.string(), z.number())),
-  /** what to fold with the next request whether it pays or not, once: all that is settled, or these steps, by message id */
+  /** what to fold once with the next request, even if it does not pay: all that is settled, or these steps by message id */
   foldNow: z.optional(z.object({ askedMs: z.number(), what: z.union([z.literal("all"), z.array(z.string())]) })),
 })
 export type Switches = z.output<typeof switchesSchema>

@@ -24,14 +24,14 @@ export function statusRows(status: Status): StatusRow[] {
     foldsRow(status),
     openRow(status),
     failingRow(status),
-    staleRow(status, "changed on disk since read", { name: "changed", said: "changed on disk", tone: "warn" }),
-    staleRow(status, "edited since read", { name: "edited", said: "edited since read", tone: "muted" }),
+    staleRow(status, "changed on disk since read", { name: "changed", text: "changed on disk", tone: "warn" }),
+    staleRow(status, "edited since read", { name: "edited", text: "edited since read", tone: "muted" }),
     hudRow(status),
     writerRow(status.writer),
   ].filter((row) => row !== undefined)
 }
 
-/** From this share on, of what OpenCode compacts at or else of the window, compaction is near. */
+/** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */
 const NEARLY_FULL = 0.8
 
 export function isNearlyFull({ context: { tokens, compactsAt, limit } }: Status): boolean {
@@ -147,7 +147,7 @@ function openRow({ folding }: Status): StatusRow | undefined {
   }
 }
 
-/** Kinds of outputs, by what they show. */
+/** Words for the kinds of outputs. */
 const SHOWN: Readonly<Record<string, string>> = {
   file: "files",
   excerpt: "parts of files",
@@ -172,14 +172,15 @@ function failingRow({ failures }: Status): StatusRow | undefined {
   }
 }
 
-type StaleWords = Pick<StatusRow, "name" | "tone"> & { said: string }
-
-/** Files that the agent edited itself are no cause for alarm, those that others changed are. */
-function staleRow({ stale }: Status, why: Status["stale"][number]["why"], words: StaleWords): StatusRow | undefined {
+/** A warning only for files that others changed, not for those that the agent edited itself. */
+function staleRow(
+  { stale }: Status,
+  why: Status["stale"][number]["why"],
+  row: Omit<StatusRow, "details">,
+): StatusRow | undefined {
   const files = stale.filter((file) => file.why === why)
   if (files.length === 0) return
-  const { name, tone, said } = words
-  return { name, text: `${plural(files.length, "file")} ${said}`, tone, details: files.map(({ path }) => path) }
+  return { ...row, text: `${plural(files.length, "file")} ${row.text}`, details: files.map(({ path }) => path) }
 }
 
 function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
@@ -192,7 +193,7 @@ function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
   }
 }
 
-/** Leaves room for the state beside the name. */
+/** Short enough to leave room for the state after the name. */
 const MAX_MODEL_NAME_CHARS = 18
 
 function writerRow(writer: WriterStatus): StatusRow {

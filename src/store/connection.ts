@@ -66,8 +66,8 @@ function connectionOf(database: SqliteDatabase, path: string) {
     folds: (sessionID: string) => loadFolds(db, sessionID),
     foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
     /**
-     * Writes all of them in one transaction, or none. Its log is moved into the file now and then, which waits for the disk;
-     * not when it is urgent.
+     * Writes all in one transaction, or none. Urgent writes do not checkpoint the write-ahead log, which would wait for the
+     * disk.
      */
     write(batch: readonly StoreWrite[], { patienceMs, urgent }: Haste): void {
       const checkpoint = urgent ? 0 : CHECKPOINT_PAGES
@@ -156,18 +156,18 @@ function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
     .where(eq(foldTable.sessionID, sessionID))
     .orderBy(asc(foldTable.call), asc(sql`rowid`))
     .all()
-  return new Map(
-    found.flatMap(({ partID, json }) => {
-      const fold = readFold(json)
-      return fold ? [[partID, fold] as const] : []
-    }),
-  )
+  const folds = new Map<string, Fold>()
+  for (const { partID, json } of found) {
+    const fold = readFold(json)
+    if (fold) folds.set(partID, fold)
+  }
+  return folds
 }
 
 /** Ids per query; SQLite binds at most 32,766 values. */
 const MAX_IDS = 5000
 
-/** Folds with these recall ids, whatever session they are of; one for each id. */
+/** Folds of any session with these recall ids, one for each id. */
 function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
   const found = db
     .select({ json: foldTable.fold })
@@ -274,7 +274,7 @@ function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { k
 
 /** A database with tables that were not created by hudfold is somebody else's data, whatever its name. */
 function refuseForeign(database: SqliteDatabase, path: string): void {
-  // read before the mark: another process may be creating both at this moment
+  // read before application_id: another process may be creating both at this moment
   const tables = database.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   const version = readPragma(database, "user_version")
   if (readPragma(database, "application_id") === applicationID) {

@@ -23,8 +23,8 @@ export class StoreError extends CodedError<StoreErrorCode> {
 }
 
 /**
- * `locked` and `full` are temporary, `corrupt` needs a new file, `unwritable` means memory only, as for a file that is not
- * ours to write, `other` is the fault of this write or of the plugin.
+ * `locked` and `full` are temporary. `corrupt` needs a new file. `unwritable`, which includes files that are not ours, means
+ * memory only. `other` is the fault of this write or of the plugin.
  */
 export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "other"
 
@@ -49,8 +49,8 @@ export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof StoreError) return "unwritable"
     const { code, errcode, errno = errcode } = cause as NodeJS.ErrnoException & { errcode?: number }
-    // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is SQLite's primary result.
-    // System errors have negative numbers and a code such as EACCES.
+    // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is
+    // SQLite's primary result code. System errors have negative numbers and a code such as EACCES.
     if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"
   }

@@ -3,17 +3,10 @@
 
 import type { Fold } from "../fold/fold.ts"
 import { addMisses, type ModelMisses } from "../fold/misses.ts"
+import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { renew } from "../system/values.ts"
-import {
-  type Anchor,
-  addRows,
-  type CarriedRecord,
-  type DigestName,
-  type StoredFolds,
-  type StoreWrite,
-  type Turn,
-} from "./record.ts"
+import { addRows, type CarriedRecord, type DigestName, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
 
 export const MAX_SESSIONS = 50
 const MAX_SESSION_TURNS = 500
@@ -98,7 +91,7 @@ export function createMemory() {
       // Copies: the originals keep changing while these wait.
       ...Array.from(folds, ([sessionID, rows]): StoreWrite => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
       ...Array.from(digests.values(), (one): StoreWrite => ({ kind: "digest", ...one, at })),
-      // Counts still waiting in the queue are added twice, which these rough counts can bear.
+      // Counts still waiting in the queue are added twice, which is accurate enough for them.
       ...Array.from(misses, ([model, counts]): StoreWrite => ({ kind: "misses", model, misses: counts, at })),
     ],
   }

@@ -1,8 +1,9 @@
 // Opens the plugin's own store and keeps it usable whatever happens to its file. It waits for a locked file and sets a
-// corrupt one aside; anything else means memory only. Each kind of event is one warning, never an error.
+// corrupt one aside; otherwise it works in memory only. Each kind of problem is one warning, never an error.
 
 import type { Fold } from "../fold/fold.ts"
 import type { ModelMisses } from "../fold/misses.ts"
+import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
@@ -10,7 +11,6 @@ import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.t
 import { setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
 import {
-  type Anchor,
   addRows,
   type CarriedRecord,
   droppedFolds,
@@ -48,10 +48,10 @@ type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: s
 export type Store = Awaited<ReturnType<typeof openStore>>
 
 /**
- * Never rejects, and nothing of the store throws or rejects. Saves, and loads that return no promise, may be called from a
- * hook: they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Folds alone are on disk
- * at once. The rest reads the disk and must not be called from a hook. If the file cannot be used, the store is memory only
- * and `state.reason` says why.
+ * Never rejects, and no method of the store throws or rejects. Saves, and loads that return no promise, may be called from a
+ * hook: they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Only folds are written
+ * at once. Other methods read the disk and must not be called from a hook. If the file cannot be used, the store is memory
+ * only and `state.reason` says why.
  */
 export async function openStore({ path: given, onWarning, ...queue }: StoreOptions) {
   let path = ""
@@ -84,7 +84,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     connection = undefined
   }
 
-  /** Loads before the file counts as open: some damage shows only when the tables are read. */
+  /** The file counts as open once it is loaded, since some damage shows only when the tables are read. */
   function openFile(): void {
     connection = open?.()
     for (const write of connection?.load() ?? []) memory.apply(write)
@@ -100,8 +100,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function recover(error: unknown): Recovery {
-    const trouble = troubleOf(error)
-    switch (trouble) {
+    switch (troubleOf(error)) {
       case "locked":
         return "retry"
       case "full":
@@ -175,7 +174,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     await start()
     save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })
   } catch (error) {
-    // A host without SQLite is no trouble with the store, so there is no warning.
+    // A host without SQLite is not the store's problem, so there is no warning here.
     if (error instanceof StoreError && error.code === "NO_SQLITE")
       state = { kind: "memory", reason: innermostReason(error) }
     else useMemory(innermostReason(error))
@@ -255,7 +254,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     return inOrder(addRows(new Map<string, Fold | undefined>(stored), memory.folds(id)))
   }
 
-  /** Folds on disk with these recall ids, whatever session they are of. Reads all rows: not for every request. */
+  /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
   async function findFolds(ids: readonly string[]): Promise<Fold[]> {
     if (ids.length === 0) return []
     await writer.flush()

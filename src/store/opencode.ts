@@ -12,12 +12,12 @@ import { loadSqlite, openReadonly } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
 
 /**
- * Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other tables, above
- * all those with credentials, are not named anywhere in this package. OpenCode 2 has its own in the same file; it imports the
- * sessions of OpenCode 1 once, under the same ids. `data` is JSON of a message or part without what are columns here.
+ * Only the tables that sessions are read from, and only columns that all recent versions have. OpenCode's other tables, such as
+ * those with credentials, are not named anywhere in this package. OpenCode 2 has its own tables in the same file; it imports
+ * the sessions of OpenCode 1 once, under the same ids. `data` is a message or part as JSON, without the fields that are columns.
  */
 const SESSIONS = { v1: "session", v2: "session_v2" } as const
-// `revert` in quotes: where a table has no such column, Bun's SQLite takes that for a text, which is no revert
+// `revert` in quotes: if a table has no such column, Bun's SQLite reads it as a string, which is ignored
 const COLUMNS = 'id, project_id AS projectID, parent_id AS parentID, directory, title, version, "revert"'
 const TIMES = "time_created AS timeCreated, time_updated AS timeUpdated"
 
@@ -29,7 +29,7 @@ type Row = Record<"id" | "projectID" | "directory" | "title" | "version", string
   timeUpdated: number
 }
 
-/** What OpenCode recorded of sessions, by their ids: where they ran, whose they are, and what each call cost. */
+/** What OpenCode recorded about sessions, by id: their folder, their parent session, and what each call cost. */
 export type SessionCosts = ReadonlyMap<string, Costs>
 
 type Costs = { directory: string; parentID: string | undefined; calls: readonly { atMs: number; usd: number }[] }
@@ -83,13 +83,13 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   const sessionsOf = (host: Host, rest: string, ...values: (string | number)[]) =>
     all<Row>(`SELECT ${COLUMNS}, ${TIMES} FROM ${SESSIONS[host]} WHERE ${rest}`, ...values)
 
-  // OpenCode 2 may have made the file, or not yet have been there
+  // the file may have the tables of OpenCode 1, of OpenCode 2, or both
   let known: readonly Host[] | undefined
   const hosts = () => {
     known ??= hostsOf(database)
     return known
   }
-  /** Rows of all hosts, those that changed last first. A session that both know is OpenCode 2's. */
+  /** Rows of all hosts, those that changed last first. Of a session that both have, OpenCode 2's row is taken. */
   function fromAll(rest: string, ...values: (string | number)[]): Row[] {
     const rows = new Map<string, Row>()
     for (const host of hosts())
@@ -119,7 +119,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     return fromAll("parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?", limit).slice(0, limit)
   }
 
-  /** The session of the first host that has its messages: one whose import failed has them in the old tables only. */
+  /** The session from the first host that has its messages: after a failed import they are in the old tables only. */
   function fetch(given: string) {
     const id = find(given)
     let empty: { row: Row; messages: StoredV2[]; parts?: undefined } | undefined
@@ -197,7 +197,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
         })
         return found.sort((one, other) => other.lastCallMs - one.lastCallMs)
       }),
-    /** Those of these sessions that OpenCode still has. */
+    /** The costs of these sessions, as far as OpenCode still has them. */
     sessionCosts: (ids: readonly string[]): SessionCosts =>
       guarded(path, () => {
         const found = ids.map((id) => [id, costsOf(id)] as const)
@@ -244,7 +244,7 @@ function hostsOf(database: SqliteDatabase): readonly Host[] {
   const rows = database.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const names = new Set(rows.map(({ name }) => name))
   const v2 = names.has("session_v2") && names.has("session_message")
-  // without either, the old ones are named in the error
+  // with neither, the error names the old tables
   return [...(v2 ? ["v2" as const] : []), ...(names.has("session") || !v2 ? ["v1" as const] : [])]
 }
 

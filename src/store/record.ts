@@ -1,5 +1,4 @@
-// What the store keeps, and the interface the plugin sees of it. What is kept as JSON has a schema, from which its type and
-// the check when it is read back follow.
+// The records that the store keeps. Those kept as JSON have a schema, by which they are checked when they are read back.
 
 import * as z from "zod/mini"
 import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
@@ -8,8 +7,6 @@ import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { parseAs, parseJson, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
-
-export type { Anchor }
 
 /** The account of one turn. */
 export type Turn = typeof turnTable.$inferSelect
@@ -42,8 +39,8 @@ export const readAnchors = (json: string): Anchor[] | undefined => parseAs(ancho
 export const isJson = (json: string): boolean => parseJson(json) !== undefined
 
 /**
- * The tables are strict, so a fraction or NaN in an integer column would lose the row; estimates are fractions. Bun 1.3.14
- * binds a lone surrogate fused with the character after it, and the text would not be found again.
+ * The tables are strict: a fraction or NaN in an integer column would lose the row, and estimates are fractions. Bun 1.3.14
+ * merges a lone surrogate with the character after it when it binds a text, so the text would not be found again.
  */
 export function turnWrite(given: Turn): StoreWrite {
   const clean = ([name, value]: [string, string | number]) => {
@@ -67,7 +64,7 @@ export type StoreWrite =
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
 
-/** How long to wait for another writer, and whether somebody waits for this write. */
+/** How long to wait for another writer, and whether a request waits for this write. */
 export type Haste = { patienceMs: number; urgent: boolean }
 
 /** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
@@ -76,7 +73,7 @@ export type StoredFolds = ReadonlyMap<string, Fold | undefined>
 export function storedFolds(folds: readonly Fold[]): StoredFolds {
   return addRows(
     new Map(),
-    folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }]),
+    folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const),
   )
 }
 

@@ -71,7 +71,7 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
       cost: numberIn(stored.cost),
       tokens: asRecord(stored.tokens),
     }),
-    // what a step said and did before it failed is sent
+    // a failed step is sent if it has content
     ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
   return { info, parts: contents.map((content) => storedPart(content, head.id)) }
@@ -83,7 +83,7 @@ function storedPart(content: Record<string, unknown> | undefined, messageID: str
   const callID = asString(content?.id)
   const state = asRecord(content?.state)
   if (content?.type !== "tool" || callID === undefined || !state) return { type: "unknown" }
-  // what the provider ran itself is the provider's
+  // a tool that the provider ran itself
   if (content.executed === true) return { type: "subtask" }
   return {
     type: "tool",

@@ -57,7 +57,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   function addNow(next: StoreWrite & { sessionID: string }): void {
     if (stopped || closing) return
     put(next)
-    // With a delete of the session that waits: after this write it would delete what was written.
+    // Together with a waiting delete of the session, which would otherwise run later and delete what is written now.
     const deletion = keyOf({ kind: "delete", sessionID: next.sessionID })
     const batch = [deletion, keyOf(next)].flatMap((key): Waiting[] => {
       const waiting = queue.get(key)
@@ -70,7 +70,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       )
       remove(batch)
     } catch {
-      // The background meets the same trouble and recovers from it.
+      // The background flush will get the same error and recover from it.
       makeRoom()
       clearTimeout(timer)
       timer = undefined
@@ -119,7 +119,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     return tail
   }
 
-  /** Whether the queue was emptied. If not, it is worth another try later. */
+  /** Whether the queue was emptied. If not, try again later. */
   async function drain(patienceMs: number): Promise<boolean> {
     while (queue.size > 0) {
       if (!writeBatch([...queue].slice(0, BATCH_SIZE), patienceMs)) return false

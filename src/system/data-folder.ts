@@ -16,7 +16,7 @@ export function dataFolder(env: Environment = process.env, home = homeFolder()):
 
 const FOLDER_VARIABLES = ["HUDFOLD_DATA", "XDG_DATA_HOME"] as const
 
-/** A warning if a relative path is ignored, which would put the data into whatever folder OpenCode is started in. */
+/** A warning if a relative path is ignored: it would put the data into whatever folder OpenCode is started in. */
 export function ignoredFolder(env: Environment = process.env): string | undefined {
   const names = FOLDER_VARIABLES.filter((name) => env[name] && !isAbsolute(env[name] ?? ""))
   if (names.length === 0) return undefined
@@ -48,8 +48,8 @@ export function opencodeFolder(env: Environment = process.env, home = homeFolder
 }
 
 /**
- * The first that exists of the places of a file of this package: beside the bundle, and for the sources. They are relative to
- * the URL of the calling module. Throws when there is none.
+ * The path of a file of this package: the first of `places` that exists, one for the bundle and one for the sources. They are
+ * relative to `base`, the URL of the calling module. Throws when none exists.
  */
 export function shippedFile(what: string, base: string, places: readonly string[]): string {
   const paths = places.map((place) => fileURLToPath(new URL(place, base)))

@@ -1,4 +1,4 @@
-// What the runtime leaves out: whether another process still runs, and a deadline for a promise.
+// Whether another process still runs, and deadlines and aborts for promises.
 
 /** True for a process of another user as well. */
 export function isRunning(pid: number): boolean {

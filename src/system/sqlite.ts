@@ -9,7 +9,7 @@ export type SqliteClass = typeof Database
 
 type NodeSqlite = { DatabaseSync: typeof DatabaseSync; StatementSync: typeof StatementSync }
 
-/** Node's module if it can return rows as arrays, which it can from 22.16 on. It is called experimental there. */
+/** Node's module if it can return rows as arrays, as from 22.16 on. Loading it warns that it is experimental. */
 function nodeSqlite(): NodeSqlite | undefined {
   const { emitWarning } = process
   // a warning would be drawn over the host's screen

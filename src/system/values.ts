@@ -11,7 +11,7 @@ export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
-/** The fields that are not undefined, since an optional field takes no undefined value. */
+/** Without the undefined fields, since with `exactOptionalPropertyTypes` an optional field must not be undefined. */
 export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
@@ -35,7 +35,7 @@ export function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** The value of a JSON text; undefined if it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
