@@ -1,5 +1,5 @@
-// Failures of the sidecar as the plugin sees them, and what they mean for the next start: when it may happen, whether it
-// happens at all, and whether it uses the GPU. Pure: the caller passes the time.
+// Failures of the sidecar as the plugin sees them, and what they mean for the next start: whether and when there is one, and
+// whether it uses the GPU. Pure: the caller passes the time.
 
 import { CodedError } from "../system/values.ts"
 import { PROTOCOL, type WireErrorCode } from "./wire/messages.ts"

@@ -69,7 +69,7 @@ function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } 
   for (const name of runtime === "auto" ? ["bun", "node", "opencode"] : [runtime]) {
     const command = find(name)
     if (command !== undefined) return { command, isBun: name !== "node" }
-    // a host on plain Node is a program to run it on, although no node is on PATH
+    // a host on plain Node can run the sidecar although no node is on PATH
     if (name === "node" && runtime === "auto" && !hostIsBun && /^node(?:\.exe)?$/i.test(basename(execPath)))
       return { command: execPath, isBun: false }
   }

@@ -1,5 +1,5 @@
-// The child process: starting it, keeping its last stderr lines, and stopping it for certain. Knows nothing of the
-// protocol on its pipes.
+// The child process: starting it, keeping its last stderr lines, and stopping it reliably. Knows nothing of the protocol on
+// its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { Readable, Writable } from "node:stream"

@@ -32,7 +32,7 @@ export const RUN_TIMES = {
 }
 type RunTimes = typeof RUN_TIMES
 
-/** How much longer than predicted silence and an answer may take: a busy machine does not explain more. */
+/** How many times the predicted time silence and an answer may take: a busy machine does not explain more. */
 const SLACK = { silence: 3, write: 5 }
 /** Code has 2.5 to 4 characters a token with the tokenizers measured. */
 const CHARACTERS_PER_TOKEN = 2.5
@@ -53,7 +53,7 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
   const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
-  const away = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
+  const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(
     child.stdout,
     child.stdin,
@@ -62,7 +62,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
       "load/progress": () => watch.heard(),
       "engine/log": ({ level, message }) => config.onLog(level, message),
     },
-    () => void away(),
+    () => void endGone(),
   )
   const watch = startWatchdog(
     times.tickMs,
@@ -90,9 +90,9 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     return ending
   }
 
-  /** A pipe breaks shortly before the exit of its process is reported, which is the better explanation. */
+  /** A pipe breaks shortly before the exit of its process is reported; the exit explains more. */
   async function causeOf(error: unknown): Promise<unknown> {
-    return error instanceof SidecarError && error.code === "ENDED" ? await away(error) : error
+    return error instanceof SidecarError && error.code === "ENDED" ? await endGone(error) : error
   }
 
   async function write(params: WriteRequest, signal: AbortSignal, capabilities: Capabilities): Promise<WriteReply> {
@@ -121,7 +121,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     }
   }
 
-  void child.exited.then(() => away())
+  void child.exited.then(() => endGone())
   const onAbort = () => void end(new SidecarError("CLOSED", "the sidecar was ended"))
   if (signal.aborted) onAbort()
   else signal.addEventListener("abort", onAbort, { once: true })
@@ -146,7 +146,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     }
   } catch (error) {
     const cause = await causeOf(error)
-    throw await (cause instanceof SidecarError ? end(cause) : away(cause))
+    throw await (cause instanceof SidecarError ? end(cause) : endGone(cause))
   } finally {
     signal.removeEventListener("abort", onAbort)
   }

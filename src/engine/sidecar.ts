@@ -99,7 +99,7 @@ export function createSidecar(config: SidecarConfig) {
     }
   }
 
-  /** Handles failures that the run survived. Those that ended it have been recorded before. */
+  /** Handles failures that the run survived. Those that ended it are already recorded. */
   async function handleWriteFailure(error: SidecarError, current: SidecarRun): Promise<void> {
     if (run !== current || error.wire === "BAD_REQUEST") return
     recordFailure(error, current.capabilities.gpu !== "off")
@@ -129,7 +129,7 @@ export function createSidecar(config: SidecarConfig) {
     logOnce("off", "warn", `the sidecar stays off: ${reason}`)
   }
 
-  /** Continues when the request that caused it is aborted: the next one needs it. */
+  /** The start continues when the request that caused it is aborted: the next request needs it. */
   function start(instruction: string): Promise<SidecarRun> {
     if (starting) return starting
     starting = begin(instruction).finally(() => {
@@ -154,7 +154,7 @@ export function createSidecar(config: SidecarConfig) {
       capabilities = fresh.capabilities
       const slow = tooSlowReason(fresh.capabilities)
       if (slow !== undefined) turnOff(slow)
-      else if (!closing.signal.aborted) return take(fresh)
+      else if (!closing.signal.aborted) return adopt(fresh)
       await fresh.end()
       throw new SidecarError("CLOSED", "the sidecar was ended")
     } catch (error) {
@@ -165,7 +165,7 @@ export function createSidecar(config: SidecarConfig) {
     }
   }
 
-  function take(fresh: SidecarRun): SidecarRun {
+  function adopt(fresh: SidecarRun): SidecarRun {
     run = fresh
     if (paused) fresh.pause(true)
     const { model, gpu, threads, fallback, loadMs, prefillTokensPerSecond, decodeTokensPerSecond } = fresh.capabilities
@@ -283,8 +283,9 @@ type User = { paused: boolean; onChange: (() => void) | undefined }
 const sidecars = createShared<Sidecar, User>((sidecar) => sidecar.close())
 
 /**
- * One sidecar for all sessions and directories of this process whose configuration is the same. It is paused while any of its users pauses it, and the last of them closes it. Its
- * successor waits until it is gone, because until then it holds the model and the lease.
+ * One sidecar for all sessions and directories of this process with the same configuration. It is paused while any of its
+ * users pauses it, and closed by the last of them. Its successor waits until it is gone, because until then it holds the
+ * model and the lease.
  */
 export function shareSidecar(config: SidecarConfig): Sidecar {
   const { spec, load, idleMs } = config

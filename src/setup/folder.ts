@@ -10,7 +10,7 @@ const STAGING = ".new-"
 /** Disk space that is always left free. */
 const RESERVE_BYTES = 100_000_000
 
-/** Makes a folder beside `place` for its replacement. Removes those that killed runs left behind. */
+/** Makes a folder beside `place` for its replacement. Removes what killed runs left there. */
 export async function makeStagingFolder(place: string): Promise<string> {
   for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true })
   // a unique name, because the installer of a killed run may still be writing to its folder
@@ -66,13 +66,8 @@ export async function replaceFolder(finished: string, place: string): Promise<vo
   } catch (cause) {
     if (had && !existsSync(place)) await rename(old, place).catch(() => {})
     const why = shortReason(cause)
-    throw new SetupError(
-      "IN_USE",
-      `${place} could not be replaced (${why}); close OpenCode and run the command again`,
-      {
-        cause,
-      },
-    )
+    const what = `${place} could not be replaced (${why})`
+    throw new SetupError("IN_USE", `${what}; close OpenCode and run the command again`, { cause })
   }
   // on Windows, files in use stay until the next setup
   await rm(old, { recursive: true, force: true }).catch(() => {})

@@ -67,7 +67,7 @@ async function fileOf(
   const response = await requestHub(url, {}, { env, repository, signal })
   const tree = treeSchema.safeParse(await response.json().catch(() => undefined))
   if (!tree.success) throw new SetupError("HUB_FAILED", `${url} did not answer with a list of files; try again later`)
-  // untrusted names: they become paths below the models folder
+  // untrusted names, which become paths below the models folder
   const files = tree.data.map((entry) => entry.path).filter((path) => isModelPath(path) && !/mmproj/i.test(path))
   const [match, ...others] = files.filter((path) => hasQuantisation(path, quantisation))
   if (match && !others.length) return match

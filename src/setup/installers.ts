@@ -76,8 +76,8 @@ function namedInSettings(env: Environment): ReadonlySet<string> {
   const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
     folder ? [".npmrc", ".bunfig.toml"].map((name) => join(folder, name)) : [],
   )
-  const all = [...files, ...[env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? []].flat()]
-  return new Set(all.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
+  files.push(env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? "")
+  return new Set(files.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
 }
 
 function readText(path: string): string {

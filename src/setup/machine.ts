@@ -24,7 +24,7 @@ export type Machine = {
   gpu: Gpu
 }
 
-/** GPU support, by the files that the engine itself looks for. Not probed on macOS, which always has Metal. */
+/** GPU support, detected by the files that the engine itself looks for. Not probed on macOS, which always has Metal. */
 export type Gpu = {
   /** the model, or `NVIDIA` if only the driver is known */
   nvidia?: string

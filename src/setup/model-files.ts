@@ -19,7 +19,7 @@ export function hubModelName({ repository, file }: Pick<HubFile, "repository" | 
   return listed?.name ?? `hf:${repository}/${file}`
 }
 
-/** All completely fetched models, sorted by name, which is that in the curated list, or the URI. */
+/** All completely fetched models, sorted by name: the name in the curated list, or the URI. */
 export async function fetchedModels(places: Places) {
   const paths = await modelFiles(places, /\.gguf$/i)
   const models = await Promise.all(
@@ -111,11 +111,8 @@ export async function checkModelFile(path: string): Promise<number> {
     if (!found.isFile()) throw refuse("a folder or something else")
     const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8, 0)
     if (bytesRead < 8 || buffer.toString("latin1", 0, 4) !== "GGUF") {
-      throw refuse(
-        bytesRead === 0
-          ? "an empty file"
-          : `a file that begins with ${JSON.stringify(buffer.toString("latin1", 0, 4))}`,
-      )
+      const head = JSON.stringify(buffer.toString("latin1", 0, 4))
+      throw refuse(bytesRead === 0 ? "an empty file" : `a file that begins with ${head}`)
     }
     const version = buffer.readUInt32LE(4)
     if (version !== 2 && version !== 3) throw refuse(`version ${version}`)

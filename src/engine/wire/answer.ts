@@ -1,10 +1,10 @@
-// Reads a model's answer: each string that its schema asks for, wherever it stands in the text. So the answer may be in prose
-// or a code fence, have other properties, and be truncated. For engines without a grammar, and for answers that were truncated
+// Reads a model's answer: each string that its schema asks for, anywhere in the text. So the answer may be inside prose or a
+// code fence, have other properties, and be truncated. For engines without a grammar, and for answers that were truncated
 // despite one. Used on both sides of the wire.
 
 import type { AnswerSchema } from "./messages.ts"
 
-/** `structured` is null exactly if the answer does not have the requested form, that is, if `schemaOk` is false. */
+/** `schemaOk`: the answer has the requested form; if not, `structured` is null. */
 export type Answer = { structured: Record<string, string> | null; schemaOk: boolean }
 
 /** An answer has a few hundred characters; anything beyond this is ignored. */
@@ -23,7 +23,7 @@ export function readAnswer(text: string, { properties }: AnswerSchema): Answer {
   return { structured, schemaOk: true }
 }
 
-/** Of a truncated string the complete words; undefined if there is none. */
+/** The value of a string; of a truncated one its complete words. Undefined if there is none. */
 function readString(text: string, name: string): string | undefined {
   const [, written, end] = new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)("?)`, "s").exec(text) ?? []
   if (written === undefined) return
