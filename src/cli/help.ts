@@ -12,9 +12,8 @@ export async function helpOf(path: string, command: CommandDef<ArgsDef>, version
   const positionals = args.flatMap(([name, one]): Named[] => {
     if (one.type !== "positional") return []
     const upper = name.toUpperCase()
-    return [
-      { name: one.required === false ? `[${upper}]` : `<${upper}>`, description: sentence(one.description ?? "") },
-    ]
+    const shown = one.required === false ? `[${upper}]` : `<${upper}>`
+    return [{ name: shown, description: capitalised(one.description ?? "") }]
   })
   const options = args.flatMap(([name, one]): Named[] => {
     if (one.type === "positional" || one.description === undefined) return []
@@ -40,12 +39,12 @@ export async function helpOf(path: string, command: CommandDef<ArgsDef>, version
   ].join("\n")
 }
 
-/** With a capital: the description of an argument is also part of what is said when it is missing. */
-function sentence(text: string): string {
+/** An argument's description begins in lower case, since it is also part of the error when the argument is missing. */
+function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Descriptions of longer names begin on a line of their own. */
+/** The description of a longer name begins on the next line. */
 const MAX_NAME_COLUMNS = 20
 
 function list(title: string, entries: readonly Named[]): string[] {

@@ -48,10 +48,8 @@ export const inspect = defineCommand({
       throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
     }
     const wanted = args.request === true
-    const text = args.json
-      ? JSON.stringify(asJson(session, inspected, wanted), null, 2)
-      : forPeople(session, inspected, wanted)
-    print(text)
+    if (args.json) print(JSON.stringify(asJson(session, inspected, wanted), null, 2))
+    else print(forPeople(session, inspected, wanted))
     return 0
   },
 })

@@ -28,12 +28,6 @@ const main = defineCommand({
   },
 })
 
-async function run(args: readonly string[]): Promise<number> {
-  const [first] = args
-  if (first === "--version" || first === "-v") return say(version)
-  return runCommandOf(main, args, name)
-}
-
 /** `path` is the command as typed, such as `hudfold model`. */
 async function runCommandOf(command: CommandDef<ArgsDef>, args: readonly string[], path: string): Promise<number> {
   const subCommands = await resolved(command.subCommands)
@@ -68,7 +62,8 @@ const isChild = clearBunEnvironment()
 const ignored = isChild ? undefined : ignoredFolder()
 if (ignored) complain(ignored)
 try {
-  process.exitCode = await run(process.argv.slice(2))
+  const args = process.argv.slice(2)
+  process.exitCode = /^(?:--version|-v)$/.test(args[0] ?? "") ? say(version) : await runCommandOf(main, args, name)
 } catch (error) {
   const expected = error instanceof UsageError || error instanceof CodedError
   process.exitCode = expected ? 2 : 1

@@ -43,10 +43,10 @@ const pull = defineCommand({
   run: ({ args }) =>
     untilInterrupted(async (signal) => {
       const reference = readReference(args.name)
-      if (reference.kind === "path")
-        throw new UsageError(
-          `${quoteArgument(args.name)} is a file, which needs no fetching; to use it: ${howToUse(args.name)}`,
-        )
+      if (reference.kind === "path") {
+        const what = `${quoteArgument(args.name)} is a file, which needs no fetching`
+        throw new UsageError(`${what}; to use it: ${howToUse(args.name)}`)
+      }
       const places = placesIn(dataFolder())
       const file = await locate(reference, process.env, signal)
       const path = fetchedPath(places, file)
@@ -93,9 +93,8 @@ const remove = defineCommand({
     const pulled = await findFetched(places, args.name)
     if (!pulled) {
       const names = (await fetchedModels(places)).map((model) => model.name).join(", ")
-      throw new UsageError(
-        `no fetched model is called ${quoteArgument(args.name)}; ${names ? `fetched are ${names}` : "none has been fetched"}`,
-      )
+      const there = names ? `fetched are ${names}` : "none has been fetched"
+      throw new UsageError(`no fetched model is called ${quoteArgument(args.name)}; ${there}`)
     }
     const current = await modelInUse(places)
     const isInUse = current?.path === pulled.path

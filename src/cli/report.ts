@@ -54,7 +54,7 @@ export const report = defineCommand({
       reportSession({ ...info, ...session }, options, env, pricings, onCall),
     )
     if (sessions.length === 0) return 2
-    const sum = sumOf(sessions.map(({ replay }) => replay))
+    const replays = sessions.map(({ replay }) => replay)
     const whose = given.length > 0 ? "these" : "your last"
     const html = pageOf(
       {
@@ -62,25 +62,18 @@ export const report = defineCommand({
         madeAtMs: Date.now(),
         whose,
         ...(args.price === undefined ? {} : { price: args.price }),
-        ...{ sum: withoutNames(sum), pricings: [...pricings.values()], sessions, failed: failed.length },
+        sum: withoutNames(sumOf(replays)),
+        pricings: [...pricings.values()],
+        sessions,
+        failed: failed.length,
       },
       client,
     )
     const code = await writeReport(path, html)
     if (code !== 0) return code
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
-    print(
-      [
-        strong(
-          billSentence(
-            sessions.map(({ replay }) => replay),
-            whose,
-          ),
-        ),
-        "",
-        `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`,
-      ].join("\n"),
-    )
+    const written = `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`
+    print(`${strong(billSentence(replays, whose))}\n\n${written}`)
     return failed.length > 0 ? 2 : 0
   },
 })

@@ -1,4 +1,5 @@
-// Access to SQLite. The CLI runs on Node; where that has no SQLite, commands that need it run the CLI once more on Bun. Bun is available wherever OpenCode is, since OpenCode's binary contains it.
+// Access to SQLite. The CLI runs on Node; where that has no SQLite, commands that need it run the CLI once more on Bun. Bun
+// is available wherever OpenCode is, since OpenCode's binary contains it.
 import { execFile, spawn } from "node:child_process"
 import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
@@ -69,8 +70,8 @@ export async function runOnBun(args: readonly string[]): Promise<number> {
 const ANSWER_TIMEOUT_MS = 30_000
 
 /**
- * What this CLI prints with these arguments on Bun. Undefined without Bun or without an answer: very old versions of
- * OpenCode do not contain it. Rejects only with the signal's reason.
+ * What this CLI prints with these arguments on Bun. Undefined without Bun, which very old versions of OpenCode do not contain,
+ * and without an answer. Rejects only with the signal's reason.
  */
 export async function askOnBun(args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
   const runtime = findBun()

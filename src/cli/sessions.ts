@@ -35,7 +35,10 @@ export const PRICE_ARGUMENT = {
   description: "Use the prices of this provider, such as anthropic or openai, instead of the session's own",
 } as const
 
-/** A session by its id, which needs SQLite, or from a file, as a replay takes it; its title without secrets. Throws UsageError, StoreError. */
+/**
+ * A session in the form that a replay takes, by its id, which needs SQLite, or from a file. Secrets are removed from its
+ * title. Throws UsageError, StoreError.
+ */
 export async function readSession(argument: string) {
   const recording = await readRecording(argument)
   const { skipped } = recording
@@ -57,7 +60,7 @@ export function isSessionFile(argument: string): boolean {
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** A session of OpenCode's database. */
+/** Whether it names a session of OpenCode's database. */
 function isSessionID(argument: string): boolean {
   return (argument === "latest" || /^ses_\w*$/.test(argument)) && !existsSync(argument)
 }

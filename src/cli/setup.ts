@@ -91,7 +91,7 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
 }
 
 async function remove(keepModels: boolean, dryRun: boolean, signal: AbortSignal): Promise<number> {
-  const say = (text: string) => void process.stdout.write(`${escapedLine(text)}\n`)
+  const say = (text: string) => print(escapedLine(text))
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)
   if (found.length === 0) {

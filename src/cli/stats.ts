@@ -51,9 +51,8 @@ export const stats = defineCommand({
     else if (turns.length > 0) print(forPeople(turns, keys))
     else {
       const when = days === undefined ? "yet" : `in the last ${plural(days, "day")}`
-      throw new UsageError(
-        `nothing is measured ${when}: a turn counts when it ends; \`hudfold doctor\` checks the plugin`,
-      )
+      const what = `nothing is measured ${when}: a turn counts when it ends`
+      throw new UsageError(`${what}; \`hudfold doctor\` checks the plugin`)
     }
     return 0
   },

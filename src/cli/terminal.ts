@@ -43,7 +43,7 @@ export function coloured(text: string, colour: number | undefined): string {
 
 export const BOLD = 1
 
-/** The sentence that matters, wrapped and bold on a terminal. */
+/** The most important sentence: wrapped, and bold on a terminal. */
 export function strong(text: string): string {
   return wrapped(text)
     .split("\n")

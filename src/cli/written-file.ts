@@ -1,5 +1,5 @@
-// The files that commands write where they are told to: the report, and the doctor's bundle. Each is written aside and moved
-// into place, so that it is complete or absent, and only its owner can read it.
+// The files that commands write to a path the user chose: the report, and the doctor's bundle. Each is written under another
+// name and moved into place, so that it is complete or absent. Only its owner can read it.
 import { open, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { inShell } from "../doctor/check.ts"
@@ -53,7 +53,7 @@ async function beginning(path: string): Promise<string> {
   }
 }
 
-/** `option` is what named the path. Throws UsageError. */
+/** `option` is the option that named the path. Throws UsageError. */
 async function checkFolder(option: string, path: string): Promise<void> {
   const folder = dirname(path)
   const found = await stat(folder).catch(() => undefined)

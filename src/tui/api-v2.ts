@@ -66,13 +66,13 @@ export function isTerminalV2(context: unknown): context is TerminalV2 {
 
 type Kept = { values: Record<string, unknown> }
 
-/** The names of events that say the same. */
+/** OpenCode 2's names of OpenCode 1's events. */
 const EVENTS: Readonly<Record<string, readonly string[]>> = {
   "session.idle": ["session.execution.succeeded", "session.execution.failed", "session.execution.interrupted"],
   "message.updated": ["session.step.ended"],
 }
 
-/** `dispose` ends everything that was asked to end with the plugin. */
+/** `dispose` calls everything that was passed to `lifecycle.onDispose`. */
 export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs; dispose: () => void } {
   const { ui, data, keymap } = context
   const disposals: (() => unknown)[] = []
@@ -130,7 +130,7 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
       // a rejection is a dialog that closed
       void ui.dialog.select<T>(list).then(choose, () => {})
     },
-    keymap: { registerLayer: (layer: LayerV1) => registerLayer(layer) },
+    keymap: { registerLayer },
     client: {
       session: {
         async message({ sessionID, messageID }: { sessionID: string; messageID: string }) {
@@ -153,7 +153,7 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
         ...{ id: name, title, group: category, palette: true as const, slash: { name: slashName }, run },
         ...(enabled ? { enabled } : {}),
       }))
-      // a layer belongs to a component, and setup is none
+      // a layer belongs to a component, and `setup` is not inside one
       return ui.slot({
         append: "app",
         render() {
@@ -183,7 +183,7 @@ type LayerV1 = {
   bindings?: { key: string; cmd: () => unknown }[]
 }
 
-/** OpenCode 2's colours by the names of OpenCode 1. Releases before 2.0 named them otherwise. */
+/** OpenCode 2's colours under the names of OpenCode 1. Releases before 2.0 used other names. */
 function coloursOf(theme: unknown) {
   const at = (...paths: string[]) => {
     for (const path of paths) {

@@ -1,5 +1,4 @@
-// The dialogs that show something: a text of any length that scrolls, and the lists of a session's
-// folds.
+// The dialogs: a scrolling text of any length, and the lists of a session's folds.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import type { ScrollBoxRenderable } from "@opentui/core"
@@ -44,27 +43,27 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
   api.ui.dialog.setSize("large")
 }
 
-/** Where the lists of folds act. */
-type Hands = { api: TuiPluginApi; reporter: Reporter; folder: string; changed: () => void }
+/** What the lists of folds need to act on a session. */
+type FoldsContext = { api: TuiPluginApi; reporter: Reporter; folder: string; changed: () => void }
 
-/** What is folded in a session, the newest first, and what is not folded yet; each opens to what can be done with it. */
-export function showFolds(hands: Hands, status: Status): void {
-  const { api } = hands
+/** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
+export function showFolds(context: FoldsContext, status: Status): void {
+  const { api } = context
   const { folding } = status
   showList<FoldedThing>(api, {
     title: foldsTitle(folding),
     placeholder: "Search; enter shows what can be done",
     options: [...foldRows(folding, listWidth(api)), ...keptRows(folding, listWidth(api))],
     onSelect({ value }) {
-      if (value.kind === "episode") showEpisode(hands, status, value.episode)
-      else if (value.kind === "output") showActions(hands, status, value.fold)
-      else showKept(hands, status, value.step)
+      if (value.kind === "episode") showEpisode(context, status, value.episode)
+      else if (value.kind === "output") showActions(context, status, value.fold)
+      else showKept(context, status, value.step)
     },
   })
 }
 
-function showEpisode(hands: Hands, status: Status, episode: EpisodeStatus): void {
-  const { api } = hands
+function showEpisode(context: FoldsContext, status: Status, episode: EpisodeStatus): void {
+  const { api } = context
   showList<FoldStatus | "record" | "unfold" | "pin">(api, {
     title: `Episode: ${stepRange(episode.from, episode.to)}`,
     placeholder: "Search; enter chooses",
@@ -73,15 +72,15 @@ function showEpisode(hands: Hands, status: Status, episode: EpisodeStatus): void
       const tokens = episode.steps.reduce((sum, { tokens }) => sum + tokens, 0)
       const ids = episode.steps.map(({ messageID }) => messageID)
       if (value === "record") showText(api, recordDialog(episode))
-      else if (value === "unfold" || value === "pin") ask(hands, status, value, ids, tokens)
-      else showActions(hands, status, value)
+      else if (value === "unfold" || value === "pin") ask(context, status, value, ids, tokens)
+      else showActions(context, status, value)
     },
   })
 }
 
 /** What can be done with one folded output or step. */
-function showActions(hands: Hands, status: Status, fold: FoldStatus): void {
-  const { api, reporter } = hands
+function showActions(context: FoldsContext, status: Status, fold: FoldStatus): void {
+  const { api, reporter } = context
   showList<"open" | "why" | "unfold" | "pin">(api, {
     title: foldTitle(fold),
     placeholder: "Search; enter chooses",
@@ -89,24 +88,27 @@ function showActions(hands: Hands, status: Status, fold: FoldStatus): void {
     onSelect({ value }) {
       if (value === "open") recall(api, reporter, status.sessionID, fold)
       else if (value === "why") showText(api, whyDialog(fold))
-      else ask(hands, status, value, [fold.messageID], fold.tokens)
+      else ask(context, status, value, [fold.messageID], fold.tokens)
     },
   })
 }
 
 /** What can be done with a step that is not folded. */
-function showKept(hands: Hands, status: Status, { step, what, why, messageID = "", tokens = 0 }: KeptStatus): void {
-  const isKept = why === KEPT_BY_USER
-  showList<Wish>(hands.api, {
+function showKept(
+  context: FoldsContext,
+  status: Status,
+  { step, what, why, messageID = "", tokens = 0 }: KeptStatus,
+): void {
+  showList<Wish>(context.api, {
     title: `step ${step} ${what}`,
     placeholder: why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`,
-    options: keptActions(isKept),
-    onSelect: ({ value }) => ask(hands, status, value, [messageID], tokens),
+    options: keptActions(why === KEPT_BY_USER),
+    onSelect: ({ value }) => ask(context, status, value, [messageID], tokens),
   })
 }
 
 function ask(
-  { api, reporter, folder, changed }: Hands,
+  { api, reporter, folder, changed }: FoldsContext,
   status: Status,
   wish: Wish,
   ids: string[],

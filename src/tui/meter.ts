@@ -1,5 +1,5 @@
-// The context as a picture: a bar with a mark where OpenCode compacts, and the sizes of the last calls as a sparkline.
-// Pure; parts are named here and coloured by the component.
+// The context drawn as a bar with a mark where OpenCode compacts, and the sizes of the last calls as a sparkline. Pure; the
+// component chooses the colours.
 
 /** `fill` is used, `track` is free, `mark` is the threshold; every cell is one column wide. */
 export type Cells = { text: string; part: "fill" | "track" | "mark"; onFill?: boolean }

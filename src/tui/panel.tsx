@@ -1,5 +1,5 @@
-// The two places on OpenCode's screen: the sidebar's section, and the short line beside the prompt while the sidebar is
-// hidden. What they say, and how wide it may be, is decided in `view.ts`.
+// The two components on OpenCode's screen: the sidebar's section, and the short line beside the prompt while the sidebar is
+// hidden. `view.ts` decides what they say and how wide it may be.
 
 import type { TuiPluginApi, TuiThemeCurrent } from "@opencode-ai/plugin/tui"
 import type { BoxRenderable } from "@opentui/core"

@@ -12,7 +12,7 @@ import { createReporter } from "./reporter.ts"
 import { readPanelRows } from "./view.ts"
 import { refreshOnEvents, watchSessions } from "./watch.ts"
 
-/** Starts everything but the places on the screen, and answers what to draw there. */
+/** Starts everything except the slots on the screen, and returns what to draw in them. */
 function start(api: TuiPluginApi, options: unknown) {
   const reporter = createReporter(api)
   const { rows, problem } = readPanelRows(options)

@@ -1,4 +1,4 @@
-// What the setup dialog says: the plan that the command line made, as a few plain lines, and how far it has come.
+// What the setup dialog says: the plan that the command line made, in a few lines, and the progress.
 
 import * as z from "zod/mini"
 import { parseAs } from "../system/values.ts"
@@ -30,7 +30,7 @@ const planSchema = z.object({
   }),
 })
 
-/** As measured, see docs/digests.md; others were not. */
+/** The models that were measured, see docs/digests.md. */
 const MEASURED: readonly string[] = ["smollm2-135m", "gemma-3-270m"]
 const BRINGS = "a sentence for outputs that rules say little about: pages, documents, code."
 const LITTLE =
@@ -39,7 +39,7 @@ const LITTLE =
 const UNKNOWN = "How much this model adds was not measured."
 const WITHOUT = "Without a model rules write all digests, and no request ever waits for one."
 
-/** The plan in rows; undefined when the text is not one. `json` is what `setup --dry-run --json` prints. */
+/** The plan as rows, from what `setup --dry-run --json` prints; undefined when that is not a plan. */
 export function planRows(json: string): { name: string; said: string }[] | undefined {
   const { engine, model, machine } = parseAs(planSchema, json)?.plan ?? {}
   if (!engine || !machine) return

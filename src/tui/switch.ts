@@ -1,5 +1,5 @@
-// What the user tells the plugin to do in one session: pause, resume, fold now, send whole. It is in a small file that the
-// plugin reads before every request.
+// What the user asks of the plugin in one session: pause, resume, fold now, send whole. It is written to a small file that
+// the plugin reads before every request.
 
 import { readSwitches, writeSwitches } from "../status/files.ts"
 import type { Activity, Status } from "../status/status.ts"
@@ -41,15 +41,15 @@ export async function setSwitch(
   return now === undefined ? `${MESSAGES[name][to]} ${NO_STATUS}` : MESSAGES[name][to]
 }
 
-/** Calls for which what was unfolded is not folded again, as for what the agent recalls. */
+/** For how many calls an unfolded step is not folded again. The same as after a recall by the agent. */
 export const UNFOLDED_CALLS = 12
-/** For the rest of the session. */
+/** A call that is never reached: for the rest of the session. */
 export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /** What can be done to the steps with these message ids. */
 export type Wish = "unfold" | "pin" | "release" | "fold"
 
-/** Passes the wish on and returns the message for the user. `tokens` is what it changes in each request. */
+/** Writes the wish to the file and returns the message for the user. `tokens` is what it changes in each request. */
 export async function askFor(
   wish: Wish,
   folder: string,

@@ -6,8 +6,8 @@ import { ACTIVE } from "../text/sanitize.ts"
 const TAB = "    "
 /**
  * OpenCode's screen draws at most 65,535 columns of a line and drops the rest; with many lines of nearly that length it may
- * draw none. Lines of 1,000 characters scroll without delay, even a million characters of them.
- * Anchored to the start of a line: tried at every position, a line of 20,000 characters took half a second.
+ * draw none. Lines of 1,000 characters scroll without delay, even a million characters of them. The pattern is anchored to
+ * the start of a line: without that, matching a line of 20,000 characters took half a second.
  */
 const OVERLONG_LINE = /^[^\n]{30001,}/gmu
 const PIECE = /.{1000}(?=.)/gsu

@@ -46,7 +46,7 @@ export function titleOf(state: SessionSnapshot): Span {
   return { text: text === undefined ? "nothing to say yet" : `${tokens} tokens`, ink: "muted" }
 }
 
-/** Number of calls in the trend, one column each. */
+/** Width of the trend; each call takes one column. */
 const MAX_TREND_COLUMNS = 24
 
 /** How many lines of details the panel has room for below a row. */
@@ -58,7 +58,7 @@ const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
 export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
 export type PanelRow = (typeof PANEL_ROWS)[number]
 
-/** The rows of the option, and what is wrong with it. Anything but a list means all of them. */
+/** The rows that the option names, and what is wrong with it. A value that is not a list means all rows. */
 export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
   const given = asRecord(options)?.rows
   if (given === undefined) return { rows: PANEL_ROWS }
@@ -86,7 +86,7 @@ export function panelLines(
   return [...context, ...rows.flatMap((row) => rowLines(row, width))]
 }
 
-/** The size itself is in OpenCode's own section: here is how it nears the compaction, and how it grew. */
+/** How close the context is to compaction, and how it grew. Its size is in OpenCode's own section. */
 function contextLines(status: Status, width: number): StyledLine[] {
   const { tokens, limit, compactsAt, trend } = status.context
   const said = compactsAt === undefined ? "the last calls" : `compacts at ${amount(compactsAt)}`
@@ -193,7 +193,7 @@ export function statusText(state: SessionSnapshot): DialogText {
 /** A step that is sent as it is. */
 export type KeptStatus = Status["folding"]["kept"]["newest"][number]
 
-/** What a row of the list of folds stands for. */
+/** The value of a row in the list of folds. */
 export type FoldedThing =
   | { kind: "output"; fold: FoldStatus }
   | { kind: "episode"; episode: EpisodeStatus }
@@ -214,14 +214,14 @@ export function keptRows({ kept, newest }: Status["folding"], room: number): Fol
 
 /** What can be done with a folded output or step. */
 export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "why" | "unfold" | "pin">[] {
-  const row = <T>(title: string, description: string, value: T) => ({
-    ...{ title, description: fit(description, room - widthOf(title)), value },
-  })
+  const row = <T>(title: string, text: string, value: T) => {
+    const description = fit(text, room - widthOf(title))
+    return { title, description, value }
+  }
   const more = `${amount(savedTokens(fold))} tokens more`
-  const { because } = fold
   return [
     row("Open", `the original, ${amount(fold.tokens)} tokens`, "open"),
-    row("Why", `${REASON_WORDS[fold.reason]}: ${because}`, "why"),
+    row("Why", `${REASON_WORDS[fold.reason]}: ${fold.because}`, "why"),
     row("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "unfold"),
     row("Pin", `whole for the rest of the session, ${more}`, "pin"),
   ]
@@ -251,7 +251,7 @@ export function whyDialog(fold: FoldStatus): DialogText {
   return { title: foldTitle(fold), text: visible(text.join("\n")) }
 }
 
-/** One row for each folded output and each episode, those folded last first. `room` is in columns. */
+/** One row for each folded output and each episode, the last folded first. `room` is in columns. */
 export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
   const outputs = newest.map((fold) => ({
     call: fold.call,

@@ -22,7 +22,7 @@ type Followed = { listeners: Set<Listener>; state?: SessionSnapshot; reading: bo
  */
 const SETTLE_MS = 30
 
-/** Opens nothing before the first session is followed. Never throws; `report` gets what a listener threw. */
+/** Watches nothing before the first session is followed. Never throws; `report` gets the errors of listeners. */
 export function watchSessions(folder: string, report: (cause: unknown) => void) {
   const followed = new Map<string, Followed>()
   let watcher: FSWatcher | undefined
@@ -128,7 +128,7 @@ export function refreshOnEvents(api: Pick<TuiPluginApi, "event" | "lifecycle">, 
   api.lifecycle.onDispose(soon.cancel)
 }
 
-/** Calls `act` that long after the first of several starts. */
+/** Calls `act` after `ms`, counted from the first of several starts. */
 function later(ms: number, act: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const cancel = () => {
