@@ -1,5 +1,5 @@
-// The file for a bug report: the findings of the doctor, and what is not private of sessions, logs and options. All of it
-// passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
+// The file for a bug report: the findings of the doctor, and sessions, logs and options without their private parts. All of
+// it passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
 
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import { arch, platform, release } from "node:os"

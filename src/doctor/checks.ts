@@ -39,7 +39,7 @@ export type Examination = ModelCheckOptions & {
   test: boolean
 }
 
-/** What was found on the way, for the bug report. */
+/** What the checks read, for the bug report. */
 export type Findings = {
   opencode?: string
   options?: Options

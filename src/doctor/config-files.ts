@@ -5,6 +5,7 @@
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
+import { asRecord } from "../system/values.ts"
 
 export type ConfigFile = {
   path: string
@@ -40,7 +41,7 @@ export async function readConfig(env: Environment, home: string, directory: stri
     { folder: join(home, ".opencode") },
     ...(env.OPENCODE_CONFIG_DIR ? [{ folder: resolve(directory, env.OPENCODE_CONFIG_DIR) }] : []),
   ]
-  /** Later ones win: global files, the one that the environment names, the projects', and those of every `.opencode`. */
+  /** Later ones win: global files, the one that the environment names, those of the projects, and of every `.opencode`. */
   const placesOf = (name: "opencode" | "tui", global: Place[], named: string | undefined): Place[] => [
     ...global,
     ...(named ? [{ path: resolve(directory, named) }] : []),
@@ -136,15 +137,13 @@ async function parsed(
   const whole = await withReferences(text, around)
   if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
   try {
-    const value = parseJsonc(whole.text)
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { problem: "is not a JSON object" }
-    const { plugin } = value as { plugin?: unknown }
-    if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) {
-      return { value: value as Record<string, unknown> }
-    }
+    const value = asRecord(parseJsonc(whole.text))
+    if (!value) return { problem: "is not a JSON object" }
+    const { plugin } = value
+    if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) return { value }
     return { problem: 'has a "plugin" that is not a list of names or pairs [name, { options }]' }
   } catch {
-    // as it stands in the file, unless a reference's value is what breaks it
+    // the position in the file, unless only the value of a reference makes it invalid
     const at = errorIn(text)
     const before = (at === undefined ? whole.text.slice(0, errorIn(whole.text)) : text.slice(0, at)).split("\n")
     return { problem: `is not valid JSON, line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}` }
@@ -163,9 +162,7 @@ function errorIn(text: string): number | undefined {
 
 function isEntry(entry: unknown): boolean {
   if (!Array.isArray(entry)) return typeof entry === "string"
-  const [name, options] = entry
-  const isObject = typeof options === "object" && options !== null && !Array.isArray(options)
-  return entry.length === 2 && typeof name === "string" && isObject
+  return entry.length === 2 && typeof entry[0] === "string" && asRecord(entry[1]) !== undefined
 }
 
 async function pluginFilesIn(folder: string): Promise<string[]> {
@@ -216,7 +213,7 @@ const SPACE = /(?:[ \t\n\r\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
 const STRING = /"(?:[^"\\\n]|\\.)*"/y
 const SCALAR = /-?[\w.+-]+/y
 
-/** Where a text is no JSON, with `at` as the offset. The message quotes nothing of the text. */
+/** A text is not JSON from the offset `at` on. The message quotes nothing of the text. */
 export class JsoncError extends SyntaxError {
   constructor(readonly at: number) {
     super(`no JSON at offset ${at}`)

@@ -65,14 +65,13 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
 
 export function checkEngine(places: Places, { engine }: InstalledParts): CheckResult {
   const broken = (found: string) => fail("engine", found, `${SETUP}, which reinstalls it`)
-  if (!engine)
-    return broken(
-      existsSync(places.sidecar) ? `the installation in ${places.sidecar} was not finished` : "it is not installed",
-    )
+  if (!engine) {
+    const isBegun = existsSync(places.sidecar)
+    return broken(isBegun ? `the installation in ${places.sidecar} was not finished` : "it is not installed")
+  }
   if (engine.protocol !== PROTOCOL) {
-    return broken(
-      `it uses version ${engine.protocol} of the protocol and this plugin version ${PROTOCOL}, so it is not used`,
-    )
+    const what = `it uses version ${engine.protocol} of the protocol and this plugin version ${PROTOCOL}`
+    return broken(`${what}, so it is not used`)
   }
   if (!existsSync(places.main)) return broken(`${places.main} is missing`)
   const shared = sharedReason(places)

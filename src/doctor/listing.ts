@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import type { Options } from "../options.ts"
 import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { asRecord } from "../system/values.ts"
 import { ago } from "../text/format.ts"
 import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
@@ -64,7 +65,7 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   }
   const [last] = ours.slice(-1)
   if (!last && config.server.some(isBroken)) return undefined
-  // a path to nothing may have been one to this plugin, whatever its name
+  // a path to nothing may have led to this plugin, whatever its name
   const missing = (last ? ours : server).find(({ place }) => place === "nothing")
   if (missing) {
     const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
@@ -133,7 +134,7 @@ export function checkVersions(
 ): CheckResult | undefined {
   const [server, tui] = [ours.at(-1), panel.at(-1)]
   if (!server) return undefined
-  // different versions side by side are reported where the entries are
+  // several entries with different versions are reported by `checkListed`
   if (server.place === "nothing" || new Set(ours.map(({ version }) => version)).size > 1) return undefined
   if (isUnfetched(server)) {
     const found = `OpenCode has not fetched ${nameIn(server)}, so nothing of it is loaded`
@@ -182,9 +183,7 @@ function isUnfetched({ place, version, spec }: ListedPlugin): boolean {
 
 /** Whether a file switches our panel on or off; undefined if it does neither. */
 function switchIn({ value }: ConfigFile): boolean | undefined {
-  const enabled = value?.plugin_enabled
-  if (typeof enabled !== "object" || enabled === null) return undefined
-  const ours = (enabled as Record<string, unknown>)[PACKAGE]
+  const ours = asRecord(value?.plugin_enabled)?.[PACKAGE]
   return typeof ours === "boolean" ? ours : undefined
 }
 

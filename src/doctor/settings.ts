@@ -2,6 +2,7 @@
 
 import { basename } from "node:path"
 import { type Options, readOptions } from "../options.ts"
+import { asRecord } from "../system/values.ts"
 import { type CheckResult, fail, ok, warn } from "./check.ts"
 import type { Config } from "./config-files.ts"
 import type { Listing } from "./listing.ts"
@@ -27,8 +28,7 @@ export function checkOptions(listing: Listing): CheckResult[] {
   if (!options.enabled) {
     return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
   }
-  const given = listing.ours.at(-1)?.options
-  const names = typeof given === "object" && given !== null ? Object.keys(given) : []
+  const names = Object.keys(asRecord(listing.ours.at(-1)?.options) ?? {})
   return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
 }
 

@@ -91,28 +91,19 @@ export async function checkStore(
   databases: Databases | undefined,
 ): Promise<CheckResult> {
   if (!enabled) return ok("store", "kept in memory (store.enabled is false)")
-  const shared = [dirname(path), path].find((one) => whyUntrusted(one) !== undefined)
-  if (shared !== undefined)
-    return fail(
-      "store",
-      whyUntrusted(shared) ?? "",
-      `chmod go-w ${inShell(shared)}, or, if it is not yours, move it away`,
-    )
+  for (const one of [dirname(path), path]) {
+    const why = whyUntrusted(one)
+    if (why !== undefined) return fail("store", why, `chmod go-w ${inShell(one)}, or, if it is not yours, move it away`)
+  }
   const file = await stat(path).catch(codeOf)
   if (file === "ENOTDIR") return checkParents(path)
   if (file === "ENOENT") return ok("store", `none yet; the first session creates ${path}`)
   if (typeof file === "string") return cannotBeOpened(path, file)
-  return (
-    checkContent(path, databases?.store, named === undefined) ??
-    (await checkPrivate(path, ownFolder)) ??
-    (databases
-      ? ok("store", `${path}, ${byteSize(file.size)}, intact, schema ${schemaVersion}`)
-      : warn(
-          "store",
-          `${path}, ${byteSize(file.size)}, not checked: no Bun has answered`,
-          "put bun or opencode on PATH",
-        ))
-  )
+  const problem = checkContent(path, databases?.store, named === undefined) ?? (await checkPrivate(path, ownFolder))
+  if (problem) return problem
+  const found = `${path}, ${byteSize(file.size)}`
+  if (databases) return ok("store", `${found}, intact, schema ${schemaVersion}`)
+  return warn("store", `${found}, not checked: no Bun has answered`, "put bun or opencode on PATH")
 }
 
 function codeOf(error: unknown): string {

@@ -52,9 +52,8 @@ function withoutScript({ sessions, whose }: ReportData): string {
   const replays = sessions.map(({ replay }) => replay)
   const all = `<p>${safe(billSentence(replays, whose))}</p>`
   if (sessions.length === 1) return all
-  return [all, ...sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(billSentence([replay]))}</p>`)].join(
-    "\n",
-  )
+  const each = sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(billSentence([replay]))}</p>`)
+  return [all, ...each].join("\n")
 }
 
 function hashOf(text: string): string {

@@ -38,7 +38,7 @@ export type SessionReport = {
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number
   calls: CallColumns
-  /** HUD of each call as indices into `hudPieces`, most of which stand in many HUDs; null if the call has none */
+  /** HUD of each call as indices into `hudPieces`, most of which are in many HUDs; null if the call has none */
   huds: (number[] | null)[]
   hudPieces: string[]
   folds: ReportedFold[]
@@ -48,7 +48,7 @@ export type SessionReport = {
   asked: number[]
   /** each with the number of the call before it */
   compactions: [call: number, kind: CompactionKind][]
-  /** one for each tool, and for each kind of what is not of a tool */
+  /** one for each tool, and one for each other kind of content */
   costs: ContentCost[]
   /** the tool calls of each call as indices into `names`; failed ones as the complement (`~index`) */
   used: number[][]
@@ -86,13 +86,13 @@ export type ReportedFold = Pick<
 /** The requests from one call on: the first step in them, and the runs of steps that are sent as records. */
 export type Outline = { call: number; first: number; records: [from: number, to: number][] }
 
-/** The kinds of what a request consists of besides calls of tools and their outputs. `hudfold`: HUDs, records, the notice. */
+/** Kinds of content other than tool calls and their outputs. `hudfold`: HUDs, records, the notice. */
 type TextKind = "user" | "text" | "reasoning" | "hudfold"
 
 /** What all content of one kind, or of one tool, cost over all requests, in fresh input tokens, as recorded and with the plugin. */
 export type ContentCost = {
   kind: ToolKind | TextKind
-  /** "" for what is not of a tool */
+  /** "" for other content */
   tool: string
   calls: number
   /** tokens of arguments and of outputs, each counted once */
@@ -107,7 +107,7 @@ export function hudOf({ huds, hudPieces }: Pick<SessionReport, "huds" | "hudPiec
   return huds[at]?.map((piece) => hudPieces[piece]).join("")
 }
 
-/** The costs added up by kind or by tool, most expensive first. What is not of a tool is in no sum by tool. */
+/** The costs added up by kind or by tool, most expensive first. The sums by tool omit everything else. */
 export function sumCosts(costs: readonly ContentCost[], by: "kind" | "tool"): ContentCost[] {
   const sums = new Map<string, ContentCost>()
   for (const cost of costs) {
@@ -124,8 +124,8 @@ export function sumCosts(costs: readonly ContentCost[], by: "kind" | "tool"): Co
 }
 
 /**
- * The report as the page's file holds it. The folds of a session, several hundred objects that repeat names and words, are
- * rows of numbers there, in which a text is its place in a list; the page makes objects of them again.
+ * The report as it is embedded in the page. The folds of a session, several hundred objects that repeat names and words, are
+ * packed as rows of numbers, in which a text is its index in a list; the page unpacks them.
  */
 export type PackedReport = Omit<ReportData, "sessions"> & { sessions: PackedSession[] }
 

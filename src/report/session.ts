@@ -28,7 +28,7 @@ type ReplayedRecording = {
 
 const MAX_TITLE_CHARS = 200
 const MAX_NAME_CHARS = 110
-/** Of one line of a record; few are longer than a third of this. */
+/** Length of one line of a record; few are longer than a third of this. */
 const MAX_LINE_CHARS = 1000
 /** Shown for one call of the model. */
 const MAX_TOOL_CALLS = 40
@@ -156,7 +156,6 @@ function outlineOf(
 }
 
 function isSameOutline(one: Outline, other: Outline | undefined): boolean {
-  // before there was a step, the first one is the call itself
   return other?.first === one.first && `${other.records}` === `${one.records}`
 }
 
@@ -176,14 +175,11 @@ function usedIn(message: Message, call: number, names: Map<string, number>, env:
 
 /** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */
 function piecesOfHud(text: string): string[] {
-  return text
-    .split("\n")
-    .map(redact)
-    .join("\n")
-    .split(/(?<=[\n,;])/)
+  const lines = text.split("\n").map(redact)
+  return lines.join("\n").split(/(?<=[\n,;])/)
 }
 
-/** The place of a text in the list of its keys, to which a new one is added. */
+/** The index of a text in the list; a new text is added. */
 function placeOf(list: Map<string, number>, text: string): number {
   const at = list.get(text) ?? list.size
   list.set(text, at)

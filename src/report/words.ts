@@ -1,11 +1,11 @@
-// What the page, the terminal and the tables say: the result in one sentence, in what is paid, and words and figures that
-// they have in common.
+// Words and figures that the page, the terminal and the tables have in common; above all the result in one sentence, as what
+// is paid.
 
 import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
-/** What the sessions are to the reader: those asked for, or the newest. */
+/** How the sentence refers to the sessions: those the user named, or the newest. */
 export type Whose = "these" | "your last"
 
 /**
@@ -17,7 +17,7 @@ export function billSentence(replays: readonly Replay[], whose: Whose = "these")
   return billSentences(replays, whose).join(" ")
 }
 
-/** The same in parts: one for each sum, then what is in none. */
+/** The same in parts: one for each sum, then the sessions that are in no sum. */
 export function billSentences(replays: readonly Replay[], whose: Whose = "these"): string[] {
   const bills = replays.map(paidOf)
   const paid = bills.filter((bill): bill is Paid => typeof bill === "object")
@@ -25,14 +25,14 @@ export function billSentences(replays: readonly Replay[], whose: Whose = "these"
   const all = replays.length
   const said = groups.map((group, at) => {
     const subject = group.length === all ? subjectOf(all, whose) : partOf(group.length, all, at, whose)
-    // beside a sum in money it must be said why this one is not
+    // next to a sum in money, say why this one is not in money
     const isPriced = group[0]?.without.usd !== undefined
     return groupWords(group, isPriced || at === 0 ? subject : `${subject} without recorded prices`)
   })
   return [...said, ...unpaidWords(replays, whose, said.length)]
 }
 
-/** The same of all sessions in which the plugin ran, from their bills. */
+/** The result for all sessions in which the plugin ran, from their bills. */
 export function measuredSentence(bills: readonly Paid[]): string {
   const all = bills.length
   if (all === 0) return "No session with hudfold was billed by tokens."

@@ -6,7 +6,7 @@ import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
 import { money, signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
 
-/** Listed before the rest has to be opened. */
+/** Folds that are listed; the rest is in a list that the reader can open. */
 const MAX_FOLDS = 6
 
 /** Calls `choose` for every call the reader goes to. */
@@ -49,15 +49,9 @@ export function callView(session: SessionReport, choose: (call: number) => void)
       ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
     )
     const foldItems = here.map(({ side, step, what, because, tokens }) => {
-      const words = `, ${amount(tokens)} tokens: `
-      return el(
-        "li",
-        {},
-        side === "step" ? `step ${step} ` : undefined,
-        el("code", {}, what),
-        words,
-        el("span", { class: "faint" }, because),
-      )
+      const prefix = side === "step" ? `step ${step} ` : undefined
+      const why = el("span", { class: "faint" }, because)
+      return el("li", {}, prefix, el("code", {}, what), `, ${amount(tokens)} tokens: `, why)
     })
     folded.replaceChildren(
       el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
@@ -130,7 +124,7 @@ function countsOf(folds: readonly ReportedFold[]): string {
 function requestItems({ folds, outlines, asked }: SessionReport, call: number): (Node | string)[] {
   const { first = 1, records = [] } = outlines.findLast((outline) => outline.call <= call) ?? {}
   const sent = folds.filter((fold) => fold.call <= call)
-  // a step that was folded again stands as it was folded last
+  // of a step that was folded again, the last fold counts
   const steps = new Map(sent.flatMap((fold) => (fold.side === "step" ? [[fold.step, fold] as const] : [])))
   const users = new Set(asked)
   const items: (Node | string)[] = []

@@ -57,7 +57,7 @@ export function cacheChart(
   return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most: Math.max(...calls.with, ...calls.without) })
 }
 
-/** The lane of the marks is below zero, where the axis needs no labels. */
+/** Omits the axis labels in the lane of the marks, which is below zero. */
 const NO_LANE = (_: uPlot, at: number[]) => at.map((one) => (one < 0 ? null : one))
 
 /** Otherwise uPlot swallows clicks after the pointer has moved. */

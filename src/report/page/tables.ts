@@ -1,4 +1,5 @@
-// The report's figures as tables: sessions and their sums, kinds and tools, folds, and the data of each chart for readers who cannot see it.
+// The report's figures as tables: sessions and their sums, kinds and tools, folds, and the data of each chart for readers who
+// cannot see it.
 
 import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
@@ -29,7 +30,7 @@ export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"):
   )
 }
 
-/** What is less, and no tool, is in no row. */
+/** Kinds with a smaller share, tools excepted, have no row. */
 const MIN_SHARE = 0.001
 
 const KINDS: Record<ContentCost["kind"], string> = {
@@ -217,7 +218,7 @@ export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
     { id: "group" },
     ...Object.keys(GROUPS).map((name) => el("option", { value: name }, name)),
   )
-  // what was measured and what is estimated are in no common sum
+  // measured and estimated savings are not added up together
   const isMixed = new Set(sessions.map(({ replay }) => replay.ran !== undefined)).size > 1
   const box = el("div", {})
   const draw = () => {
