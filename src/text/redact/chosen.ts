@@ -1,7 +1,7 @@
-// What people choose as a password although it is made of words, told from the names and messages that code has in its
-// place. Only beside a secret's name.
+// Tells passwords that people make of words from the names and messages that code has in the same place. Only for values
+// beside a secret's name.
 
-/** Words that names of secrets contain, and secrets themselves seldom do. */
+/** Words that are common in names of secrets and rare in secrets. */
 export const SECRET_WORD = /secret|token|key|pass|auth|cred/i
 /** Words of messages and labels. */
 const SENTENCE_WORD =
@@ -11,8 +11,8 @@ const TYPE_WORD =
   /String|Str(?![a-z])|Text|Number|Int|Bool|Type|Field|Input|Option|Value|Object|Char|Byte|Array|List|Map|Error|Schema|Config|Model|View|Service|Provider|Factory|Handler|Manager|Client|Server|Store|Storage|Request|Response|Param|Data|File|Path|Name|Id(?![a-z])|Info|Item|Node|Ref|Any|Required|Default|Hash|Encod|Decod|Serial|Valid|Gener|Change|Reset|Form|Random|Process|Source|Result|Props|State|Context|Builder|Reader|Writer|Event|Signature|Block|Policy|Rule|Method|Code|Header|Host|User|Test|Mock|Fake|Dummy|Example|Sign|Identity|Session|Number|Digit|Json|Sensitive|Private|Public|Exp|Paren|Brace|Bracket|Open|Close|Plus|Minus|Left|Right|Comma|Colon|Semi|Equal|Keyword|Literal|Operator/
 
 /**
- * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery`, none of which names a secret or
- * is one of a sentence.
+ * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery`, none of which is common in names
+ * of secrets or in messages.
  */
 export function isPhrase(value: string): boolean {
   return (
@@ -23,17 +23,17 @@ export function isPhrase(value: string): boolean {
   )
 }
 
-/** Two words with capitals, `CorrectHorse`, which are no type's. */
+/** Two to four capitalised words, `CorrectHorse`, that do not look like the name of a type. */
 function isCoined(value: string): boolean {
   return /^(?:[A-Z][a-z]{2,}){2,4}$/.test(value) && !isNaming(value)
 }
 
-/** Whether a word of it is one of names. */
+/** Whether it contains a word that is common in names. */
 function isNaming(value: string): boolean {
   return SECRET_WORD.test(value) || TYPE_WORD.test(value)
 }
 
-/** A word of an identifier, the second of two or a later one. */
+/** A word of a camelCase identifier after the first. */
 const HUMP = "(?:[A-Z][a-z]{2,}|Id|Db|Ip|Js|Ms|By|Of|To|In|On|Up|Is|At|As|Or|No|Io|Ui|Ok|Fn|Op|El|Ts|Go|My|Do|Be)"
 const CAMEL = new RegExp(`^(?:[A-Z]?[a-z]+|[A-Z]{2,5})${HUMP}*(?:[A-Z]{2,4}s?)?$`)
 
@@ -43,7 +43,7 @@ function isOddlyCased(value: string): boolean {
   return hasCases && !CAMEL.test(value) && !isNaming(value)
 }
 
-/** Letters that a person or a machine chose as a secret. A quoted value is no variable, so less will do. */
+/** Letters that a person or a machine chose as a secret. A quoted value cannot be a variable, so the rule is wider for it. */
 export function isChosen(value: string, quoted = false): boolean {
   return (
     isPhrase(value) ||
@@ -53,7 +53,7 @@ export function isChosen(value: string, quoted = false): boolean {
   )
 }
 
-/** Words of a message or a label, or of what is said about a secret. */
+/** Whether it contains words of a message or a label, or words about secrets. */
 export function isSentence(value: string): boolean {
   return SENTENCE_WORD.test(value) || SECRET_WORD.test(value)
 }

@@ -23,7 +23,7 @@ const URL_PASSWORD_WITH_SLASH =
 const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
-/** Webhooks that anybody who knows the URL may call. */
+/** Webhooks, which anybody who knows the URL can call. */
 const WEBHOOK =
   /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
@@ -117,8 +117,8 @@ const SIGNING_KEY =
 const HMAC_KEY = /\bhmac\.new\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 
 /**
- * Each pattern after words, in lower case, of which one is in all it finds: most texts have none and are not searched
- * further. No word is part of another.
+ * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
+ * not searched further. No hint is part of another.
  */
 const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[] = [
   [["authorization"], AUTHORIZATION_WITH_SCHEME],
@@ -145,7 +145,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["on >"], USER_RULE],
 ]
 
-/** In prose and code these are followed by words, file names and versions as well, which are left alone. */
+/** In prose and code, words, file names and versions may follow these as well; those are left alone. */
 const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["authorization"], AUTHORIZATION],
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],

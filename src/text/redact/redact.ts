@@ -12,11 +12,11 @@ import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
-/** What a text contains that is searched as a document, once its lines are as they were written. */
+/** Only a text that contains one of these is searched as a document, see `documentsIn`. */
 const DOCUMENT_HINT =
   /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
 
-/** Escape sequences and characters that print nothing: one within a secret must not hide it. */
+/** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
   String.raw`${ESCAPE_SEQUENCE.source}|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
   "g",
@@ -45,7 +45,7 @@ export function redact(text: string): string {
     const next = redactKnown(shown)
     const left = withhold(next)
     if (left === next || text.length > MAX_LINE_SOURCE_CHARS) return left
-    // what was left out may have said that something beside it is no secret
+    // the removed text may have been the reason why something beside it was not taken for a secret
     shown = left
   }
   return shown
@@ -62,8 +62,8 @@ function redactKnown(text: string): string {
 }
 
 /**
- * The beginning of a text as one line without secrets. The raw text is redacted first, since a line has lost what tells a
- * value's end, and then the line, in which a name and its value may have come together.
+ * The beginning of a text as one line without secrets. The raw text is redacted first, since a single line no longer shows
+ * where a value ends, and then the line, in which a name and its value may have become adjacent.
  */
 export function redactLine(text: string): string {
   if (text.length > MAX_REMEMBERED_CHARS) return newLine(text.slice(0, MAX_LINE_SOURCE_CHARS))
@@ -75,7 +75,7 @@ export function redactLine(text: string): string {
   return redacted
 }
 
-/** Names of tools, paths and commands, which come again and again, and their lines. */
+/** Redacted lines of recent short texts: names of tools, paths and commands recur often. */
 const shortLines = new Map<string, string>()
 const MAX_REMEMBERED_CHARS = 300
 const MAX_REMEMBERED = 1_000
@@ -98,7 +98,7 @@ function redactOnce(text: string): string {
   if (DOCUMENT_HINT.test(shown.plain))
     for (const view of documentsIn(shown)) {
       findInStructure(view.plain, reportFrom(view))
-      // these have seen the text as it is, in which a prefix may be a name and its value
+      // these have searched the text with its prefixes already, since a prefix may contain a name and its value
       if (view.plain.length === shown.plain.length) continue
       findAssigned(view.plain, reportFrom(view))
       findInHeaders(view.plain, reportFrom(view), hints)
@@ -122,10 +122,10 @@ function redactOnce(text: string): string {
 /** A text as finders see it, and the position of each of its characters in the original; absent if they are the same. */
 type View = { plain: string; places: Uint32Array | undefined }
 
-/** A line break in a string literal, whose letter would be taken for the first of the next word. */
+/** An escaped line break in a string literal; its letter would be taken for the first letter of the next word. */
 const ESCAPED_BREAK = /\\[nrt]/g
 
-/** The text without what prints nothing. */
+/** The text without invisible characters. */
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
   return without({ plain, places: undefined }, HIDDEN, () => "")
@@ -139,7 +139,7 @@ function* documentsIn(view: View): Generator<View> {
     yield without(document, ESCAPE, (found) => (found === "\\ " ? "\n" : found.slice(1)))
 }
 
-/** The view with each match replaced by at most one character, which stands where the match began. */
+/** The view with each match replaced by at most one character, at the position where the match began. */
 function without({ plain, places }: View, pattern: RegExp, replacement: (found: string) => string): View {
   if (plain.search(pattern) < 0) return { plain, places }
   const next = new Uint32Array(plain.length)

@@ -5,7 +5,7 @@ import type { Find } from "./value.ts"
 
 const WORD = "[A-Za-z0-9_-]"
 
-/** Prefix, characters of the rest, and how many of them at least. Formats that this is too broad for are in SPELT_OUT. */
+/** Prefix, characters of the rest, and their minimal number. Formats that need a narrower pattern are in SPELT_OUT. */
 const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: number])[] = [
   ["sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-)?", WORD, 16], // OpenAI, Anthropic, OpenRouter and their like
   ["(?:gh[pousr]_|github_pat_)", "\\w", 16],

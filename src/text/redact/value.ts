@@ -1,5 +1,5 @@
-// Values: where one begins and ends, what stands in the place of a value without being one, and whether it looks random.
-// Every finder of secrets builds on these.
+// Values: where one begins and ends, whether it is only a placeholder or code, and whether it looks random. Every finder of
+// secrets builds on these.
 
 /** What takes the place of a secret. */
 export const REDACTED = "[redacted]"
@@ -212,8 +212,8 @@ export function isJumbled(run: string): boolean {
 }
 
 /**
- * How seldom a letter follows another in words of code and prose: two fifths of a bit for each step, one digit of base 36
- * for each pair, from `aa` to `zz`. Counted over the words of recorded sessions.
+ * How rarely a letter follows another in words of code and prose, counted over recorded sessions: one digit of base 36 for
+ * each pair from `aa` to `zz`, in steps of two fifths of a bit.
  */
 const RARITY =
   "xb9bphdqcsh7c8xcq8a6efjmfm8khk7jsk8gn6gs8isaah8jssfs" +
@@ -236,7 +236,7 @@ const MIN_PAIRS = 5
 const A = 97
 const RARITIES = Uint8Array.from(RARITY, (digit) => Number.parseInt(digit, 36))
 
-/** Of two letters of ASCII in either case; see `RARITY`. */
+/** The rarity of two ASCII letters in either case; see `RARITY`. */
 export function rarityOfPair(first: number, second: number): number {
   return RARITIES[26 * ((first | 32) - A) + (second | 32) - A] ?? 0
 }
@@ -247,12 +247,12 @@ export function rarityOfPair(first: number, second: number): number {
  */
 export function isWordlike(value: string): boolean {
   const { sum, pairs, words } = pairsOf(value)
-  // words of one or two letters, many of them, are no words
+  // many "words" of one or two letters are not words
   if (words >= 4 && pairs < 1.5 * words) return false
   return pairs < MIN_PAIRS || sum <= MAX_RARITY * pairs
 }
 
-/** How seldom the letters follow each other in words, on average; see `RARITY`. */
+/** The average rarity of the value's pairs of letters; see `RARITY`. */
 export function rarityOf(value: string): number {
   const { sum, pairs } = pairsOf(value)
   return sum / Math.max(1, pairs)

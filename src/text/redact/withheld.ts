@@ -1,14 +1,14 @@
-// The second rule, which knows no formats of secrets. A pattern always misses a form. So where something speaks of secrets,
-// whatever looks neither like words nor like code is left out with the rest of its line; what a file or a command whose
-// purpose is secrets shows is left out, except its names. The line then says "values withheld".
+// The second rule, which needs no formats of secrets, since patterns always miss some. Near a mention of secrets, text that
+// looks neither like words nor like code (called opaque here) is left out with the rest of its line. Of files and commands
+// whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
 import { isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
 
-/** Words that speak of secrets, in the languages of many users. */
-const SMELL =
+/** Words that mention secrets, in the languages of many users. */
+const SECRET_WORDS =
   /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
 /** Files whose content is secret, as they stand at the end of a path. */
 const SECRET_FILE =
@@ -21,7 +21,7 @@ const PROMPT = /^[ \t]*(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n
 const FILE_HEADING =
   /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/i
 
-/** Lines after a smell that may still belong to it: a table's rows, a block's entries. */
+/** Lines after a mention that may still belong to it: a table's rows, a block's entries. */
 const MAX_CARRIED_LINES = 40
 
 /** How much of a command is read, and of each of its pipes and lists: what it does stands at its beginning. */
@@ -42,13 +42,13 @@ const SHOWS =
   /(?:^|[(][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.)\b/
 
 /**
- * The text without what may be a secret. In a line that speaks of secrets, and in those below it up to a blank one, the
- * first such value and all that follows are left out; elsewhere the value alone. `text` is redacted.
+ * The text without what may be a secret. In a line that mentions secrets, and in those below it up to a blank one, the first
+ * opaque value and the rest of the line are left out; elsewhere only the value. `text` is redacted.
  */
 export function withhold(text: string): string {
   const lines = text.split("\n")
-  /** 1 for a line that speaks of secrets, -1 for one that does not; asked only where something may be left out */
-  const spoken = new Int8Array(lines.length)
+  /** 1 for a line that mentions secrets, -1 for one that does not; filled only where something may be left out */
+  const mentions = new Int8Array(lines.length)
   let changed = false
   let isSource = false
   for (const [at, line] of lines.entries()) {
@@ -70,22 +70,22 @@ export function withhold(text: string): string {
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
     if (!maybeOpaque(line)) return line
-    const isNamed = speaks(line, at)
-    const smells = isNamed || isBelowName(at)
-    return withoutOpaque(smells ? withoutNamed(line, isNamed) : line, smells)
+    const isNamed = mentionsSecret(line, at)
+    const isNear = isNamed || isBelowName(at)
+    return withoutOpaque(isNear ? withoutNamed(line, isNamed) : line, isNear)
   }
 
-  function speaks(line: string, at: number): boolean {
-    spoken[at] ||= SMELL.test(line) ? 1 : -1
-    return spoken[at] === 1
+  function mentionsSecret(line: string, at: number): boolean {
+    mentions[at] ||= SECRET_WORDS.test(line) ? 1 : -1
+    return mentions[at] === 1
   }
 
-  /** Whether a line above speaks of secrets, up to a blank one. */
+  /** Whether a line above, up to a blank one, mentions secrets. */
   function isBelowName(at: number): boolean {
     for (let above = at - 1; above >= Math.max(0, at - MAX_CARRIED_LINES); above--) {
       const line = lines[above] as string
       if (line.trim() === "") return false
-      if (speaks(line, above)) return true
+      if (mentionsSecret(line, above)) return true
     }
     return false
   }
@@ -110,7 +110,7 @@ function namesOnly(line: string): string {
   return name === undefined || opaqueWithin(name, true) >= 0 ? WITHHELD : `${name} ${WITHHELD}`
 }
 
-/** A number in hexadecimal beside the name of a secret, where nothing says that it is a hash. */
+/** A hexadecimal number beside the name of a secret, where nothing says that it is a hash. */
 const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
@@ -126,7 +126,7 @@ const REST =
 /** The end of a line after its last sign. */
 const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 
-/** What else is left out beside the name of a secret, and, more cautiously, below it. */
+/** Other values that are left out beside the name of a secret and, by narrower rules, below it. */
 function withoutNamed(line: string, isNamed: boolean): string {
   const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
@@ -156,19 +156,20 @@ const MAYBE_WITHIN = /[\w!#$%^&*+~?@-]["'`][\w!#$%^&*+~?@-]/
 /** In a document on one line only the values are left out. */
 const DOCUMENT = /"[^"\n]{1,80}"[ \t]*:|^.{600}/
 
-function withoutOpaque(line: string, smells: boolean): string {
+/** `isNear`, here and below: the line mentions secrets or is below one that does. */
+function withoutOpaque(line: string, isNear: boolean): string {
   let kept = ""
   let done = 0
   for (const { index, 0: unit, 1: double, 2: single } of line.matchAll(UNIT)) {
     const quoted = double ?? single
     const value = quoted ?? unit
-    const at = quoted === undefined ? opaqueAt(unit, smells) : opaqueWithin(quoted, smells)
+    const at = quoted === undefined ? opaqueAt(unit, isNear) : opaqueWithin(quoted, isNear)
     if (at < 0) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
-    const from = !smells || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
+    const from = !isNear || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
     kept += line.slice(done, from) + WITHHELD
-    if (smells && !DOCUMENT.test(line)) return kept
+    if (isNear && !DOCUMENT.test(line)) return kept
     done = opening + value.length
   }
   return done === 0 ? line : kept + line.slice(done)
@@ -181,19 +182,19 @@ function beginOf(line: string, at: number): number {
   return /^["'`]$/.test(line.slice(from, at)) ? at : from
 }
 
-/** Where a quoted string begins to be opaque; -1 when it does not. */
-function opaqueWithin(text: string, smells: boolean): number {
+/** The offset from which a quoted string is opaque; -1 when it is not. */
+function opaqueWithin(text: string, isNear: boolean): number {
   let from = 0
   const units = text.split(INNER_SPLIT)
   for (const unit of units) {
-    const at = unit.length < 5 ? -1 : opaqueAt(unit, smells)
+    const at = unit.length < 5 ? -1 : opaqueAt(unit, isNear)
     if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isJumble(text)) return 0
     const found = text.indexOf(unit, from)
     if (at >= 0) return found + at
     from = found + unit.length
   }
   // a password with blanks
-  return smells && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
+  return isNear && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
 }
 
 const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
@@ -219,32 +220,30 @@ const TECHNICAL =
   /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
 const MIN_JUMBLE_CHARS = 10
 
-/**
- * Where a unit begins to be neither words nor code nor a hash, but what a person or a machine makes so that nobody guesses
- * it; -1 when it does not.
- */
-function opaqueAt(unit: string, smells: boolean): number {
+/** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
+function opaqueAt(unit: string, isNear: boolean): number {
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit)) return -1
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
-  const asks = joints.length === 0 || (smells && joints.length === 1) ? (smells ? "strictly" : "leniently") : undefined
+  const letters =
+    joints.length === 0 || (isNear && joints.length === 1) ? (isNear ? "strictly" : "leniently") : undefined
   let from = 0
   for (const { index, 0: joint } of joints) {
-    if (isOpaquePart(bare.slice(from, index), smells, asks)) return from
+    if (isOpaquePart(bare.slice(from, index), isNear, letters)) return from
     from = index + joint.length
   }
-  if (isOpaquePart(bare.slice(from), smells, asks)) return from
-  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, ""), smells) ? 0 : -1
+  if (isOpaquePart(bare.slice(from), isNear, letters)) return from
+  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, ""), isNear) ? 0 : -1
 }
 
 /** `letters`: how letters without digits are judged, if at all. */
-function isOpaquePart(part: string, smells: boolean, letters: "strictly" | "leniently" | undefined): boolean {
-  if (CHOSEN.test(part) || (smells && YEAR.test(part))) return true
+function isOpaquePart(part: string, isNear: boolean, letters: "strictly" | "leniently" | undefined): boolean {
+  if (CHOSEN.test(part) || (isNear && YEAR.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
-  if (/\d/.test(part) && ((smells && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
+  if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
     return true
   const words = part.match(WORDS) ?? []
   const length = words.reduce((sum, word) => sum + word.length, 0)
