@@ -46,11 +46,11 @@ export function checkArguments(args: readonly string[], definitions: ArgsDef, co
   }
 }
 
-/** A folder as an absolute path, by default the working directory. Throws UsageError. */
-export function readFolder(option: string, given = "."): string {
+/** The folder of the option `--dir` as an absolute path, by default the working directory. Throws UsageError. */
+export function readFolder(given = "."): string {
   const path = resolve(given)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
-  throw new UsageError(`${option}: ${path} is not a folder`)
+  throw new UsageError(`--dir: ${path} is not a folder`)
 }
 
 /** A whole number from 1. Throws UsageError. */

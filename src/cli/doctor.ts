@@ -38,7 +38,7 @@ export const doctor = defineCommand({
       return 0
     }
     const { json = false, test = false } = args
-    const directory = readFolder("--dir", args.dir)
+    const directory = readFolder(args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)
     if (bundle !== undefined) await checkBundlePath(bundle)
     const wanted = { json, test, bundle, directory }

@@ -2,7 +2,7 @@
 // arguments and the output.
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { type Places, placesIn } from "../engine/installed.ts"
+import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
@@ -137,7 +137,7 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
   lines.push(`model: ${describeModel(model)}`)
   const bytes =
     model.kind === "kept" ? model.record.sizeBytes : model.kind === "file" ? model.sizeBytes : model.file.sizeBytes
-  const needs = (bytes ?? 0) * 1.2 + 300e6
+  const needs = memoryNeeded(bytes ?? 0)
   if (bytes !== undefined && needs > machine.availableBytes) {
     const free = byteSize(machine.availableBytes)
     lines.push(

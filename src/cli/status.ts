@@ -28,7 +28,7 @@ export const status = defineCommand({
     const wanted: Wanted = {
       folder: statusFolder(dataFolder()),
       session: args.session,
-      directory: readFolder("--dir", args.dir),
+      directory: readFolder(args.dir),
       json: args.json === true,
     }
     if (args.watch) await follow(wanted)

@@ -55,10 +55,11 @@ export function strong(text: string): string {
 const MAX_LINE_COLUMNS = 120
 
 /**
- * On a terminal, broken at spaces so that no line is wider than it, with further lines indented by `indent` columns;
- * otherwise one line, since programs read lines. `before` columns stand before the first line.
+ * On a terminal, the text broken at spaces to fit its width, with all lines but the first indented by `indent` columns;
+ * otherwise one line, since programs read lines. `before`: columns that precede the first line.
  */
-export function wrapped(text: string, indent = 0, before = indent, columns = terminalColumns()): string {
+export function wrapped(text: string, indent = 0, before = indent): string {
+  const columns = terminalColumns()
   if (columns === undefined) return text
   const lines: string[] = []
   let line = ""

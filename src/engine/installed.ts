@@ -102,6 +102,11 @@ export async function readRecord<T extends z.ZodMiniType>(path: string, schema: 
   return parseAs(schema, await readFile(path, "utf8").catch(() => ""))
 }
 
+/** Memory that a model file of this size needs while it works, estimated. */
+export function memoryNeeded(sizeBytes: number): number {
+  return sizeBytes * 1.2 + 300e6
+}
+
 type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */

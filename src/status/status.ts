@@ -104,7 +104,7 @@ export const statusSchema = z.object({
     calls: z.number(),
     /** those of them that subagents made */
     subagentCalls: z.optional(z.number()),
-    /** what the provider charges for; absent means `tokens`, with which alone fewer tokens save money */
+    /** what the provider charges for, `tokens` if absent; only with `tokens` do fewer tokens save money */
     billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
   }),
   /** the status message */
@@ -192,7 +192,7 @@ export const switchesSchema = z.object({
   hud: z._default(z.enum(["on", "paused"]), "on"),
   /** `paused`: existing folds stay, and new ones are made only if the context would overflow */
   folding: z._default(z.enum(["on", "paused"]), "on"),
-  /** steps that are sent whole, settled or not, by message id: until which call */
+  /** steps to send whole, settled or not: by message id, the call until which */
   whole: z.optional(z.record(z.string(), z.number())),
   /** what to fold once with the next request, even if it does not pay: all that is settled, or these steps by message id */
   foldNow: z.optional(z.object({ askedMs: z.number(), what: z.union([z.literal("all"), z.array(z.string())]) })),

@@ -13,7 +13,6 @@ import { createMemory } from "./memory.ts"
 import {
   addRows,
   type CarriedRecord,
-  droppedFolds,
   inOrder,
   type StoredFolds,
   type StoreWrite,
@@ -243,7 +242,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
-    if (partIDs.length > 0) save(foldsWrite(sessionID, droppedFolds(partIDs)))
+    if (partIDs.length === 0) return
+    save(foldsWrite(sessionID, new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))))
   }
 
   /** The session's folds in the order of folding, including those not yet on disk. */

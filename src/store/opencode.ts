@@ -7,7 +7,7 @@ import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
 import { asRecord, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
-import { type RecordedSession, type Recording, readMessages, readRevert } from "./recording.ts"
+import { type RecordedSession, type Recording, readMessages, revertShape } from "./recording.ts"
 import { loadSqlite, openReadonly } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
 
@@ -254,7 +254,7 @@ function infoOf(row: Row): RecordedSession {
   return {
     ...rest,
     ...(parentID === null ? {} : { parentID }),
-    ...(revert === null ? {} : { revert: readRevert(withIds(revert, {})) }),
+    ...(revert === null ? {} : { revert: parseAs(revertShape, revert) }),
     time,
   }
 }

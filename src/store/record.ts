@@ -77,10 +77,6 @@ export function storedFolds(folds: readonly Fold[]): StoredFolds {
   )
 }
 
-export function droppedFolds(partIDs: readonly string[]): StoredFolds {
-  return new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))
-}
-
 /** Changes and returns `rows`. An added row replaces the one of the same part. */
 export function addRows(
   rows: Map<string, Fold | undefined>,

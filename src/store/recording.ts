@@ -11,8 +11,8 @@ export type Recording = { info: RecordedSession; messages: RecordedMessage[]; sk
 const optionalText = z.catch(z.optional(z.string()), undefined)
 const optionalNumber = z.catch(z.optional(z.number()), undefined)
 
-/** Messages from this one on are hidden, in it the parts from `partID` on; the next prompt deletes them. */
-const revertShape = z.looseObject({ messageID: z.string(), partID: optionalText })
+/** Hidden are the messages from `messageID` on; of that one only the parts from `partID` on. The next prompt deletes them. */
+export const revertShape = z.looseObject({ messageID: z.string(), partID: optionalText })
 
 export const sessionShape = z.looseObject({
   id: z.string(),
@@ -42,10 +42,6 @@ export function readMessages(
     skipped += head.success ? parts.length - valid.length : 1
   }
   return { messages, skipped }
-}
-
-export function readRevert(value: unknown): RecordedSession["revert"] {
-  return revertShape.safeParse(value).data
 }
 
 /** The messages of the next call: without those that a pending revert has hidden. */

@@ -10,12 +10,12 @@ export const sessionTable = sqliteTable("session", {
 
 /** `anchors` is JSON: SQLite does not keep NUL or lone surrogates in text, but a JSON escape survives. */
 export const anchorsTable = sqliteTable("anchors", {
-  sessionID: ownedBySession("session_id").primaryKey(),
+  sessionID: ownedBySession().primaryKey(),
   anchors: text("anchors").notNull(),
 })
 
 export const carriedTable = sqliteTable("carried", {
-  sessionID: ownedBySession("session_id").primaryKey(),
+  sessionID: ownedBySession().primaryKey(),
   compactionID: text("compaction_id").notNull(),
   data: text("data").notNull(),
 })
@@ -24,7 +24,7 @@ export const carriedTable = sqliteTable("carried", {
 export const turnTable = sqliteTable(
   "turn",
   {
-    sessionID: ownedBySession("session_id").notNull(),
+    sessionID: ownedBySession().notNull(),
     turn: integer("turn").notNull(),
     startedAt: integer("started_at").notNull(),
     endedAt: integer("ended_at").notNull(),
@@ -69,7 +69,7 @@ export const digestTable = sqliteTable(
 export const foldTable = sqliteTable(
   "fold",
   {
-    sessionID: ownedBySession("session_id").notNull(),
+    sessionID: ownedBySession().notNull(),
     partID: text("part_id").notNull(),
     call: integer("call").notNull(),
     fold: text("fold").notNull(),
@@ -90,6 +90,6 @@ export const missTable = sqliteTable(
   (table) => [primaryKey({ columns: [table.model, table.shows] })],
 )
 
-function ownedBySession(name: string) {
-  return text(name).references(() => sessionTable.id, { onDelete: "cascade" })
+function ownedBySession() {
+  return text("session_id").references(() => sessionTable.id, { onDelete: "cascade" })
 }

@@ -1,6 +1,7 @@
 // What the setup dialog says: the plan that the command line made, in a few lines, and the progress.
 
 import * as z from "zod/mini"
+import { memoryNeeded } from "../engine/installed.ts"
 import { parseAs } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
 import { fit } from "./text.ts"
@@ -57,7 +58,7 @@ export function planRows(json: string): { name: string; said: string }[] | undef
     { name: "In all", said: fetched === 0 ? there : `${there}, ${byteSize(installed)} on disk` },
     {
       name: "Memory",
-      said: `about ${byteSize(bytes * 1.2 + 300e6)} while it works, ${byteSize(machine.availableBytes)} free`,
+      said: `about ${byteSize(memoryNeeded(bytes))} while it works, ${byteSize(machine.availableBytes)} free`,
     },
     { name: "Brings", said: `${BRINGS} ${MEASURED.includes(name) ? LITTLE : UNKNOWN} ${WITHOUT}` },
     { name: "Others", said: "hudfold model list shows larger models, hudfold model use chooses one" },

@@ -25,14 +25,12 @@ export type HostMessageHead = {
   tokens?: HostUsage
   cost?: number
   error?: unknown
-  finish?: string
   time?: { created?: number; completed?: number }
   [key: string]: unknown
 }
 
 /** Tokens of one call as the provider reported them. `input` excludes what was read from or written to the cache. */
 export type HostUsage = {
-  total?: number
   input?: number
   output?: number
   reasoning?: number
@@ -48,11 +46,9 @@ export type HostPart = {
   text?: string
   synthetic?: boolean
   ignored?: boolean
-  metadata?: Record<string, unknown>
   tool?: string
   callID?: string
   state?: HostToolState
-  files?: unknown
   [key: string]: unknown
 }
 
@@ -61,7 +57,6 @@ type HostToolState = {
   input?: Record<string, unknown>
   output?: string
   error?: string
-  title?: string
   metadata?: Record<string, unknown>
   time?: { start?: number; end?: number; compacted?: number }
   [key: string]: unknown

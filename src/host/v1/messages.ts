@@ -9,7 +9,8 @@ import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import { NO_HUD, type Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
-import { type ModelName, modelKey } from "../../session/conversation.ts"
+import { type Message, type ModelName, modelKey } from "../../session/conversation.ts"
+import type { Reading } from "../../session/ledger.ts"
 import { focusOf } from "../../session/steps.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
@@ -125,7 +126,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
     const { folded } = prepared
-    // first of all, since the request must not go out with folds that a killed process would lose
+    // before anything else, since the request must not go out with folds that would be lost if the process is killed
     context.store.use((store) => {
       store.saveFolds(session.id, folded)
       if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
@@ -146,16 +147,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: around.pricing,
       noticeTokens: noticeTokens({ folds: context.options.fold.enabled }),
     })
-    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined) {
-      const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
-      const { entries, facts } = reading
-      const source = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
-      const work = sourcesAhead(source, env, [...awaited])
-      // folds that wait must come even if no time is left between requests
-      for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
-      context.background.start(session.id, work)
-      if (awaited.size === 0 && folded.length === 0) session.metLate = false
-    }
+    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined)
+      prepareAhead(context, session, reading, conversation, prepared)
     session.mentioned = focusOf(conversation).fileNames
     context.publisher.publish(session)
     const now = session.hud.anchors
@@ -163,6 +156,22 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
+}
+
+/** Starts to prepare the folds of later requests, between this one and the next. */
+function prepareAhead(
+  { env, background }: HookContext,
+  session: Session,
+  { entries, facts }: Reading,
+  messages: readonly Message[],
+  { change, folded }: Prepared,
+): void {
+  const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
+  const work = sourcesAhead({ entries, messages, calls: facts.calls, folds: change.folds }, env, [...awaited])
+  // folds that wait must come even if no time is left between requests
+  for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
+  background.start(session.id, work)
+  if (awaited.size === 0 && folded.length === 0) session.metLate = false
 }
 
 /** The request as OpenCode made it. */
