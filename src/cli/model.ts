@@ -1,16 +1,14 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 import { defineCommand } from "citty"
-import { type Places, placesIn } from "../engine/installed.ts"
+import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { download } from "../setup/download.ts"
 import { locate } from "../setup/hub.ts"
 import {
-  clearModelInUse,
   fetchedModels,
   fetchedPath,
   findFetched,
   hubModelName,
-  modelInUse,
-  removeFetched,
+  removeModelFiles,
   setModelInUse,
 } from "../setup/model-files.ts"
 import { MODELS, readReference } from "../setup/models.ts"
@@ -58,7 +56,7 @@ const pull = defineCommand({
       )
       if (!file.sha256) say("the hub gives no checksum for it, so nothing was checked")
       say(`${title} is in ${path}`)
-      const current = await modelInUse(places)
+      const { model: current } = await readInstalled(places)
       if (current?.path !== path)
         say(`${current ? `${current.name} is in use` : "no model is in use"}; to change that: ${howToUse(title)}`)
       return 0
@@ -96,13 +94,12 @@ const remove = defineCommand({
       const there = names ? `fetched are ${names}` : "none has been fetched"
       throw new UsageError(`no fetched model is called ${quoteArgument(args.name)}; ${there}`)
     }
-    const current = await modelInUse(places)
+    const { model: current } = await readInstalled(places)
     const isInUse = current?.path === pulled.path
     if (isInUse && !args.force) {
       throw new UsageError(`${pulled.name} is in use; use another one first, or add --force to have none`)
     }
-    if (isInUse) await clearModelInUse(places)
-    await removeFetched(places, [pulled.path])
+    await removeModelFiles(places, isInUse ? [places.modelRecord, pulled.path] : [pulled.path])
     say(`removed ${pulled.name} (${byteSize(pulled.sizeBytes)})${isInUse ? "; no model is in use now" : ""}`)
     return 0
   },
@@ -125,7 +122,7 @@ type Row = {
 }
 
 async function listModels(places: Places): Promise<Row[]> {
-  const [pulled, current] = await Promise.all([fetchedModels(places), modelInUse(places)])
+  const [pulled, { model: current }] = await Promise.all([fetchedModels(places), readInstalled(places)])
   const isInUse = (path: string | undefined) => path !== undefined && path === current?.path
   const listed = MODELS.map(({ name, sizeBytes, licence, speed, goodFor, ...where }) => {
     const path = pulled.find((model) => model.path === fetchedPath(places, where))?.path

@@ -188,7 +188,7 @@ async function withReferences(
     const path = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(folder, name)
     try {
       const content = (await readFile(path, "utf8")).trim()
-      // escaped, since the reference stands inside quotes
+      // escaped, since the reference is inside quotes
       files.set(reference, JSON.stringify(content).slice(1, -1))
     } catch {
       return { missing: reference }

@@ -43,7 +43,7 @@ export async function checkOpencode(
   return { check: ok("opencode", `version ${version} in ${command}`), version }
 }
 
-/** Compares the three numbers alone. */
+/** Compares only the three numbers. */
 function isOlder(version: string, needs: string): boolean {
   const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
   return have.localeCompare(want, "en", { numeric: true }) < 0

@@ -71,7 +71,7 @@ async function resolveListed(entry: Entry, env: Environment, home: string): Prom
   const there = await stat(path).catch(() => undefined)
   const place = there === undefined ? "nothing" : there.isDirectory() ? "folder" : "file"
   const around = await packageAround(path)
-  // a missing path, or one without a package.json, is identified by the path alone
+  // a missing path, or one without a package.json, is identified only by the path
   return {
     ...entry,
     ...around,

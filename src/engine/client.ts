@@ -3,7 +3,6 @@
 
 import type { Readable, Writable } from "node:stream"
 import {
-  type CancellationToken,
   CancellationTokenSource,
   ConnectionError,
   createMessageConnection,
@@ -64,11 +63,6 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     })
   }
 
-  /** Async, because vscode-jsonrpc throws synchronously when the stream has ended. */
-  async function send(name: RequestName, params: unknown, token: CancellationToken): Promise<unknown> {
-    return await connection.sendRequest(name, params, token)
-  }
-
   function wake(): void {
     for (const resolve of waiting.splice(0)) resolve()
   }
@@ -88,7 +82,9 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     const canceller = new CancellationTokenSource()
     unanswered++
     try {
-      const answered = send(name, params, canceller.token).finally(() => {
+      // vscode-jsonrpc throws synchronously when the stream has ended
+      const sent = (async (): Promise<unknown> => connection.sendRequest(name, params, canceller.token))()
+      const answered = sent.finally(() => {
         unanswered--
         if (unanswered === 0) wake()
       })

@@ -1,17 +1,13 @@
 // Work that is done between requests, a few milliseconds at a time, so that it delays neither a request nor what OpenCode
 // does meanwhile.
 
-export type Background = {
-  /** Starts work on a session. It replaces what is left of the session's earlier work. */
-  start(sessionID: string, work: Iterator<void>): void
-  close(): void
-}
+export type Background = ReturnType<typeof createBackground>
 
 /** How long the work may hold up the thread at a time. */
 const SLICE_MS = 4
 
 /** Work that throws is dropped, and `report` is called with the error. */
-export function createBackground(report: (cause: unknown) => void): Background {
+export function createBackground(report: (cause: unknown) => void) {
   const waiting = new Map<string, Iterator<void>>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -40,11 +36,12 @@ export function createBackground(report: (cause: unknown) => void): Background {
   }
 
   return {
-    start(sessionID, work) {
+    /** Starts work on a session. It replaces what is left of the session's earlier work. */
+    start(sessionID: string, work: Iterator<void>): void {
       waiting.set(sessionID, work)
       schedule()
     },
-    close() {
+    close(): void {
       clearTimeout(timer)
       waiting.clear()
     },

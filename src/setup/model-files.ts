@@ -3,7 +3,7 @@
 
 import { open, readdir, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
-import { type ModelInUse, type Places, readInstalled } from "../engine/installed.ts"
+import type { ModelInUse, Places } from "../engine/installed.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { SetupError, systemCode } from "./errors.ts"
 import type { HubFile } from "./hub.ts"
@@ -63,21 +63,13 @@ async function modelFiles(places: Places, ending: RegExp): Promise<string[]> {
     .map((name) => join(places.models, name))
 }
 
-export async function modelInUse(places: Places): Promise<ModelInUse | undefined> {
-  return (await readInstalled(places)).model
-}
-
 export async function setModelInUse(places: Places, record: ModelInUse): Promise<void> {
   makePrivateFolder(dirname(places.modelRecord))
   await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-export async function clearModelInUse(places: Places): Promise<void> {
-  await rm(places.modelRecord, { force: true })
-}
-
-/** Removes files of the models folder, and folders that become empty. */
-export async function removeFetched(places: Places, paths: readonly string[]): Promise<void> {
+/** Removes files of the models folder with the folders that become empty, and the record of the model in use. */
+export async function removeModelFiles(places: Places, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await rm(path, { force: true })
     for (let folder = dirname(path); folder.startsWith(places.models); folder = dirname(folder)) {

@@ -4,7 +4,14 @@
 import { existsSync } from "node:fs"
 import { rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname } from "node:path"
-import { changedModelReason, fileStamp, hashFile, type ModelInUse, type Places } from "../engine/installed.ts"
+import {
+  changedModelReason,
+  fileStamp,
+  hashFile,
+  type ModelInUse,
+  type Places,
+  readInstalled,
+} from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { type DownloadOptions, download } from "./download.ts"
@@ -13,15 +20,7 @@ import { leftoversBeside, sizeOf } from "./folder.ts"
 import { type HubFile, locate } from "./hub.ts"
 import { type LockOptions, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
-import {
-  checkModelFile,
-  clearModelInUse,
-  fetchedFiles,
-  fetchedPath,
-  hubModelName,
-  modelInUse,
-  removeFetched,
-} from "./model-files.ts"
+import { checkModelFile, fetchedFiles, fetchedPath, hubModelName, removeModelFiles } from "./model-files.ts"
 import { DEFAULT_MODEL, type ModelReference, readReference } from "./models.ts"
 import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
@@ -53,7 +52,7 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   const isThere = await isUpToDate(variants, places, main)
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
   if (model === false) return { machine, engine }
-  const record = await modelInUse(places)
+  const { model: record } = await readInstalled(places)
   const isUsable =
     record && (await hasSize(record.path, record.sizeBytes)) && (await changedModelReason(record, signal)) === undefined
   const planned: ModelPlan =
@@ -117,8 +116,7 @@ export async function uninstall(places: Places, keepModels: boolean, options: Lo
       await rm(path, { recursive: true, force: true })
     }
     if (keepModels) return
-    await removeFetched(places, await fetchedFiles(places))
-    await clearModelInUse(places)
+    await removeModelFiles(places, [...(await fetchedFiles(places)), places.modelRecord])
   })
   // the data folder, if it is empty now
   await rmdir(dirname(places.sidecar)).catch(() => {})

@@ -1,4 +1,4 @@
-// The folder of status files and switches: one of each per session, small, readable by the user alone. Files are replaced
+// The folder of status files and switches: one of each per session, small, readable only by the user. Files are replaced
 // atomically, so that a watcher never sees a partial one.
 
 import { readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-// The plugin's half for the terminal of OpenCode 1 (`tui`) and OpenCode 2 (`setup`): the panel, the line beside the prompt,
+// The plugin's half for the terminal of OpenCode 1 (`tui`) and OpenCode 2 (`setup`): the panel, the line next to the prompt,
 // and the commands. Wiring only.
 
 import type { TuiPluginApi, TuiPluginModule } from "@opencode-ai/plugin/tui"

@@ -153,7 +153,7 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   ]
   const spans = candidates.filter((span) => span !== false)
   const shown = terminalWidth >= MIN_COLUMNS_FOR_ALL ? spans : spans.filter(({ ink }) => ink !== "muted")
-  // OpenCode and other plugins write beside it
+  // named, since OpenCode and other plugins write on the same line
   return shown.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
 }
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { type Fold, originalText } from "../../src/fold/fold.ts"
-import { applyFolds } from "../../src/host/v1/apply.ts"
+import { applyChange, NO_CHANGE } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
 import { newSessionState } from "../../src/request/request.ts"
@@ -61,7 +61,7 @@ test("a fold keeps the mark of its output, and the original is without it, verba
   }
   const part = messages[1]?.parts[1]
   const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
-  applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
+  applyChange(messages, { ...NO_CHANGE, folds: new Map([[part?.id ?? "", fold as Fold]]) })
   expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r4k2x9db · bash · a log${mark(2)}`)
 })
 
@@ -70,7 +70,7 @@ test("a removed output stays removed, even if it was folded", () => {
   const part = messages[1]?.parts[1]
   const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
   const before = structuredClone(messages)
-  applyFolds(messages, new Map([[part?.id ?? "", fold as Fold]]))
+  applyChange(messages, { ...NO_CHANGE, folds: new Map([[part?.id ?? "", fold as Fold]]) })
   expect(messages).toEqual(before)
 })
 

@@ -37,10 +37,8 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
   placeHud(messages, hud)
 }
 
-/** Writes the folds only. */
-export function applyFolds(messages: HostMessage[], folds: Folds): void {
-  applyChange(messages, { folds, hud: NO_HUD, records: "message" })
-}
+/** The request as OpenCode made it. */
+export const NO_CHANGE: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 
 /** The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. */
 function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
@@ -97,7 +95,7 @@ function withRecords(
       }
       const { record, gone } = piece
       const last = out.at(-1)
-      // a HUD text stands between an anchored message and the record
+      // the HUD text of an anchored message goes between it and the record
       const before = last && !anchored.has(last.message.info.id) ? last : undefined
       const user = before?.message.info.role === "user" ? out.pop() : undefined
       const next = pieces[at + 1]
@@ -164,7 +162,7 @@ function piecesOf(
     // no user's message may follow a result, so the answer between them stays
     const kept = isKept ? run.splice(last) : []
     const folded = run.flatMap(({ fold }) => fold ?? [])
-    // the summary of a condensed record stands in the text of its last step
+    // the summary of a condensed record is the text of its last step
     const isCondensed = folded.every(({ text }) => text === "")
     const summary = isCondensed ? kept.flatMap(({ fold }) => fold ?? []) : []
     const gone = run.map(({ message }) => message)
@@ -283,7 +281,7 @@ const CLEARED = "[Old tool result content cleared]"
 function resultWith({ part, field }: Result, text: string): HostPart {
   const { state } = part
   if (!state?.time?.compacted) return { ...part, state: { ...state, [field]: state?.[field] + GAP + text } }
-  // OpenCode would send its placeholder alone
+  // OpenCode would send only its placeholder
   const { compacted: _, ...time } = state.time
   return { ...part, state: { ...state, time, attachments: [], output: CLEARED + GAP + text } }
 }

@@ -8,7 +8,7 @@ import { type HookContext, readBeforeCompaction } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
-import { applyFolds } from "./apply.ts"
+import { applyChange, NO_CHANGE } from "./apply.ts"
 import { conversationOf } from "./conversation.ts"
 import { type HostMessage, isMessage } from "./message.ts"
 
@@ -55,5 +55,7 @@ export function shortenTranscript(
     for (const { outputTokens, cleared } of entry.events)
       if (!cleared) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
   }
-  return tokens * ledger.facts.ratio < maxTokens ? undefined : () => applyFolds(messages, folding.folds)
+  return tokens * ledger.facts.ratio < maxTokens
+    ? undefined
+    : () => applyChange(messages, { ...NO_CHANGE, folds: folding.folds })
 }

@@ -77,7 +77,7 @@ export function isMessage(value: unknown): value is HostMessage {
 export const OWN_MESSAGE = "msg_hudfold"
 export const OWN_PART = "prt_hudfold"
 
-/** In the head of each message that this plugin adds: a client may give a user's message any id, but no field of its own. */
+/** In the head of each message that this plugin adds. A client can choose the id of a user's message, but not add a field. */
 export const OWN_MARK = { addedBy: "hudfold" } as const
 
 export function isOwnMessage({ info }: HostMessage): boolean {
@@ -88,7 +88,7 @@ export function isOwnPart(part: HostPart | undefined): boolean {
   return part?.id === OWN_PART && part.type === "text" && part.synthetic === true
 }
 
-// DCP (@tarquinen/opencode-dcp) is the plugin that users run beside this one. Its marks are those of DCP 3.1.14.
+// DCP (@tarquinen/opencode-dcp) is a plugin that users run together with this one. The marks below are those of DCP 3.1.14.
 
 /** The message id that DCP appends to texts and tool outputs, by which the agent tells it what to compress. */
 const MARK = /\n?<dcp-message-id>[mb]\d{1,6}<\/dcp-message-id>$/

@@ -6,9 +6,9 @@ import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
 import { MAX_UNKNOWN_SOURCES } from "../../fold/prepare.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
-import { NO_HUD, type Slot } from "../../hud/slots.ts"
+import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { accept, type Change, type Prepared, prepareRequest } from "../../request/request.ts"
+import { accept, type Prepared, prepareRequest } from "../../request/request.ts"
 import { type Message, type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Reading } from "../../session/ledger.ts"
 import { focusOf } from "../../session/steps.ts"
@@ -19,7 +19,7 @@ import { type HookContext, loadMisses, MIN_FORKED_MESSAGES, recordReading, resto
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
-import { applyChange } from "./apply.ts"
+import { applyChange, NO_CHANGE } from "./apply.ts"
 import { shortenTranscript } from "./compacting.ts"
 import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
@@ -84,7 +84,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const agent = request.agent ?? reading.facts.agent
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
-      applyChange(messages, UNCHANGED)
+      applyChange(messages, NO_CHANGE)
       request.onChanged?.()
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
@@ -173,9 +173,6 @@ function prepareAhead(
   background.start(session.id, work)
   if (awaited.size === 0 && folded.length === 0) session.metLate = false
 }
-
-/** The request as OpenCode made it. */
-const UNCHANGED: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(

@@ -19,7 +19,7 @@ export function onConfig({ models, options }: HookContext, config: unknown): Com
   if (!live || !options.fold.enabled) return
   const agents = asRecord(live.agent) ?? {}
   const explore = asRecord(agents[EXPLORE]) ?? {}
-  // the user's own rule stands, for the agent or for all agents; OpenCode applies the latter before an agent's own
+  // a rule of the user's is kept, whether for this agent or for all; OpenCode applies the latter before an agent's own
   if (coversRecall(live.permission) || coversRecall(explore.permission)) return
   const permission = { ...asRecord(explore.permission), [RECALL_TOOL]: "allow" }
   return () => {

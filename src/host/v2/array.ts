@@ -6,9 +6,6 @@ import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
 import { type ContentV2, isWireMessage, readResult, type WireMessageV2, withResultText } from "./message.ts"
 
-/** What is known of messages apart from the request, stored or announced, by message id. */
-export type KnownMessages = { get(id: string): HostMessage | undefined }
-
 type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
 
 /** OpenCode's messages that were read as one message. */
@@ -30,8 +27,12 @@ export type ArrayReading = {
 /** Marks a message as this plugin's, should it be given back. */
 const OWN_MARK = "hudfold"
 
-/** Undefined when it is no array of messages. */
-export function readArray(given: unknown, around: Around, known: KnownMessages): ArrayReading | undefined {
+/** `known`: what is known of messages apart from the request, by message id. Undefined when `given` is no array of messages. */
+export function readArray(
+  given: unknown,
+  around: Around,
+  known: ReadonlyMap<string, HostMessage>,
+): ArrayReading | undefined {
   if (!Array.isArray(given) || !given.every(isWireMessage)) return
   const groups = new Map<HostMessageHead, Group>()
   // OpenCode's content of each part that was read: a record may move a part into another message
@@ -173,7 +174,7 @@ function stepPart(
   if ((content?.type === "text" || content?.type === "reasoning") && text !== undefined)
     return { type: content.type, text }
   const isAnswer = (part: ContentV2) => part?.type === "tool-result" && part.id === content?.id
-  // a call that the provider ran has its result beside it; the provider may check that they are its own
+  // a call that the provider ran has its result in the same message; the provider may verify both, so they stay unchanged
   if (content?.providerExecuted === true || messages[0]?.content.some(isAnswer)) return { type: "subtask" }
   const callID = asString(content?.id)
   if (content?.type !== "tool-call" || callID === undefined) return { type: "unknown" }

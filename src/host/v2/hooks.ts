@@ -126,7 +126,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const facts = context.options.hud.enabled
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
-  // another plugin's summary stands
+  // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(context, event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)

@@ -3,7 +3,6 @@
 
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { HostMessage, HostMessageHead, HostPart } from "../v1/message.ts"
-import type { KnownMessages } from "./array.ts"
 
 const MAX_SESSIONS = 100
 const MAX_MESSAGES = 20_000
@@ -31,7 +30,8 @@ export function createKnown() {
     )
   }
   return {
-    of: (sessionID: string): KnownMessages => of(sessionID),
+    /** by message id */
+    of: (sessionID: string): ReadonlyMap<string, HostMessage> => of(sessionID),
     has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
     hasUsage: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.get(id)?.info.tokens !== undefined,
     /** Adds stored messages. What was announced and is not in them stays. */

@@ -44,7 +44,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const { recent, ...sources } = storedSources(host)
   const made = make({ directory, client: logClient(), ...sources })
   if (!made) return
-  // OpenCode 2 does not tell its configuration, so the default of `compaction.buffer` is assumed
+  // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
   let offersRecall = false
@@ -135,7 +135,7 @@ function recallToolV2(context: HookContextV2, report: Report): object {
 const MAX_LOG_BYTES = 1_000_000
 const LOG_NAME = "opencode2.log"
 
-/** OpenCode 2 gives plugins no log, so the lines go to a file in the data folder. A full one is kept beside the next. */
+/** OpenCode 2 gives plugins no log, so the lines go to a file in the data folder. One full file is kept as `.old`. */
 export function logClient(): LogClient {
   return {
     app: {

@@ -23,12 +23,12 @@ const [FACTS, END] = ["<facts>", "</facts>"]
 
 export type RecordSummary = { text: string; tokens: number; folded: readonly Fold[]; folding: Folding }
 
-/** `messages`: those that the compaction removes. `told`: the facts. Undefined when a step has no record. */
+/** `messages`: those that the compaction removes. Undefined when a step has no record. */
 export function recordSummary(
   messages: readonly Message[],
   { entries, facts }: Pick<Reading, "entries" | "facts">,
   folding: Folding,
-  told: string | undefined,
+  factsText: string | undefined,
   env: Env,
 ): RecordSummary | undefined {
   const steps = closureOf(entries, facts, {
@@ -48,7 +48,7 @@ export function recordSummary(
   const pieces = withEpisodes(messages, next.folds).flatMap((piece) =>
     Array.isArray(piece) ? recordOf(piece) : saidIn(piece),
   )
-  const known = told === undefined ? [] : [`${FACTS}\n${told}\n${END}`]
+  const known = factsText === undefined ? [] : [`${FACTS}\n${factsText}\n${END}`]
   const text = [HEAD, ...known, ...pieces].join("\n\n")
   return { text, tokens: estimateTokens(text), folded, folding: next }
 }

@@ -120,7 +120,7 @@ function countsOf(folds: readonly ReportedFold[]): string {
   return stepsAndOutputs({ steps, outputs: folds.length - steps })
 }
 
-/** A request in a few items: the user's messages, the steps that stay, and the records where they stand. */
+/** A request in a few items: the user's messages, the steps that stay, and the records in their places. */
 function requestItems({ folds, outlines, asked }: SessionReport, call: number): (Node | string)[] {
   const { first = 1, records = [] } = outlines.findLast((outline) => outline.call <= call) ?? {}
   const sent = folds.filter((fold) => fold.call <= call)

@@ -38,11 +38,11 @@ const TABBED = /\t[^\t\n ]{1,100}(?: [^\t\n ]{1,100}){1,5}(?=\t|$)/my
 /** A name as in configuration and code: `db_password`, `dbPassword`, `auth-pass`, `requirepass`; CODED: never in prose. */
 const TECHNICAL = /[a-z\d][A-Z]|\w[_.-]\w|^_|^(?:require|master|auth|r[ow])\w/
 const CODED = /[a-z\d][A-Z]|\w_\w|^_|^r[ow]\w/
-/** A key that ends its line, and its value alone on the next. */
+/** A key at the end of its line; the next line is its value. */
 const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
-/** "password for the elastic user:", with the value alone after it or on the next line. */
+/** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}:[\s\\]{1,8}(?=\S+[ \t]*$)/my
-/** What a script waits for, and what it answers. */
+/** The prompt that an expect script waits for; the answer it sends follows. */
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
@@ -53,7 +53,7 @@ const PAIR =
 /** The text of an element, which may be of several words. */
 const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|$)/my
 const TAG_END = /(?:[ \t][^<>\n]{0,200})?>/y
-/** A change: the value after the arrow is as secret as the one before. */
+/** A changed value: the one after the arrow is as secret as the one before. */
 const ARROW = /\\{0,8}["'`]?[ \t]*(?:->|→)[ \t]*(?=\\{0,8}["'`])/y
 const BLANK = /[ \t]+/y
 const WORD = /^\p{L}+$/u
@@ -203,7 +203,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        // letters alone, too many to be a name and in no order that words have
+        // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
         (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )

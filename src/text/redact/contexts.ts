@@ -82,7 +82,7 @@ const HERE_STRING =
 /** A secret's value as an argument. */
 const STORED =
   /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})/dgi
-/** Users of a broker, whose names are part of the option's. */
+/** Options of a broker that contain a user's name, with the password as value. */
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The third argument of functions that connect to a host as a user. */
 const LOGIN_CALL =
@@ -92,13 +92,13 @@ const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|simple_bind\w{0,2}|PSCredential)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
 const USER_RULE = /\buser[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
-/** A value before what it is: `"value" as the token`. */
+/** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user's address and password, as mail programs keep them; not a path on a host. */
 const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
-/** What a client of Redis is told. */
+/** The AUTH command of Redis. */
 const AUTH_COMMAND =
   /(?:^|>)[ \t]*AUTH[ \t]+(?:[\w.-]{1,40}[ \t]+)?(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */

@@ -23,7 +23,7 @@ const KEYS = new Set(
     " ",
   ),
 )
-/** Names that end in one of these are about a secret and do not hold it. */
+/** Names that end in one of these describe a secret and do not contain it. */
 const ABOUT = new Set(
   "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
     " ",
@@ -80,7 +80,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
   )
     words.pop()
   const last = words.at(-1) ?? ""
-  // `pass` and `pin` alone are mostly verbs, counts and pins of a chip; as `PASS` or `Pin` they are settings
+  // a lone `pass` or `pin` is mostly a verb, a count or a pin of a chip; `PASS` and `Pin` are settings
   if (PASSWORD.test(last))
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"

@@ -31,7 +31,7 @@ const MAX_BLOCK_CHARS = 4_000
 const VALUE_NAME =
   /["']?\b(?:value|default|content|current|plain(?:text)?|raw|result|data|stringValue|string_value)["']?[ \t]*[:=]>?[ \t]*(?=["'])/gi
 const BLOCK_NAME = /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?\]?[ \t]*(?:[:=]>?[ \t]*)?\{/gi
-/** `<Password>`, then the value in an element of its own. */
+/** `<Password>`, with the value in a nested element. */
 const ELEMENT =
   /<(?:\w+:)?(\w{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
 
@@ -220,7 +220,7 @@ function takeDeeper(text: string, from: number, depth: number, take: Take): numb
   return text.length
 }
 
-/** The columns before what stands in the line at `at`. */
+/** The indentation of the line at `at`. */
 function depthAt(text: string, at: number): number {
   const from = text.lastIndexOf("\n", at - 1) + 1
   return /^[ \t]*/.exec(text.slice(from, at))?.[0].length ?? 0
@@ -314,9 +314,9 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
     const row = end - at < MAX_ROW_CHARS ? text.slice(at, end).trimEnd() : ""
     if (row === "" || !RULE.test(row)) {
       const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
-      // a row of CSV may have cells that are empty, or a comma in one
-      // a number in its first cell is taken for the line's
+      // a number in the first cell was removed as the line's number
       const lost = table.separator.source === "\\t" && spans.length === table.cells - 1 ? 1 : 0
+      // a row of CSV may have fewer cells, or a comma inside one
       if (spans.length + lost !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
       rows++
       const name = spans[0]
@@ -333,7 +333,7 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
 
 const JSON_BEFORE = /^(?:[^\n]{0,200}"[\w-]{1,40}"[ \t]*:[ \t]*|[^"]{0,80})"(?=[^"]*$)/
 
-/** `secret`: the columns that are; `named`: only in rows whose first cell is the name of a secret. */
+/** `secret`: the secret columns; `named`: only in rows whose first cell is the name of a secret. */
 type Table = { separator: RegExp; cells: number; secret: number[]; named: boolean }
 
 /** In a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table. */
@@ -360,7 +360,7 @@ function headerOf(line: string): Table | undefined {
   return
 }
 
-/** The positions of a row's cells without the blanks and quotes around them; the empty cells at its ends are no cells. */
+/** The positions of a row's cells, without the blanks and quotes around them and without empty cells at the row's ends. */
 function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] {
   const spans: (readonly [number, number])[] = []
   const text = row.trimEnd()

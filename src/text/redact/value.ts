@@ -151,7 +151,7 @@ const MIN_HEX_ENTROPY = 3
 export const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
 const HEX = /^[0-9a-f]+$/i
 const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
-/** Words as in code and prose; random letters seldom form them. */
+/** Words as in code and prose; random letters rarely form them. */
 const WORDS = /[A-Za-z][a-z]{3,}|[A-Z]{4,}/g
 const VOWEL = /[aeiouy]/i
 const CONSONANTS = /[^aeiouy]{4}/i
@@ -171,13 +171,13 @@ function entropyOf(value: string): number {
   return bits
 }
 
-/** For a value beside a name that may be a secret's: at least 10 characters, and no words, no id and no path. */
+/** For a value beside a name that may be a secret's: at least 10 characters, and not words, an id or a path. */
 export function isRandom(value: string): boolean {
   if (value.length < 10 || !/[A-Za-z]/.test(value) || UUID.test(value) || CONSTANT.test(value)) return false
   if (!/\d/.test(value) && !(value.length >= 16 && isJumbled(value))) return false
   if (HEX.test(value)) return value.length >= 16 && entropyOf(value) >= MIN_HEX_ENTROPY
   const words = value.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0
-  // ten characters have at most 3.32 bits each, and seldom as many
+  // ten characters have at most 3.32 bits each, and rarely that many
   return words < value.length * MAX_WORDS && entropyOf(value) >= Math.min(MIN_ENTROPY, 0.85 * Math.log2(value.length))
 }
 

@@ -10,13 +10,13 @@ export const WITHHELD = "[values withheld]"
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS =
   /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
-/** Files whose content is secret, as they stand at the end of a path. */
+/** Files whose content is secret, at the end of a path. */
 const SECRET_FILE =
   /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
 /** Commands whose output is secret. */
 const SECRET_COMMAND =
   /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
-/** A line that names what the lines after it are from: a prompt's command, or a file's path alone. */
+/** A line that names the source of the lines after it: a command after a prompt, or only a file's path. */
 const PROMPT = /^[ \t]*(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
 const FILE_HEADING =
   /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/i
@@ -24,7 +24,7 @@ const FILE_HEADING =
 /** Lines after a mention that may still belong to it: a table's rows, a block's entries. */
 const MAX_CARRIED_LINES = 40
 
-/** How much of a command is read, and of each of its pipes and lists: what it does stands at its beginning. */
+/** How much of a command is read, and of each part of a pipe or list: the program's name is at the beginning. */
 const MAX_COMMAND_CHARS = 10_000
 const MAX_SIMPLE_CHARS = 300
 
@@ -114,13 +114,13 @@ function namesOnly(line: string): string {
 const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
-/** What stands beside hashes of Git, which have 40 or 64 digits. */
+/** Words next to hashes of Git, which have 40 or 64 digits. */
 const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
-/** A passphrase: four words or more; below the line that has the name only where a value stands. */
+/** A passphrase: four words or more. In lines below the name it counts only in the place of a value. */
 const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
-/** What is left of a value with blanks whose beginning was removed: `password: [redacted] with blanks`. */
+/** The rest of a value with blanks whose beginning was redacted: `password: [redacted] with blanks`. */
 const REST =
   /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
 /** The end of a line after its last sign. */
@@ -206,7 +206,7 @@ const PUBLIC_IDS =
 const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
 /** A character of an address, escaped. */
 const ESCAPED = /%[\da-f]{2}/gi
-/** Signs that stand within a password, and within code only between blanks. */
+/** Punctuation inside a password; in code it is between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
 const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e/.:@_→│\-\\]+/g
@@ -333,7 +333,7 @@ function maybeOpaque(line: string): boolean {
 /** What is left out for another reason: a phrase, or the rest of a value. */
 const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z]/
 
-/** Of both cases and digits, which change at every second place; beside a name, digits may be missing. */
+/** Whether upper case, lower case and digits alternate about every two characters; with `isNamed` digits may be missing. */
 function isJumble(text: string, isNamed = false): boolean {
   if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false
   if (!isNamed && !/\d/.test(text)) return false
