@@ -96,12 +96,11 @@ async function addSubagents(
 ): Promise<void> {
   if (!first || session.account.subagents.calls > 0) return
   const restoredMs = Date.now()
-  const pricing = (model: ModelName | undefined) => models.circumstances(model, 0).pricing
   for (const id of subagentsOf(messages))
     for (const turn of await store.turns(id)) {
       // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      const saving = inTermsOf(storedSaving(turn), pricing(turn), pricing(modelOf(session)))
+      const saving = inTermsOf(storedSaving(turn), models.pricing(turn), models.pricing(modelOf(session)))
       session.account.subagents = addSaving(session.account.subagents, saving)
     }
   if (session.account.subagents.calls > 0) publisher.publish(session)

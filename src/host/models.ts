@@ -23,6 +23,8 @@ export function createModels(options: Options) {
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   let listed = new Map<string, object>()
+  const priceOf = (name: ModelName | undefined) =>
+    (name && known.get(modelKey(name))?.pricing) ?? pricingOf(name, prices)
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
   return {
     /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
@@ -66,6 +68,8 @@ export function createModels(options: Options) {
     },
     /** how much of a tool's answer OpenCode passes on uncut */
     answerLimits: () => toolOutput,
+    /** what the model's provider charges */
+    pricing: priceOf,
     /** size of the model's context window in tokens, undefined when unknown or unlimited */
     contextLimit: (name: ModelName | undefined) => limitsOf(name).context,
     /** the circumstances in which a call to the model is prepared */
@@ -77,7 +81,7 @@ export function createModels(options: Options) {
         ...(name ? { model: name } : {}),
         ...(limits.context === undefined ? {} : { contextLimit: limits.context }),
         ...(threshold === undefined ? {} : { compactsAt: threshold }),
-        pricing: (name && known.get(modelKey(name))?.pricing) ?? pricingOf(name, prices),
+        pricing: priceOf(name),
       }
     },
   }

@@ -98,9 +98,9 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   if (id !== undefined && (account.reported?.id === id) !== turn.calls.has(id)) return
   const counted = countCall(turn, message)
   if (!counted) return
+  const pricing = models.pricing(modelOf(session))
   // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
-  if (account.sent) account.sent.pricing = models.circumstances(modelOf(session), account.sent.nowMs).pricing
-  const { pricing } = models.circumstances(modelOf(session), 0)
+  if (account.sent) account.sent.pricing = pricing
   priceAt(account, pricing)
   const before = paidUsd(sessionSaving(session), pricing)
   recordReport(account, counted)
@@ -111,7 +111,7 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
 /** Warns when the cost passes the option's limit. `before`: the cost before; a resumed session may have passed it then. */
 function warnOfCost({ options, models, log }: HookContext, session: Session, before: number | undefined): void {
   const most = options.warn.sessionCost
-  const paid = paidUsd(sessionSaving(session), models.circumstances(modelOf(session), 0).pricing)
+  const paid = paidUsd(sessionSaving(session), models.pricing(modelOf(session)))
   if (most === undefined || paid === undefined || (before ?? 0) >= most || paid < most) return
   log.warnUser(`session ${session.id} has cost ${dollars(paid)}; the option warn.sessionCost is ${dollars(most)}`)
 }
@@ -119,7 +119,7 @@ function warnOfCost({ options, models, log }: HookContext, session: Session, bef
 /** Adds a subagent's finished turn to the sessions above it. */
 function closeForParents(context: HookContext, session: Session): void {
   const { sessions, models, publisher } = context
-  const pricing = (one: Session) => models.circumstances(modelOf(one), 0).pricing
+  const pricing = (one: Session) => models.pricing(modelOf(one))
   const saving = turnSaving(session.turn)
   const seen = new Set([session.id])
   for (let at = session; at.parentID !== undefined && !seen.has(at.parentID); ) {

@@ -59,7 +59,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
-  const marks = model && context.models.circumstances(model, 0).pricing.lookback !== undefined
+  const marks = model && context.models.pricing(model).lookback !== undefined
   let messages: readonly WireMessageV2[] | undefined
   const commit = await onMessages(context, {
     messages: reading.messages,
