@@ -1,4 +1,5 @@
-// Every rule of contexts.ts and keys.ts has a line that only it withholds, so that none can be lost unseen.
+// Every rule of contexts.ts and keys.ts has a line that only it withholds, so that none can be lost unseen; so have the forms
+// in which a name and its value are written.
 
 import { expect, test } from "bun:test"
 import { redact } from "../../src/text/redact/redact.ts"
@@ -29,6 +30,14 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   "a password with a slash in an address": ["amqp://ops:«amber/pine»@queue.example.com:5672"],
   "an address of Go's drivers": ["dsn ops:«amberpine»@tcp(db.example.com:3306)/shop"],
+  "a token in an address": [
+    "rpc https://mainnet.infura.io/v3/«0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
+    "rpc https://amber.quiknode.pro/«0f1e2d3c4b5a69788796a5b4c3d2e1f0»/",
+    "post https://open.feishu.cn/open-apis/bot/v2/hook/«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
+    "post https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
+    "ping https://hc-ping.com/«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
+    "git clone https://«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»@git.example.com/shop.git",
+  ],
   // headers
   "a scheme in prose": [
     "sent bearer «amber-pine-7» to api.example.com",
@@ -56,10 +65,23 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a line of a cookie file": [".example.com\tTRUE\t/\tFALSE\t18\ttheme\t«amberpine»"],
   "an address of mail and its password": ["ops@example.com:«amber-pine-lake»"],
   "a user of a broker": ['PlainLoginModule required user_ops="«amberpine»";'],
-  "a user of Redis": ["user ops on >«amberpine» ~* +@all"],
+  "a user of Redis": ["user ops on >«amberpine» ~* +@all", "ACL SETUSER ops on >«amberpine» ~* +@all"],
   "a value of the registry": ["  DefaultPassword    REG_SZ    «amberpine»"],
   "the key of a wireless network": ["    Key Content            : «amberpine»"],
   "words of a wallet": [`seed phrase: «${"amber pine lake ".repeat(4).trim()}»`],
+  "words of a wallet in code": [
+    `SEED_PHRASE = get('SEED_PHRASE', '«${"amber pine lake ".repeat(4).trim()}»')`,
+    `seed_phrase=«${"amber%20pine%20lake%20".repeat(4).slice(0, -3)}»&page=1`,
+    `recovery phrase:\n1. «${Array.from({ length: 12 }, (_, at) => `amber\n${at + 2}. `)
+      .join("")
+      .slice(0, -5)}»`,
+  ],
+  "codes of recovery": ["Recovery codes:«\nab1cd-efgh2\nijklm-nop3q»"],
+  "keys of accounts": [
+    `accounts: ["«0x${"0f1e2d3c".repeat(8)}»"]`,
+    `Private Keys\n\n(0) «0x${"0f1e2d3c".repeat(8)}»`,
+    `new Wallet("«${"0f1e2d3c".repeat(8)}»")`,
+  ],
   "an app password": ["smtp_password: «pine lake moss fern»"],
   // statements
   "a statement": [
@@ -68,13 +90,27 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ConvertTo-SecureString -String '«amberpine»' -Force",
   ],
   "a statement without quotes": ["ALTER USER ops IDENTIFIED BY «amberpine»"],
-  "a password of a statement": ["ALTER USER ops PASSWORD '«Amberpine»'"],
+  "a password of a statement": [
+    "ALTER USER ops PASSWORD '«Amberpine»'",
+    "SET PASSWORD FROM 'Pinelake' TO '«Amberpine»'",
+  ],
   "a user and password of Oracle": ["jdbc:oracle:thin:ops/«amberpine»@db.example.com:1521:SHOP"],
   "what a client of Redis is told": ["AUTH «amberpine»", "127.0.0.1:6379> AUTH ops «amberpine»"],
   // calls
-  "a call that connects": ["imap_open($host, 'ops', '«Amberpine»')"],
-  "a call that signs in": ["smtp.login('ops', '«Amberpine»')"],
+  "a call that connects": ["imap_open($host, 'ops', '«Amberpine»')", "create_user('ops', mail, '«Amberpine»')"],
+  "a call that signs in": [
+    "smtp.login('ops', '«Amberpine»')",
+    'get("/").auth("ops", "«Amberpine»")',
+    '.basic_auth("ops", Some("«Amberpine»"))',
+    'new NetworkCredential("ops", "«Amberpine»")',
+  ],
   "a key of Python's hmac": ["hmac.new(b'«amberpine»', body)", 'hmac.new(key="«amberpine»", msg=body)'],
+  "a call that makes a hash": [
+    'bcrypt.hash("«amberpine»", 10)',
+    'argon2.hash("«amberpine»")',
+    'generate_password_hash("«Amberpine»")',
+    'app.use(cookieParser("«amberpine»"))',
+  ],
   "a call that signs": ["jwt.sign(claims, '«amberpine»')", "createHmac('sha256', '«amberpine»')"],
   "a value before what it is": ["use '«amber-pine-lake»' as the admin password"],
   // commands
@@ -84,8 +120,17 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "echo «amberpine» | docker login --password-stdin",
     "echo 'ops:«amberpine»' | chpasswd",
     'docker login --password-stdin <<< "«amberpine»',
+    "printf '%s' '«amberpine»' | vercel env add SHOP production",
+    'echo "«amberpine»" | gh secret set SHOP',
+    "echo «amberpine» | cryptsetup open /dev/sda2 shop -",
+    "echo «amberpine» | gpg --passphrase-fd 0 -d notes.gpg",
   ],
   curl: ["curl -u ops:«amberpine» https://example.com", "wget --proxy-user=ops:«amberpine» https://example.com"],
+  "curl's flags together": ["curl -su ops:«amberpine» https://example.com"],
+  "curl's user alone": ["curl -u «0f1e2d3c4b5a69788796a5b4c3d2e1f0»: https://example.com"],
+  httpie: ["http -a ops:«amberpine» example.com/shop"],
+  "a password as an argument": ["bw unlock «amberpine»", "openssl passwd -6 «amberpine»"],
+  "macOS's keychain": ["security add-generic-password -a ops -s shop -w «amberpine»"],
   "curl's cookies": ["curl -b «theme=amberpine» https://example.com"],
   mysql: ["mysqldump -p«amberpine» shop"],
   sshpass: ["sshpass -p «amberpine» ssh web1", "podman login -p «amberpine» registry.example.com"],
@@ -128,6 +173,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     `one\n> «${ROW}\n> ${LAST_ROW}\n> ${END}»\n> last`,
   ],
   "the last rows of a key before another": [`one\n«${ROW}\n${END}»\ntwo\n«${BEGIN}\ncanWAS56hasNOT78»\nlast`],
+  "a vault of Ansible": [`pw: !vault |\n  «$ANSIBLE_VAULT;1.1;AES256\n  ${"3162633464".repeat(8)}\n  3534»`],
   "PuTTY's file": [
     `one\n09:00 «PuTTY-User-Key-File-3: ssh-rsa\n09:00 Private-Lines: 1\n09:00 ${ROW}\n09:00 Private-MAC: 0f1e2d»\nlast`,
   ],
@@ -135,18 +181,73 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "the end of PuTTY's file": ["one\n«Private-MAC: 0f1e2d3c4b5a»\nlast"],
 }
 
+/** Names and values as languages and tools write them. */
+const WRITTEN: Readonly<Record<string, readonly string[]>> = {
+  "two words and a number": ["password = «AmberPine42»", "Mot de passe : «AmberPine42»"],
+  "words that run together": ["password: «amberpinelakemoss»"],
+  "words, a number, and how code joins them": ['password: str = Field(default="«Amber.Pine.42»")'],
+  "two words of a file of settings": ["db_password = «amber_pine77»"],
+  "a password that is repeated": ["password_confirmation=«amber_pine77»"],
+  "an array of C": ['const char db_password[] = "«amber_pine77»";'],
+  "a property of C#": ['public string Password { get; set; } = "«amber_pine77»";', 'var password = @"«amber_pine77»";'],
+  "a default": [
+    'password: str = Field(default="«amber77»", env="SHOP")',
+    'password: z.string().default("«amber77»")',
+    'env::var("DB_PASSWORD").unwrap_or("«amber77»".into())',
+    'ENV.fetch("DB_PASSWORD") { "«amber77»" }',
+    'System.getenv("DB_PASSWORD") ?: "«amber77»"',
+    `: "\${DB_PASSWORD:=«amberpine»}"`,
+    `password: \${DB_PASSWORD:«amberpine»}`,
+    "DB_PASSWORD ?= «amber_pine@77»",
+  ],
+  "a field that is filled": [
+    'getByLabel("Password").fill("«amber77»")',
+    "cy.get('input[name=password]').type('«amber77»')",
+    'type(getByLabelText("Password"), "«amber77»")',
+  ],
+  "a value before its name": [
+    '<input value="«amber77»" type="hidden" name="password">',
+    '{"value": "«amber77»", "name": "password"}',
+  ],
+  "a value with a name of its own": [
+    '"ParameterKey": "DbPassword", "ParameterValue": "«amber77»"',
+    "ssm put-parameter --name /shop/password --value «amber77» --type String",
+    '<property name="shop.password">«amber_pine77»</property>',
+  ],
+  "a command that sets": ["ENV DB_PASSWORD «amberpine»", "set -gx DB_PASSWORD «amberpine»"],
+  "a cell of a record": ["password | «amber_pine77»"],
+  "a short column": ['"id","password","x"\n"1","«amber77»","y"'],
+  "a table of names and values": ["name,value\nSMTP_PWD,«Amber.Pine»"],
+  "a connection whose last value is short": ['"host=db password=«AmberPine» dbname=a"'],
+  "a UUID in a bracket": ['shop_token: Some("«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»")'],
+  "a flag": ["redis-cli --pass «amberpine» ping"],
+  "what Expect waits for": ['expect "assword:"\nsend "«amber77»"'],
+  "a format": [
+    `bkua_${"0f1e2d3c".repeat(5)}`,
+    `lsv2_pt_${"0f1e2d3c".repeat(4)}_0f1e2d3c4b`,
+    `fc-${"0f1e2d3c".repeat(4)}`,
+    `sk_${"0f1e2d3c".repeat(6)}`,
+  ].map((token) => `using «${token}» now`),
+}
+
 const MARKED = /«([^»]*)»/g
 
-test.each(Object.entries(LINES).flatMap(([rule, lines]) => lines.map((marked) => [rule, marked] as const)))(
-  "%s: %j",
-  (_, marked) => {
-    // line breaks within a secret stay
-    const expected = marked.replace(MARKED, (_, secret: string) => `[redacted]${secret.replace(/[^\n]/g, "")}`)
-    expect(redact(marked.replace(MARKED, "$1"))).toBe(expected)
-  },
-)
+test.each(
+  Object.entries({ ...LINES, ...WRITTEN }).flatMap(([rule, lines]) => lines.map((marked) => [rule, marked] as const)),
+)("%s: %j", (_, marked) => {
+  // line breaks within a secret stay
+  const expected = marked.replace(MARKED, (_, secret: string) => `[redacted]${secret.replace(/[^\n]/g, "")}`)
+  expect(redact(marked.replace(MARKED, "$1"))).toBe(expected)
+})
 
-test.each(["rabbitmqctl list_users", "sudo rabbitmqctl stop_app", "hmac.new(key, body, hashlib.sha256)"])(
-  "%s stays as it is",
-  (line) => expect(redact(line)).toBe(line),
-)
+test.each([
+  "rabbitmqctl list_users",
+  "sudo rabbitmqctl stop_app",
+  "hmac.new(key, body, hashlib.sha256)",
+  "login(email: String!, password: String!): Session",
+  "error TS2339: Property 'password' does not exist on type 'User'.",
+  "Usage: deploy push --token <TOKEN> [--force]",
+  "aws ssm get-parameter --name /shop/password --with-decryption",
+  'password: "Must be at least 8 characters"',
+  "random randomseed frexp ceil floor rad abs sqrt modf asin min mod fmod tan",
+])("%s stays as it is", (line) => expect(redact(line)).toBe(line))

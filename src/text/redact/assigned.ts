@@ -23,14 +23,18 @@ import {
  */
 type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query" | "inner"
 
-const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?\]?/y
+/** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
+const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::=|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\?=?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}/y
 /** A type annotation between the name and its value. */
-const TYPE = /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=\w{0,2}\\{0,8}["'`])/y
-/** An argument, an element or a numbered answer. */
-const CALL = /(?:[({][ \t]*|[ \t]*,[ \t]*|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
-const PROSE = /[ \t]+(?:(?:is|was|=|to|as|ist|lautet|est|es):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/y
+const TYPE =
+  /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
+/** An argument, an element, a numbered answer, what is used instead, or what is typed into a field. */
+const CALL =
+  /(?:[ \t]?[({][ \t]*|[ \t]*,[ \t]*|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|["'`]?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue)\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
+const PROSE =
+  /[ \t]+(?:--plaintext[ \t]+)?(?:(?:is|was|=|to|with value|as|ist|lautet|est|es|è|é):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/y
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -38,6 +42,7 @@ const TABBED = /\t[^\t\n ]{1,100}(?: [^\t\n ]{1,100}){1,5}(?=\t|$)/my
 /** A name as in configuration and code: `db_password`, `dbPassword`, `auth-pass`, `requirepass`; CODED: never in prose. */
 const TECHNICAL = /[a-z\d][A-Z]|\w[_.-]\w|^_|^(?:require|master|auth|r[ow])\w/
 const CODED = /[a-z\d][A-Z]|\w_\w|^_|^r[ow]\w/
+const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
 const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
 /** "password for the elastic user:", with only the value after it or on the next line. */
@@ -46,10 +51,17 @@ const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}:[\s\\]{1,8}(?=\S+[ \t]*
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
-  /(?:(?:\w[\w.:<>!]{0,60})?[[({][ \t]*(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ )[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?/y
+  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:default|value|initial)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ )[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
-  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value)>|\\?">(?=[^<‹\s]{1,200}[<‹]\/string)|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value)>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+/** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
+const VALUE_BEFORE =
+  /(\b(?:value|content)["']?[ \t]*[:=][ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}[\s,]{1,20}["']?(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
+const NAMED = /(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
+const MAX_BEFORE_CHARS = 520
+/** What sets a variable to the word after its name: Docker's, fish's, csh's and Windows's. */
+const SETTING = /\b(?:ENV|setenv|setx|set(?:[ \t]-[gxUL]{1,4}){1,3})[ \t]+$/
 /** The text of an element, which may be of several words. */
 const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|$)/my
 const TAG_END = /(?:[ \t][^<>\n]{0,200})?>/y
@@ -57,6 +69,8 @@ const TAG_END = /(?:[ \t][^<>\n]{0,200})?>/y
 const ARROW = /\\{0,8}["'`]?[ \t]*(?:->|→)[ \t]*(?=\\{0,8}["'`])/y
 const BLANK = /[ \t]+/y
 const WORD = /^\p{L}+$/u
+/** Words and a number of two digits or more, which a string in code seldom is. */
+const NUMBERED = /^[A-Za-z][a-z]{2,}(?:[_.-][A-Za-z][a-z]{2,}){0,3}(?:[_.-]?\d{2,4}|@\d{2,6})$/
 /** A word with dashes, underscores or a trailing number, as in identifiers and examples. */
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z_$-]*\d{0,2}$/
 
@@ -78,7 +92,12 @@ export const findAssigned: Find = (text, report) => {
     done = name.to
     NAMES.lastIndex = Math.max(name.to, hit.index + 1)
     const written = text.slice(name.from, name.to)
-    const secrecy = written === "key" && /[?&]/.test(text[name.from - 1] ?? "") ? "weak" : secrecyOf(written)
+    const secrecy =
+      written === "key" && /[?&]/.test(text[name.from - 1] ?? "")
+        ? "weak"
+        : written === "pass" && text.startsWith("--", name.from - 2)
+          ? "password"
+          : secrecyOf(written)
     // a test of Go that passed
     if (secrecy === undefined || (written === "PASS" && text.startsWith("--- ", name.from - 4))) continue
     const assigned = assignedTo(text, name.from, name.to, secrecy)
@@ -92,7 +111,7 @@ export const findAssigned: Find = (text, report) => {
     report(value.from, value.to)
     // the value may contain names
     NAMES.lastIndex = Math.max(NAMES.lastIndex, value.to)
-    done = value.to
+    done = Math.max(done, value.to)
   }
 }
 
@@ -117,16 +136,27 @@ function assignedTo(
     if (before === "?" || before === "&") return as("query", sign, /[&#]/)
     const written = text.slice(closed, sign)
     if (written.includes("%")) return as("query", sign, /%2[267]|%7D/i)
-    const at = skip(TYPE, text, sign)
+    const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
     const inner = skip(INNER, text, at)
     if (inner > at) return as("inner", inner)
-    const isTight = sign - closed === 1 && text[closed] === "="
+    const isDefault = text.startsWith("${", nameFrom - 2) && /^:[-=]?$/.test(written)
+    const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
     if (enclosed) return { value: enclosed, syntax: "tight" }
+    // a cell that ends its line, of a record or a table
+    if (
+      /^[ \t]*[|│][ \t]*$/.test(written) &&
+      CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
+    ) {
+      const cell = as("loose", at)
+      return cell && { ...cell, value: { ...cell.value, quoted: true } }
+    }
     return as(isTight ? "tight" : isFlag ? "flag" : "loose", at, isTight && isFlag ? undefined : QUERY_END)
   }
   // a variable that is used: `"Bearer $TOKEN" https://…`
   if (before === "$" || text.startsWith("${", nameFrom - 2)) return undefined
+  // `--token <token>` of a usage
+  if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(text.slice(Math.max(0, nameFrom - 45), nameFrom))) return undefined
   if (/[<‹:]/.test(before)) {
     const tagged = skip(TAG_END, text, nameTo)
     if (tagged > nameTo) {
@@ -135,7 +165,16 @@ function assignedTo(
     }
   }
   const paired = skip(PAIR, text, nameTo)
-  if (paired > nameTo) return as("loose", paired)
+  if (paired > nameTo) {
+    const { value } = as("loose", paired) ?? {}
+    return value && { value: { ...value, quoted: value.quoted || text[paired - 1] === ">" }, syntax: "loose" }
+  }
+  const isNamed = /["']/.test(before) && NAMED.test(text.slice(Math.max(0, nameFrom - 10), nameFrom))
+  const valued = isNamed ? VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom)) : undefined
+  if (valued?.[2]) {
+    const from = nameFrom - valued[0].length + (valued[1]?.length ?? 0)
+    return { value: { from, to: from + valued[2].length, quoted: true }, syntax: "loose" }
+  }
   const called = skip(CALL, text, closed)
   if (called > closed) return as("call", called)
   if (isFlag) {
@@ -143,6 +182,7 @@ function assignedTo(
     return at > closed ? as("flag", at) : undefined
   }
   if (secrecy === "weak") return undefined
+  if (SETTING.test(text.slice(Math.max(0, nameFrom - 20), nameFrom))) return as("tight", skip(BLANK, text, closed))
   const below = before === "/" ? skip(BELOW, text, nameTo) : nameTo
   if (below > nameTo) return as("loose", below)
   const far = skip(PROSE_WITH_COLON, text, closed)
@@ -184,6 +224,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
+  // another option
+  if (!quoted && /^--[a-z]/.test(value)) return false
   const isExpression =
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||
@@ -228,7 +270,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : // a word and a number, as people choose passwords: `hunter2`
-          secrecy === "password" && /^[a-z]{3,}\d{1,4}$/.test(value)
+          secrecy === "password" &&
+            /^[a-z]{3,}(?:_[a-z]{3,}(?!(?:8|16|32|64|128|256|512)$)(?=\d\d))?\d{1,4}$/.test(value)
     case "markup":
       return !isWord && !isWords(value) && value.length >= 4
     case "call":
@@ -238,6 +281,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     case "inner":
       if (isExpression || /\s|:\/\//.test(value)) return false
       if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
+      if (isChosen(value) || (quoted && (UUID.test(value) || NUMBERED.test(value)) && !SECRET_WORD.test(value)))
+        return true
       if (secrecy !== "password" || isCode(value)) return isRandom(value)
       return (
         value.length >= 6 &&
@@ -255,7 +300,11 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (/[\d!*$^%&#+]/.test(value) || !isWordlike(value)) &&
         /\p{L}/u.test(value) &&
         !isCode(value) &&
-        !(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/.test(value) && isWordlike(value)) &&
+        !(
+          !((quoted || name === name.toUpperCase()) && NUMBERED.test(value)) &&
+          /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/.test(value) &&
+          isWordlike(value)
+        ) &&
         (quoted || !isWords(value) || isRandom(value))
       )
   }
@@ -265,7 +314,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
 function isMessage(value: string): boolean {
   return (
     /\s/.test(value) &&
-    /^[\p{L}\s.,:;!?'’()…-]+$/u.test(value) &&
+    /^(?:[\p{L}\s.,:;!?'’()…-]|\b\d{1,3}\b(?= \p{L}))+$/u.test(value) &&
     isWordlike(value) &&
     (isSentence(value) || !/\p{Ll}\p{Lu}/u.test(value))
   )

@@ -23,9 +23,17 @@ export function isPhrase(value: string): boolean {
   )
 }
 
-/** Two to four capitalised words, `CorrectHorse`, that do not look like the name of a type. */
+/** Two to five capitalised words, `CorrectHorse` or `CorrectHorse42`, that do not look like the name of a type. */
 function isCoined(value: string): boolean {
-  return /^(?:[A-Z][a-z]{2,}){2,4}$/.test(value) && !isNaming(value)
+  return /^(?:[A-Z][a-z]+){2,5}(?<=[a-z]{3})\d{0,4}$/.test(value) && !isNaming(value)
+}
+
+/** Words without anything between them, too many letters for a word. */
+function isRunTogether(value: string): boolean {
+  return (
+    /^[a-z]{16,40}(?<!ions?|ing|ments?|ness|ity|abl[ey]|ally|ivel?y?|ization|ables?|ers?)$/.test(value) &&
+    !SECRET_WORD.test(value)
+  )
 }
 
 /** Whether it contains a word that is common in names. */
@@ -48,6 +56,7 @@ export function isChosen(value: string, quoted = false): boolean {
   return (
     isPhrase(value) ||
     isCoined(value) ||
+    isRunTogether(value) ||
     isOddlyCased(value) ||
     (quoted && /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)+$/.test(value) && !isNaming(value))
   )

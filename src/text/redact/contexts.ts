@@ -10,6 +10,7 @@ import {
   isRandom,
   REDACTED,
   type ReportSpan,
+  UUID,
   valueAt,
   valueReporter,
 } from "./value.ts"
@@ -25,7 +26,7 @@ const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|hc-ping\.com\/([\w/-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
@@ -37,7 +38,7 @@ export const findInUrls: Find = (text, report) => {
     }
   for (const { indices, 1: user = "" } of text.matchAll(URL_USER)) {
     const [from, to] = indices?.[1] ?? [0, 0]
-    if (isRandom(user)) report(from, to)
+    if (isRandom(user) || UUID.test(user)) report(from, to)
   }
   for (const { indices } of text.matchAll(WEBHOOK)) {
     const span = indices?.slice(1).find((group) => group !== undefined)
@@ -56,6 +57,8 @@ const AUTHORIZATION_WITH_SCHEME =
 /** The only field of a digest authorization that was computed from the password; the others are public. */
 const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
+/** A token in the place of curl's user, without a password. */
+const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?-u[ \t]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
 const MASK = /::add-mask::(\S{1,1000})/dg
 /** host:port:database:user:password, a line of PostgreSQL's password file. */
 const PGPASS =
@@ -68,7 +71,8 @@ const NETRC =
 const STATEMENT =
   /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
 /** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
-const SQL_PASSWORD = /\bpassword[ \t]{0,20}\(?[ \t]{0,20}\\{0,8}'([^'\\\n]{3,200})'/dgi
+const SQL_PASSWORD =
+  /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
   /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=)[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
@@ -86,12 +90,12 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The third argument of functions that connect to a host as a user. */
 const LOGIN_CALL =
-  /\b(?:new (?:mysqli|PDO)|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /\b(?:new (?:mysqli|PDO|Sequelize|Minio)|(?:pymysql|MySQLdb)\.connect|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|create_(?:super)?user)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|simple_bind\w{0,2}|PSCredential)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
-const USER_RULE = /\buser[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
+const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
@@ -107,14 +111,21 @@ const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** The words that restore a wallet. */
 const MNEMONIC =
-  /\b(?:mnemonic|seed(?:[ _-]?phrase)?|recovery[ _-]phrase)["']?[ \t]*(?:[:=]|is)[ \t]*\\{0,8}["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})/dgi
+  /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?\n?(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
+/** What signs in when a second factor was lost: codes with dashes. */
+const RECOVERY_CODES =
+  /\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s+[a-z-]+){0,2}\s+[a-z-]*\d)((?:\s{1,6}(?:[-*]|\d{1,2}[.)])?[ \t]*[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgi
+/** Keys of Ethereum's accounts, as test networks print and take them. */
+const ACCOUNT_KEYS =
+  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** Google's app passwords: four groups of four letters. */
 const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})\b/dgi
 /** The second argument of functions that sign. */
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
-/** The first argument of Python's function that signs. */
-const HMAC_KEY = /\bhmac\.new\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+/** The first argument of functions that sign or make a hash of a password. */
+const FIRST_KEY =
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser)\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
@@ -128,18 +139,35 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["login"], NETRC],
   [["identified", "securestring"], STATEMENT],
   [["identified"], UNQUOTED_STATEMENT],
-  [["mnemonic", "seed", "recovery"], MNEMONIC],
+  [["mnemonic", "seed", "phrase"], MNEMONIC],
+  [["recovery", "backup"], RECOVERY_CODES],
+  [["accounts", "private keys", "wallet(", "from_key", "fromprivatekey", "startbroadcast"], ACCOUNT_KEYS],
   [["pass"], APP_PASSWORD],
   [["jwt.", "hmac"], SIGNING_KEY],
-  [["hmac"], HMAC_KEY],
+  [["hmac", "bcrypt", "argon2", "cookie", "pass"], FIRST_KEY],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid="], ORACLE],
   [["reg_"], REGISTRY],
   [["key content"], WIFI_KEY],
   [["<<<"], HERE_STRING],
   [["secret"], STORED],
-  [["mysql", "pdo", "ftp_", "imap_", "ldap_", "oci_", "getconnection"], LOGIN_CALL],
-  [["login", "log_in", "authenticate", "basic", "auth=", "simple_bind", "pscredential"], SIGN_IN],
+  [
+    [
+      "mysql",
+      "pdo",
+      "sequelize",
+      "minio",
+      "ftp_",
+      "imap_",
+      "ldap_",
+      "oci_",
+      "getconnection",
+      "create_user",
+      "create_super",
+    ],
+    LOGIN_CALL,
+  ],
+  [["login", "log_in", "authenticate", "basic", "auth=", ".auth(", "simple_bind", "credential(", "_pw_set"], SIGN_IN],
   [["auth "], AUTH_COMMAND],
   [["login"], BROKER_USER],
   [["on >"], USER_RULE],
@@ -150,10 +178,11 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["authorization"], AUTHORIZATION],
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
   [[" as ", " is "], REVERSED],
+  [["curl"], CURL_TOKEN],
 ]
 
 const HINTS = new RegExp(
-  [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].join("|").replaceAll(".", "\\."),
+  [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].join("|").replace(/[.(]/g, "\\$&"),
   "gi",
 )
 
@@ -189,15 +218,16 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   // after the user and a colon; two numbers are a user id and a group id
   [
     /\b(?:curl|wget|https?|xh|lftp|ab)\b/,
-    /[ \t](?:-[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
+    /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
+  [/(?:^|\s)(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
     /\b(?:sshpass|mongo\w*|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
     /[ \t]-p[ \t]*(?=[^\s:=-])/g,
   ],
   [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
-  [/\bldap\w+\b/, /[ \t]-w[ \t]*/g],
+  [/\bldap\w+\b|\bsecurity[ \t]+add-/, /[ \t]-w[ \t]*/g],
   [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
   [/\b(?:openssl|keytool)\b/, /\bpass:/g],
   [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
@@ -211,6 +241,10 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\blftp\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
+  [
+    /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd)\b/,
+    /\b(?:unlock|obscure|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
+  ],
   [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
   [
     /\bhtpasswd\b/,
@@ -227,16 +261,16 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}b|\/p(?:ass)?:|\\\\)|pass:|net user|_user |_password |sqlplus|rman|expdp|impdp/g
+  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*\|[^\n|]{0,200}(?:--?(?:password-)?stdin\b|\bchpasswd\b|\bsudo[ \t]+-S\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {
   const take = valueReporter(text, report)
-  if (/stdin|chpasswd|sudo/.test(text))
-    for (const { indices } of text.matchAll(PIPED)) take(indices?.[1] ?? indices?.[2])
+  if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|secret|env add|with-token/.test(text))
+    for (const { indices } of text.matchAll(PIPED)) take(indices?.[2] ?? indices?.[3])
   FLAG_HINT.lastIndex = 0
   for (let hit = FLAG_HINT.exec(text); hit; hit = FLAG_HINT.exec(text)) {
     const from = text.lastIndexOf("\n", hit.index) + 1

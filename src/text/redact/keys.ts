@@ -3,7 +3,8 @@
 
 import { type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
 
-const BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+/g
+const BEGIN =
+  /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
 const END = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|Private-MAC: *[0-9a-f]*/g
 /** An RSA key of 16,384 bits has 12,700 characters. */
 const MAX_BLOCK_CHARS = 20_000
@@ -27,7 +28,13 @@ const PUBLIC =
   /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4})$/i
 
 export const findKeys: Find = (text, report) => {
-  if (text.includes("PRIVATE KEY") || text.includes("PuTTY") || text.includes("Private-")) findBlocks(text, report)
+  if (
+    text.includes("PRIVATE KEY") ||
+    text.includes("PuTTY") ||
+    text.includes("Private-") ||
+    text.includes("$ANSIBLE_VAULT")
+  )
+    findBlocks(text, report)
   let done = 0
   for (const found of text.matchAll(RUN)) {
     const folders = FOLDERS.exec(found[0])?.[0].length ?? 0

@@ -9,17 +9,17 @@ export type Secrecy = "password" | "secret" | "weak"
 
 /** Every name of a secret contains one of these. */
 export const NAMES =
-  /pass|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|contraseña|senha|clave|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
+  /pass|assword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|contraseña|senha|clave|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
 
 const PASSWORD =
-  /^(?:pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
+  /^(?:assword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|密[码碼钥鑰]是?|パスワードは?|비밀번호는?|pin|mnemonic)$/i
 const SECRET =
   /^(?:secrets?|token|credentials?|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
 const KEYS = new Set(
-  "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa".split(
+  "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration".split(
     " ",
   ),
 )
@@ -74,7 +74,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
   // `TOKEN_2`, `password1`
   while (
     words.length > 1 &&
-    /^(?:\d+|old|new|current|value|raw|plain|prod|dev|staging|live|b64|base64|base|string|str)$/.test(
+    /^(?:\d+|old|new|confirm|confirmation|again|repeat|current|value|raw|plain|prod|dev|staging|live|b64|base64|base|string|str)$/.test(
       words.at(-1) ?? "",
     )
   )
@@ -85,6 +85,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
+  if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
   if (/^keys?$/.test(last)) {
     if (KEYS.has(words.at(-2) ?? "")) return "secret"

@@ -283,14 +283,14 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
   }
 }
 
-const CELL_NAME = /^[\p{L}\p{N}_ .-]{2,40}$/u
+const CELL_NAME = /^[\p{L}\p{N}_ .-]{1,40}$/u
 const RULE = /^[-+|=\s:]*$/
 /** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
 const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
 const MAX_ROWS = 2_000
 const MAX_ROW_CHARS = 2_000
 
-const HEADER_WORD = /pass|pwd|secret|token|key|pin\b|psk/gi
+const HEADER_WORD = /pass|pwd|secret|token|key|pin\b|psk|\bvalue\b/gi
 
 /** Tables and CSV: a column's header says that its values are secret, or that its first column names them. */
 function findColumns(text: string, report: ReportSpan): void {

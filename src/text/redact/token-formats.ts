@@ -36,7 +36,8 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
   ["NRAK-", "[A-Z0-9]", 20],
   ["dt0c01\\.", "[A-Z0-9.]", 24],
   ["sq0(?:csp|atp)-", WORD, 20],
-  ["(?:sbp|sqp|squ)_", "[a-f0-9]", 30],
+  ["(?:sbp|sq[apu]|bkua|lsv2_(?:pt|sk)|e2b|dtn|crsr|shippo_(?:live|test)|sk)_", "[a-f0-9_]", 30],
+  ["(?:fc|fio-u|pat-(?:na|eu)\\d|signkey-[a-z]{4,8})-", "[a-f0-9-]", 32], // Firecrawl, Frame.io, HubSpot, Inngest
   ["fm[12]_", "[\\w+/=,]", 40], // Fly
   ["r8_", "[A-Za-z0-9]", 30], // Replicate
   ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
@@ -90,7 +91,7 @@ const TOKENS = new RegExp(
 )
 /** Every token has one of these near its beginning. A text without any, which most are, is not searched further. */
 const HINT =
-  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|ntn_|vc[piark]_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|sq[pu]_|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
+  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|ntn_|vc[piark]_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|sq[apu]_|bkua_|lsv2_|e2b_|dtn_|crsr_|shippo_|fc-|fio-u|pat-[ne]|signkey|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
 
 export const findTokens: Find = (text, report) => {
   if (HINT.test(text)) findTokensUnhinted(text, report)

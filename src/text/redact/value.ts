@@ -18,7 +18,7 @@ export type Value = {
 
 /** The end of a longer value is not looked for. */
 const MAX_VALUE_CHARS = 4_000
-const OPENING = /(?:[bBfFrRuUN]{1,2}(?=["']))?(\\{0,8})(["'`]{1,3})/y
+const OPENING = /(?:(?:[bBfFrRuUN]{1,2}|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
 
 /** The position after the sticky pattern's match at `at`; `at` itself when there is none. */
@@ -106,6 +106,7 @@ const PLACEHOLDER = new RegExp(
     "&\\w+",
     ":\\w+",
     "\\[redacted\\]",
+    "(?:string|id|int|float|boolean)!",
     "(?:redacted|masked|hidden|omitted|removed|sensitive|filtered|secret|password|passwd|token|placeholder|changeme|change[-_]me|todo|tbd|example|dummy|none|null|nil|undefined|true|false|yes|no|on|off|unset|empty|string|str|text|number|int|integer|bool|boolean|bytes|any|object|unknown|void|required|optional|default)",
     "(?:your|my|some|the|replace|insert|enter|put)[-_ ][A-Za-z_ -]+",
     "\\(?(?:known after apply|sensitive value|sensitive)\\)?",
@@ -131,7 +132,7 @@ const CODE =
   /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
 /** Words and a number, which no member is called. */
-const MEMBER_AND_NUMBER = /^[a-z]+\.[a-z]+[-_]?\d{3,}$/
+const MEMBER_AND_NUMBER = /^[a-z]+\.[a-z]+[-_]?\d{3,}$|^[A-Za-z]+(?:\.[A-Za-z]+)*\.\d{2,4}$/
 
 export function isCode(value: string): boolean {
   return CODE.test(value) && !MEMBER_AND_NUMBER.test(value)
