@@ -149,7 +149,7 @@ function assignedTo(
       CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
     ) {
       const cell = as("loose", at)
-      return cell && { ...cell, value: { ...cell.value, quoted: true } }
+      return cell && { ...cell, value: { ...cell.value, quoted: !isCode(text.slice(cell.value.from, cell.value.to)) } }
     }
     return as(isTight ? "tight" : isFlag ? "flag" : "loose", at, isTight && isFlag ? undefined : QUERY_END)
   }
