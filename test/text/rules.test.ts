@@ -245,6 +245,8 @@ test.each([
   "sudo rabbitmqctl stop_app",
   "hmac.new(key, body, hashlib.sha256)",
   "login(email: String!, password: String!): Session",
+  'rg "password|secret|token|api_key" src',
+  "grep -rn 'password\\|secret\\|token' src",
   "error TS2339: Property 'password' does not exist on type 'User'.",
   "Usage: deploy push --token <TOKEN> [--force]",
   "aws ssm get-parameter --name /shop/password --with-decryption",

@@ -42,6 +42,8 @@ const TABBED = /\t[^\t\n ]{1,100}(?: [^\t\n ]{1,100}){1,5}(?=\t|$)/my
 /** A name as in configuration and code: `db_password`, `dbPassword`, `auth-pass`, `requirepass`; CODED: never in prose. */
 const TECHNICAL = /[a-z\d][A-Z]|\w[_.-]\w|^_|^(?:require|master|auth|r[ow])\w/
 const CODED = /[a-z\d][A-Z]|\w_\w|^_|^r[ow]\w/
+/** Alternatives of a pattern that is searched for: `secret|token|api_key`. */
+const ALTERNATIVES = /^[A-Za-z_.-]{2,40}(?:\\?\|[A-Za-z_.-]{2,40})+(?![\w|])/
 const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
 const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
@@ -135,6 +137,7 @@ function assignedTo(
   if (sign > closed) {
     if (before === "?" || before === "&") return as("query", sign, /[&#]/)
     const written = text.slice(closed, sign)
+    if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
     if (written.includes("%")) return as("query", sign, /%2[267]|%7D/i)
     const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
     const inner = skip(INNER, text, at)
