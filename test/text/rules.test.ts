@@ -104,6 +104,12 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     '.basic_auth("ops", Some("«Amberpine»"))',
     'new NetworkCredential("ops", "«Amberpine»")',
   ],
+  "a user and a password that are encoded": [
+    'btoa("admin:«Sommer2024!»")',
+    'base64.b64encode(b"deploy:«hunter2pass»")',
+    'Buffer.from("deploy:«Hunter2pass»").toString("base64")',
+    'echo -n "admin:«hunter2pass»" | base64',
+  ],
   "a key of Python's hmac": ["hmac.new(b'«amberpine»', body)", 'hmac.new(key="«amberpine»", msg=body)'],
   "a call that makes a hash": [
     'bcrypt.hash("«amberpine»", 10)',
@@ -246,6 +252,8 @@ test.each([
   "hmac.new(key, body, hashlib.sha256)",
   "login(email: String!, password: String!): Session",
   'rg "password|secret|token|api_key" src',
+  'Buffer.from("data:text/plain").toString("base64")',
+  "echo -n 'localhost:8080' | base64",
   "grep -rn 'password\\|secret\\|token' src",
   "error TS2339: Property 'password' does not exist on type 'User'.",
   "Usage: deploy push --token <TOKEN> [--force]",

@@ -126,6 +126,9 @@ const SIGNING_KEY =
 /** The first argument of functions that sign or make a hash of a password. */
 const FIRST_KEY =
   /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser)\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+/** A user and a password that are encoded for a header. */
+const ENCODED_PAIR =
+  /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
@@ -169,6 +172,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   ],
   [["login", "log_in", "authenticate", "basic", "auth=", ".auth(", "simple_bind", "credential(", "_pw_set"], SIGN_IN],
   [["auth "], AUTH_COMMAND],
+  [["base64", "btoa(", "b64encode(", "encode64(", "encodetostring("], ENCODED_PAIR],
   [["login"], BROKER_USER],
   [["on >"], USER_RULE],
 ]
