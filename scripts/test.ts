@@ -1,5 +1,5 @@
 // Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, each file in
-// test/e2e and each room is a separate run. Workers, one more than there are processors since many tests wait for processes and
+// test/e2e and each room is a separate run. Workers, two more than there are processors since many tests wait for processes and
 // deadlines, take the slowest remaining run next, so that all finish at about the same time.
 
 import { closeSync, openSync } from "node:fs"
@@ -46,7 +46,7 @@ async function runAll(waiting: string[][]): Promise<TestRun[]> {
       process.stdout.write(await readFile(path, "utf8"))
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, work))
+  await Promise.all(Array.from({ length: availableParallelism() + 2 }, work))
   return done
 }
 
