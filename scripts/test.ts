@@ -1,6 +1,6 @@
 // Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, each file in
-// test/e2e and each room is a separate run. Workers, two more than there are processors since many tests wait for processes and
-// deadlines, take the slowest remaining run next, so that all finish at about the same time.
+// test/e2e and each room is a separate run. There are two more workers than processors, since many tests wait for processes
+// and deadlines. Each takes the slowest remaining run next, so that all finish at about the same time.
 
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
