@@ -12,6 +12,8 @@ import { DOCUMENTED_KINDS, documentedPlants } from "./kinds.ts"
 const SESSIONS = sized(1, 38)
 /** Consecutive characters of a value that count as the value. */
 const TELLING = 8
+/** The hash of a fold in the store, of which eight digits can be those of a hexadecimal value by chance. */
+const FOLD_HASH = /"hash":"[0-9a-f]{32}"/g
 /** The most that may come out, of a thousand. */
 const MAX_OF_1000 = 1
 
@@ -48,7 +50,7 @@ async function look(played: Played): Promise<void> {
   ).size
   const reached = new Map<string, string[]>()
   for (const [place, text] of found)
-    for (const name of search(text)) reached.set(name, [...(reached.get(name) ?? []), place])
+    for (const name of search(text.replace(FOLD_HASH, ""))) reached.set(name, [...(reached.get(name) ?? []), place])
   planted += played.planted.length
   places = Math.max(places, found.size)
   for (const { name, text } of played.planted) {
