@@ -44,6 +44,7 @@ const TECHNICAL = /[a-z\d][A-Z]|\w[_.-]\w|^_|^(?:require|master|auth|r[ow])\w/
 const CODED = /[a-z\d][A-Z]|\w_\w|^_|^r[ow]\w/
 /** Alternatives of a pattern that is searched for: `secret|token|api_key`. */
 const ALTERNATIVES = /^[A-Za-z_.-]{2,40}(?:\\?\|[A-Za-z_.-]{2,40})+(?![\w|])/
+/** A line of two cells, the first of which may be a name. */
 const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
 const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
@@ -146,11 +147,7 @@ function assignedTo(
     const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
     if (enclosed) return { value: enclosed, syntax: "tight" }
-    // a cell that ends its line, of a record or a table
-    if (
-      /^[ \t]*[|│][ \t]*$/.test(written) &&
-      CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
-    ) {
+    if (/^[ \t]*[|│][ \t]*$/.test(written) && isCellLine(text, nameFrom)) {
       const cell = as("loose", at)
       return cell && { ...cell, value: { ...cell.value, quoted: !isCode(text.slice(cell.value.from, cell.value.to)) } }
     }
@@ -172,12 +169,8 @@ function assignedTo(
     const { value } = as("loose", paired) ?? {}
     return value && { value: { ...value, quoted: value.quoted || text[paired - 1] === ">" }, syntax: "loose" }
   }
-  const isNamed = /["']/.test(before) && NAMED.test(text.slice(Math.max(0, nameFrom - 10), nameFrom))
-  const valued = isNamed ? VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom)) : undefined
-  if (valued?.[2]) {
-    const from = nameFrom - valued[0].length + (valued[1]?.length ?? 0)
-    return { value: { from, to: from + valued[2].length, quoted: true }, syntax: "loose" }
-  }
+  const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
+  if (earlier) return { value: earlier, syntax: "loose" }
   const called = skip(CALL, text, closed)
   if (called > closed) return as("call", called)
   if (isFlag) {
@@ -222,6 +215,20 @@ function enclosedValue(text: string, nameFrom: number, at: number): Value | unde
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 
 type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: boolean }
+
+/** Whether the name's line consists of two cells, as in a record or a table. */
+function isCellLine(text: string, nameFrom: number): boolean {
+  return CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
+}
+
+/** The value that an attribute before the name's has: `value="…" name="NAME"`. */
+function valueBefore(text: string, nameFrom: number): Value | undefined {
+  if (!NAMED.test(text.slice(Math.max(0, nameFrom - 10), nameFrom))) return undefined
+  const found = VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom))
+  if (!found?.[2]) return undefined
+  const from = nameFrom - found[0].length + (found[1]?.length ?? 0)
+  return { from, to: from + found[2].length, quoted: true }
+}
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false

@@ -57,7 +57,7 @@ const AUTHORIZATION_WITH_SCHEME =
 /** The only field of a digest authorization that was computed from the password; the others are public. */
 const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
-/** A token in the place of curl's user, without a password. */
+/** A token given to curl as the user, with an empty password. */
 const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?-u[ \t]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
 const MASK = /::add-mask::(\S{1,1000})/dg
 /** host:port:database:user:password, a line of PostgreSQL's password file. */
@@ -112,10 +112,10 @@ const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** The words that restore a wallet. */
 const MNEMONIC =
   /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?\n?(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
-/** What signs in when a second factor was lost: codes with dashes. */
+/** Recovery codes for a lost second factor: groups joined by dashes. */
 const RECOVERY_CODES =
   /\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s+[a-z-]+){0,2}\s+[a-z-]*\d)((?:\s{1,6}(?:[-*]|\d{1,2}[.)])?[ \t]*[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgi
-/** Keys of Ethereum's accounts, as test networks print and take them. */
+/** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** Google's app passwords: four groups of four letters. */
@@ -123,7 +123,7 @@ const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [
 /** The second argument of functions that sign. */
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
-/** The first argument of functions that sign or make a hash of a password. */
+/** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
   /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser)\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 /** A user and a password that are encoded for a header. */
