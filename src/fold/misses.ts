@@ -66,8 +66,10 @@ export function countKinds(
   entries: readonly Entry[],
   as: "recalls" | "folded",
 ): Map<Shows, MissCount> {
-  const byID = new Map(entries.map((entry) => [entry.id, entry]))
   const counts = new Map<Shows, MissCount>()
+  // most requests fold nothing, and a session may have 10,000 entries
+  if (folds.length === 0) return counts
+  const byID = new Map(entries.map((entry) => [entry.id, entry]))
   for (const fold of folds) {
     for (const shows of kindsOf(fold, byID.get(fold.messageID))) {
       const counted = counts.get(shows) ?? { shows, recalls: 0, folded: 0 }
