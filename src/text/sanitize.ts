@@ -47,17 +47,22 @@ export function oneLine(text: string): string {
   return withoutTags(printable)
 }
 
+const HIGH_SURROGATE = /[\ud800-\udbff]$/
+const LOW_SURROGATE = /^[\udc00-\udfff]/
+
 /** Cuts to at most `max` characters, the last being `…` when something was cut; never splits a surrogate pair. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
-  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`.replace(/\s+…$/, "…")
+  return `${text.slice(0, max - 1).replace(HIGH_SURROGATE, "")}…`.replace(/\s+…$/, "…")
 }
 
 /** Like `cut`, but keeps both ends: what identifies a file or a command is often at its end. */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text
   const tail = Math.floor((max - 1) / 2)
-  return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`.toWellFormed()
+  // half of a pair would become a blank, which with the character before it could end an item of the HUD
+  const head = text.slice(0, max - 1 - tail).replace(HIGH_SURROGATE, "")
+  return `${head}…${text.slice(text.length - tail).replace(LOW_SURROGATE, "")}`.toWellFormed()
 }
 
 /**

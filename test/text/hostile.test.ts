@@ -66,6 +66,10 @@ test("a document for a model holds no mark of a chat template, and is otherwise 
   )
 })
 
+/** Cut to the length of an item, it ends between the two halves of a character, after a semicolon. */
+const CUT_IN_A_PAIR =
+  "\u{10000}\0\u{10000}\u{10000} \u{10000} \u{10000}x \u2067>duh/<\u2069 y;\u{10000}\u{10000}\u{10000}\u{10000}\u{10000}x &amp;lt;/hud&amp;gt; y"
+
 test("the HUD, a folded output and the record of a step keep their form", () => {
   fc.assert(
     fc.property(hostile, (text) => {
@@ -90,6 +94,6 @@ test("the HUD, a folded output and the record of a step keep their form", () => 
       for (const one of stepLines(7, message, []).map((line) => withNames(line, names)))
         if (one !== "") expect(faultOfRecordLine(one)).toBeUndefined()
     }),
-    { numRuns: sized(100, 3_000) },
+    { numRuns: sized(100, 3_000), examples: [[CUT_IN_A_PAIR]] },
   )
 })
