@@ -19,17 +19,19 @@ import { foldSource } from "./sources.ts"
 /** Longest text accepted from a store. */
 const MAX_TEXT_CHARS = 100_000
 /** A call with the argument that says what it was about, such as its command. */
-const MAX_CALL_CHARS = 200
+const MAX_CALL_CHARS = 150
 /** What the agent said beside its calls. */
-const MAX_SAID_CHARS = 120
+const MAX_SAID_CHARS = 100
 /** The text that ends a turn. */
 const MAX_CLOSING_CHARS = 250
 /** A patch with the names of its files, which later calls are likely to use. */
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
-/** An edit whose lines are at most this long stands in the record line by line: it is often edited again. */
-const MAX_SHORT_EDIT_CHARS = 1280
+/** What was edited is often edited again: up to this length, an edit stands in the record line by line. */
+const MAX_EDIT_CHARS = 1800
+/** The same for a patch and for a file that was written. */
+const MAX_WRITTEN_CHARS = 1280
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
@@ -103,7 +105,8 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     const { source, names } = foldSource(part, event)
     const outcome = outcomeOf(source, event)
     const below = event?.shows === "change" ? editLines(source) : []
-    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_SHORT_EDIT_CHARS
+    const maxChars = source.kind === "edit" ? MAX_EDIT_CHARS : MAX_WRITTEN_CHARS
+    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= maxChars
     return [
       {
         said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
