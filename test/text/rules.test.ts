@@ -38,6 +38,45 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ping https://hc-ping.com/«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
     "git clone https://«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»@git.example.com/shop.git",
   ],
+  // people
+  "a code that is sent": ["verification code: «482913»", "Your login code is «482913»."],
+  "a user and a password": ["log in as ops / «Amber!Pine77» until Friday"],
+  "a seed in groups": ["setup key: «abcd ef2h ijkl mnop qr5t»"],
+  "a name with a sentence": ["my db password for the shop is «Amber!Pine77»"],
+  "a heading": ["# Password\n\n«Amber!Pine77»"],
+  // calls and commands of more programs
+  "a network in a picture": ["WIFI:T:WPA;S:shop;P:«amberpine»;;"],
+  "a text that is encoded": ["echo -n «amber-pine-77-lake» | base64"],
+  "a command of a protocol": [
+    "PASS «amberpine»",
+    "a1 LOGIN bob «amberpine»",
+    "IDENTIFY «amberpine»",
+    '"AUTH" "«amberpine»"',
+  ],
+  "a key as an argument": [
+    'new SecretKeySpec("«amberpine»".getBytes(), "AES")',
+    '"«amberpine»".toCharArray()',
+    "pgp_sym_encrypt(body, '«amberpine»')",
+    'DBI->connect("dbi:Pg:dbname=shop", "ops", "«amberpine»")',
+    'WiFi.begin("shop", "«amberpine»")',
+  ],
+  "a flag of another program": [
+    "ldappasswd -s «amberpine»",
+    "security unlock-keychain -p «amberpine» login.keychain",
+    "pdftotext -upw «amberpine» a.pdf",
+    "hydra -l ops -p «amberpine» ssh://db",
+    "openssl dgst -sha256 -hmac «amberpine» a.txt",
+    "nuget push a.nupkg -k «amberpine»",
+    "wpa_passphrase shop «amberpine»",
+    "rclone config create s3 sftp pass=«amberpine»",
+    "cargo login «amberpine»",
+    "mosquitto_passwd -b users ops «amberpine»",
+    "net use Z: \\\\db\\shop /user:ops «amberpine»",
+    "echo «amberpine» | kinit ops",
+  ],
+  "a private calendar": [
+    "https://calendar.example.com/calendar/ical/ops%40example.com/private-«0f1e2d3c4b5a69788796a5b4c3d2e1f0»/basic.ics",
+  ],
   // headers
   "a scheme in prose": [
     "sent bearer «amber-pine-7» to api.example.com",
@@ -226,6 +265,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "a table of names and values": ["name,value\nSMTP_PWD,«Amber.Pine»"],
   "a connection whose last value is short": ['"host=db password=«AmberPine» dbname=a"'],
   "a UUID in a bracket": ['shop_token: Some("«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»")'],
+  "a list of values": ['passwords = ["«amber77»", "«pine88»"]'],
   "a flag": ["redis-cli --pass «amberpine» ping"],
   "what Expect waits for": ['expect "assword:"\nsend "«amber77»"'],
   "a format": [
@@ -233,6 +273,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     `lsv2_pt_${"0f1e2d3c".repeat(4)}_0f1e2d3c4b`,
     `fc-${"0f1e2d3c".repeat(4)}`,
     `sk_${"0f1e2d3c".repeat(6)}`,
+    `1/1234567890123456:${"0f1e2d3c".repeat(4)}`,
   ].map((token) => `using «${token}» now`),
 }
 

@@ -19,7 +19,6 @@ test.each([
   ["prose", `sign in as bob / ${value} until Friday`],
   ["a table's row", `| user | login |\n| ---- | ----- |\n| bob  | ${value} |`],
   ["an entry below a name", `credentials:\n  bar: "${value}"`],
-  ["a protocol", `a1 LOGIN bob ${value}`],
   ["a row that failed", `Detail: Failing row contains (1, bob, ${value}).`],
   ["another language", `podaj hasło, czyli ${value}`],
   ["a value with blanks", `senha: ${value.slice(0, 5)} ${value.slice(5, 10)} 812`],

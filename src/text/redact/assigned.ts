@@ -11,6 +11,7 @@ import {
   isRandom,
   isWordlike,
   REDACTED,
+  type ReportSpan,
   skip,
   UUID,
   type Value,
@@ -32,9 +33,9 @@ const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
 /** An argument, an element, a numbered answer, what is used instead, or what is typed into a field. */
 const CALL =
-  /(?:[ \t]?[({][ \t]*|[ \t]*,[ \t]*|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|["'`]?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue)\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
+  /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /[ \t]+(?:--plaintext[ \t]+)?(?:(?:is|was|=|to|with value|as|ist|lautet|est|es|è|é):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/y
+  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|für|von|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with value|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -47,14 +48,16 @@ const ALTERNATIVES = /^[A-Za-z_.-]{2,40}(?:\\?\|[A-Za-z_.-]{2,40})+(?![\w|])/
 /** A line of two cells, the first of which may be a name. */
 const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
-const BELOW = /\r?\n(?=\S{4,400}[ \t]*$)/my
+const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?=\S{4,400}[ \t]*$)/my
+/** What may stand before a name that is alone on its line. */
+const HEADING = /(?:^|\n)[ \t]*(?:#{1,6} |>>> |[-*] )?(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}:[\s\\]{1,8}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
-  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:default|value|initial)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ )[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?/y
+  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:default|value|initial)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
   /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value)>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
@@ -64,12 +67,16 @@ const VALUE_BEFORE =
 const NAMED = /(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const MAX_BEFORE_CHARS = 520
 /** What sets a variable to the word after its name: Docker's, fish's, csh's and Windows's. */
-const SETTING = /\b(?:ENV|setenv|setx|set(?:[ \t]-[gxUL]{1,4}){1,3})[ \t]+$/
+const SETTING = /(?:\b(?:ENV|setenv|setx|env:set|set(?:[ \t]-[gxUL]{1,4}){1,3})|--arg)[ \t]+$/
 /** The text of an element, which may be of several words. */
-const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|$)/my
-const TAG_END = /(?:[ \t][^<>\n]{0,200})?>/y
-/** A changed value: the one after the arrow is as secret as the one before. */
-const ARROW = /\\{0,8}["'`]?[ \t]*(?:->|→)[ \t]*(?=\\{0,8}["'`])/y
+const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|\]\]>|$)|[^<‹\n]{1,400}(?=<\/|\]\]>)/my
+const TAG_END = /(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?/y
+/** A changed value, or the next element of a list: it is as secret as the one before. */
+const NEXT =
+  /\\{0,8}["'`]?[ \t]*(?:->|→)[ \t]*(?=\\{0,8}["'`])|\\{0,8}["'`],(?:\s|\\ ){0,40}(?=\\{0,8}["'`][^"'`\n]{4,400}["'`][ \t\r]*(?:[,\])]|\n|\\ ))/y
+const PLURAL = /[^s]s$/i
+/** Elements of a list that are looked at. */
+const MAX_NEXT = 50
 const BLANK = /[ \t]+/y
 const WORD = /^\p{L}+$/u
 /** Words and a number of two digits or more, which a string in code seldom is. */
@@ -106,15 +113,27 @@ export const findAssigned: Find = (text, report) => {
     const assigned = assignedTo(text, name.from, name.to, secrecy)
     if (!assigned) continue
     const { value, syntax } = assigned
-    const secret = text.slice(value.from, value.to)
-    const changed = skip(ARROW, text, value.to)
-    const next = changed > value.to ? valueAt(text, changed) : undefined
-    if (next && next.from < next.to && text.slice(next.from, next.to) !== REDACTED) report(next.from, next.to)
-    if (secret === REDACTED || !isSecret(secret, { name: written, secrecy, syntax, quoted: value.quoted })) continue
+    const assignment = { name: written, secrecy, syntax, quoted: value.quoted }
+    const isFound = (secret: string) => secret !== REDACTED && isSecret(secret, assignment)
+    reportNext(text, value.to, (secret) => PLURAL.test(written) && isFound(secret), report)
+    if (!isFound(text.slice(value.from, value.to))) continue
     report(value.from, value.to)
     // the value may contain names
     NAMES.lastIndex = Math.max(NAMES.lastIndex, value.to)
     done = Math.max(done, value.to)
+  }
+}
+
+/** Reports what a value was changed to, and the elements after it that are secrets. */
+function reportNext(text: string, from: number, isFound: (element: string) => boolean, report: ReportSpan): void {
+  for (let end = from, left = MAX_NEXT; left > 0; left--) {
+    const at = skip(NEXT, text, end)
+    const next = at > end ? valueAt(text, at) : undefined
+    if (!next || next.from >= next.to) return
+    const words = text.slice(next.from, next.to)
+    const isChanged = /[>→]/.test(text.slice(end, at))
+    if (isChanged ? words !== REDACTED : isFound(words)) report(next.from, next.to)
+    end = next.to
   }
 }
 
@@ -179,8 +198,9 @@ function assignedTo(
   }
   if (secrecy === "weak") return undefined
   if (SETTING.test(text.slice(Math.max(0, nameFrom - 20), nameFrom))) return as("tight", skip(BLANK, text, closed))
-  const below = before === "/" ? skip(BELOW, text, nameTo) : nameTo
-  if (below > nameTo) return as("loose", below)
+  const below = skip(BELOW, text, nameTo)
+  if (below > nameTo && before === "/") return as("loose", below)
+  if (below > nameTo && HEADING.test(text.slice(Math.max(0, nameFrom - 80), nameFrom))) return as("inner", below)
   const far = skip(PROSE_WITH_COLON, text, closed)
   if (far > closed) return as("inner", far)
   const cell = skip(TABBED, text, closed)
@@ -281,7 +301,9 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : // a word and a number, as people choose passwords: `hunter2`
           secrecy === "password" &&
-            /^[a-z]{3,}(?:_[a-z]{3,}(?!(?:8|16|32|64|128|256|512)$)(?=\d\d))?\d{1,4}$/.test(value)
+            /^(?:[a-z]{3,}(?:_[a-z]{3,}(?!(?:8|16|32|64|128|256|512)$)(?=\d\d))?\d{1,4}|[A-Z][a-z]{2,}[_-]?(?!(?:16|32|64|128|256|512)$)\d{2,4})$/.test(
+              value,
+            )
     case "markup":
       return !isWord && !isWords(value) && value.length >= 4
     case "call":
@@ -293,6 +315,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
       if (isChosen(value) || (quoted && (UUID.test(value) || NUMBERED.test(value)) && !SECRET_WORD.test(value)))
         return true
+      if (secrecy === "secret" && UUID.test(value)) return true
       if (secrecy !== "password" || isCode(value)) return isRandom(value)
       return (
         value.length >= 6 &&
@@ -304,7 +327,10 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (isChosen(value)) return true
       if (value.length >= 8 && WORD.test(value) && !isWord) return true
       if (secrecy === "secret")
-        return !isCode(value) && (isRandom(value) || (quoted && value.length >= 12 && !isWordlike(value)))
+        return (
+          !isCode(value) &&
+          (isRandom(value) || UUID.test(value) || (quoted && value.length >= 12 && !isWordlike(value)))
+        )
       return (
         value.length >= 6 &&
         (/[\d!*$^%&#+]/.test(value) || !isWordlike(value)) &&

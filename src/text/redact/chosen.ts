@@ -11,12 +11,12 @@ const TYPE_WORD =
   /String|Str(?![a-z])|Text|Number|Int|Bool|Type|Field|Input|Option|Value|Object|Char|Byte|Array|List|Map|Error|Schema|Config|Model|View|Service|Provider|Factory|Handler|Manager|Client|Server|Store|Storage|Request|Response|Param|Data|File|Path|Name|Id(?![a-z])|Info|Item|Node|Ref|Any|Required|Default|Hash|Encod|Decod|Serial|Valid|Gener|Change|Reset|Form|Random|Process|Source|Result|Props|State|Context|Builder|Reader|Writer|Event|Signature|Block|Policy|Rule|Method|Code|Header|Host|User|Test|Mock|Fake|Dummy|Example|Sign|Identity|Session|Number|Digit|Json|Sensitive|Private|Public|Exp|Paren|Brace|Bracket|Open|Close|Plus|Minus|Left|Right|Comma|Colon|Semi|Equal|Keyword|Literal|Operator/
 
 /**
- * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery`, none of which is common in names
- * of secrets or in messages.
+ * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery` or `correct-horse-battery42`, none
+ * of which is common in names of secrets or in messages.
  */
 export function isPhrase(value: string): boolean {
   return (
-    /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$/.test(value) &&
+    /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}\d{1,4}$/.test(value) &&
     !SECRET_WORD.test(value) &&
     !/test|example|your|my-/.test(value) &&
     !SENTENCE_WORD.test(value)

@@ -26,7 +26,7 @@ const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|hc-ping\.com\/([\w/-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
@@ -90,42 +90,56 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The third argument of functions that connect to a host as a user. */
 const LOGIN_CALL =
-  /\b(?:new (?:mysqli|PDO|Sequelize|Minio)|(?:pymysql|MySQLdb)\.connect|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|create_(?:super)?user)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /\b(?:new (?:mysqli|PDO|Sequelize|Minio)|(?:pymysql|MySQLdb)\.connect|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
 const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
+/** A user and a password after a word that introduces them. */
+const LOGIN_PAIR =
+  /\b(?:credentials?|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+/** A text that is encoded to be stored. */
+const ENCODED =
+  /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
 /** A user's address and password, as mail programs keep them; not a path on a host. */
 const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
-/** The AUTH command of Redis. */
+/** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
-  /(?:^|>)[ \t]*AUTH[ \t]+(?:[\w.-]{1,40}[ \t]+)?(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+  /(?:^|[>:\]])[ \t]*(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?"?[ \t]*(?:$|\\)))/dgm
+/** The same of mail and file servers; a file behind it is a test that passed. */
+const PASS_COMMAND = /^(?:-*>|C:)?[ \t]*PASS[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S)))([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
 const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** The words that restore a wallet. */
 const MNEMONIC =
-  /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?\n?(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
-/** Recovery codes for a lost second factor: groups joined by dashes. */
+  /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
+/** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s+[a-z-]+){0,2}\s+[a-z-]*\d)((?:\s{1,6}(?:[-*]|\d{1,2}[.)])?[ \t]*[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgi
+  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:\s{0,3}\n[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*(?=[a-z -]*\d)[a-z\d]{4,10}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]*$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s+[a-z-]+){0,2}\s+[a-z-]*\d)((?:\s{1,6}(?:[-*]|\d{1,2}[.)])?[ \t]*[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
-/** Google's app passwords: four groups of four letters. */
-const APP_PASSWORD = /pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})\b/dgi
-/** The second argument of functions that sign. */
+/** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
+const APP_PASSWORD =
+  /(?:pass\w{0,5}|(?:secret|setup|totp)(?: key)?)["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z2-7]{4}(?: [a-z2-7]{4}){4,12}|[a-z]{4}(?: [a-z]{4}){3})\b/dgi
+/** A code that is sent to a person. */
+const SENT_CODE =
+  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is)?:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
+/** What a phone reads from a picture to join a network. */
+const WIFI_CODE = /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});/dg
+/** The second argument of functions that sign or encrypt. */
 const SIGNING_KEY =
-  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.new)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?b?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?(?:b|\[\]byte\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 /** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser)\([ \t]*(?:key=)?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -143,11 +157,13 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["identified", "securestring"], STATEMENT],
   [["identified"], UNQUOTED_STATEMENT],
   [["mnemonic", "seed", "phrase"], MNEMONIC],
-  [["recovery", "backup"], RECOVERY_CODES],
+  [["recovery", "backup", "scratch"], RECOVERY_CODES],
   [["accounts", "private keys", "wallet(", "from_key", "fromprivatekey", "startbroadcast"], ACCOUNT_KEYS],
-  [["pass"], APP_PASSWORD],
-  [["jwt.", "hmac"], SIGNING_KEY],
-  [["hmac", "bcrypt", "argon2", "cookie", "pass"], FIRST_KEY],
+  [["pass", "secret", "setup", "totp"], APP_PASSWORD],
+  [["code"], SENT_CODE],
+  [["wifi:"], WIFI_CODE],
+  [["jwt.", "hmac", "pbkdf2", "pgp_sym"], SIGNING_KEY],
+  [["hmac", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"], FIRST_KEY],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid="], ORACLE],
   [["reg_"], REGISTRY],
@@ -165,13 +181,29 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "ldap_",
       "oci_",
       "getconnection",
+      "dbi->",
       "create_user",
       "create_super",
     ],
     LOGIN_CALL,
   ],
-  [["login", "log_in", "authenticate", "basic", "auth=", ".auth(", "simple_bind", "credential(", "_pw_set"], SIGN_IN],
-  [["auth "], AUTH_COMMAND],
+  [
+    [
+      "login",
+      "log_in",
+      "authenticate",
+      "basic",
+      "auth=",
+      ".auth(",
+      "simple_bind",
+      "credential(",
+      "_pw_set",
+      "usernamepass",
+      "wifi.begin",
+    ],
+    SIGN_IN,
+  ],
+  [["auth ", '"auth"', "identify", "login"], AUTH_COMMAND],
   [["base64", "btoa(", "b64encode(", "encode64(", "encodetostring("], ENCODED_PAIR],
   [["login"], BROKER_USER],
   [["on >"], USER_RULE],
@@ -183,6 +215,8 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
   [[" as ", " is "], REVERSED],
   [["curl"], CURL_TOKEN],
+  [["credential", "login", "log in", "logged", "userp", "user_pass", "basic"], LOGIN_PAIR],
+  [["base64"], ENCODED],
 ]
 
 const HINTS = new RegExp(
@@ -200,6 +234,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   const has = (hint: string) => found.has(hint)
   if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
     for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
+  if (text.includes("PASS ")) for (const { indices } of text.matchAll(PASS_COMMAND)) take(indices?.[1])
   if (text.includes("@"))
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
       if (!/\.\w{1,5}$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
@@ -212,7 +247,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
         if (
           ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
-          ((pattern === AUTHORIZATION || pattern === REVERSED) && isChosen(value, pattern === REVERSED))
+          (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION))
         )
           take(indices?.[1])
 }
@@ -221,7 +256,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
 const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   // after the user and a colon; two numbers are a user id and a group id
   [
-    /\b(?:curl|wget|https?|xh|lftp|ab)\b/,
+    /\b(?:curl|wget|https?|xh|lftp|ab)(?:\b|_)/,
     /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
   [/(?:^|\s)(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
@@ -232,6 +267,18 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   ],
   [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
   [/\bldap\w+\b|\bsecurity[ \t]+add-/, /[ \t]-w[ \t]*/g],
+  [/\bldappasswd\b/, /[ \t]-[as][ \t]+/g],
+  [/\bsecurity[ \t]+(?:import|\w+-keychain)\b/, /[ \t]-[pP][ \t]+/g],
+  [/\bpdf\w+\b/, /[ \t]-[ou]pw[ \t]+/g],
+  [/\bhydra\b/, /[ \t]-p[ \t]+/g],
+  [/\bopenssl[ \t]+(?:dgst|mac)\b/, /[ \t]-hmac[ \t]+/g],
+  [/\bnuget[ \t]+push\b/, /[ \t]-k[ \t]+/g],
+  // the last of several words
+  [
+    /\b(?:wpa_passphrase|networksetup|http-basic\.\S{1,60})\b/,
+    /\b(?:wpa_passphrase|-setairportnetwork[ \t]+\S{1,60}|http-basic\.\S{1,60})[ \t]+(?:"[^"\n]{1,100}"|'[^'\n]{1,100}'|[^\s"']{1,100})[ \t]+/g,
+  ],
+  [/\brclone[ \t]+config\b/, /[ \t]pass(?:word)?[ \t=]+/g],
   [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
   [/\b(?:openssl|keytool)\b/, /\bpass:/g],
   [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
@@ -246,15 +293,15 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
   [
-    /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd)\b/,
-    /\b(?:unlock|obscure|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
+    /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|cargo[ \t]+login|snyk[ \t]+auth)\b/,
+    /\b(?:unlock|obscure|login|auth|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
   ],
   [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
   [
-    /\bhtpasswd\b/,
+    /\b(?:ht|mosquitto_)passwd\b/,
     /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,
   ],
-  [/\bnet[ \t]+use\b/i, /[ \t]\\\\\S{1,200}[ \t]+(?=[^\s/])/g],
+  [/\bnet[ \t]+use\b/i, /[ \t]\\\\\S{1,200}(?:[ \t]+\/user:\S{1,80})?[ \t]+(?=[^\s/])/gi],
   [/\bcmdkey\b/i, /[ \t]\/pass:/gi],
   // of any program that was given a user before
   [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-][^\s:]{5}|\d+[^\d\s.:/])/g],
@@ -265,15 +312,15 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |net user|_user |_password |sqlplus|rman|expdp|impdp/g
+  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|http-basic|rclone config|-[ou]pw |-hmac |net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400})\\{0,8}["']?[ \t]*(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]*(?:echo|printf)[ \t][^\n|]{3,400})?[ \t]*\)?[ \t]*(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {
   const take = valueReporter(text, report)
-  if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|secret|env add|with-token/.test(text))
+  if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|kinit|secret|env add|with-token/.test(text))
     for (const { indices } of text.matchAll(PIPED)) take(indices?.[2] ?? indices?.[3])
   FLAG_HINT.lastIndex = 0
   for (let hit = FLAG_HINT.exec(text); hit; hit = FLAG_HINT.exec(text)) {

@@ -284,7 +284,7 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
 }
 
 const CELL_NAME = /^[\p{L}\p{N}_ .-]{1,40}$/u
-const RULE = /^[-+|=\s:]*$/
+const RULE = /^[-+|=\s:─-╿]*$/
 /** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
 const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
 const MAX_ROWS = 2_000
