@@ -6,7 +6,7 @@ import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
-import { withoutTruncationNote } from "./extract/draft.ts"
+import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./extract/lines.ts"
 
 /**
  * Tokens of a small model per estimated token. Measured on recorded tool outputs with the vocabularies of SmolLM2 (49k)
@@ -33,7 +33,6 @@ const DECLARATION =
 /** Lines without information: stack frames of third-party code, rules, brackets, progress, encoded bytes. */
 const NOISE =
   /^\s*(?:at .*node_modules.*|at (?:node|internal|native):.*|[-=_*#~─━═.]*|[{}[\]();,<>/]*|\[?[#=>. -]*\]? *\d+%.*|[A-Za-z0-9+/]{56,}={0,2})$/
-const LINE_NUMBER = /^\s*\d{1,6}[:|] ?/
 const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
 
 type Row = { text: string; rank: number }
@@ -53,34 +52,15 @@ export function condense(output: string, budgetTokens: number, wanted: readonly 
 }
 
 function rowsOf(lines: readonly string[], words: readonly string[]): Row[] {
-  const numbered = isNumbered(lines)
   const seen = new Set<string>()
   const rows: Row[] = []
-  for (const line of lines) {
-    const text = tidy(numbered ? line.replace(LINE_NUMBER, "") : line)
+  for (const line of withoutLineNumbers(lines)) {
+    const text = tidy(line)
     if (text === "") continue
     rows.push({ text, rank: seen.has(text) || NOISE.test(text) ? 0 : rankOf(text, words) })
     seen.add(text)
   }
   return rows
-}
-
-/** Hosts insert reminders to the agent into outputs. A small model would take them for part of the output. */
-function withoutReminders(lines: readonly string[]): string[] {
-  let inside = false
-  return lines.filter((text) => {
-    const opens = /^\s*<system-reminder>/.test(text)
-    const closes = text.includes("</system-reminder>")
-    const skipped = inside || opens
-    inside = skipped && !closes
-    return !skipped
-  })
-}
-
-/** Whether the lines carry line numbers: those take a sixth of the tokens, and a small model continues the count. */
-function isNumbered(lines: readonly string[]): boolean {
-  const first = lines.slice(0, 60).filter((text) => text.trim() !== "")
-  return first.length > 3 && first.filter((text) => LINE_NUMBER.test(text)).length > 0.6 * first.length
 }
 
 /** The line without what costs tokens and carries no information. */

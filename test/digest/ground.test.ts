@@ -23,7 +23,7 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   failed: false,
   ...more,
 })
-const fallback: Digest = { kind: "document", gist: "text, 6 lines: src/login.test.ts" }
+const fallback: Digest = { kind: "text", gist: "text, 6 lines: src/login.test.ts" }
 const gistOf = (gist: unknown, from = source(), known: Digest = fallback) => ground({ summary: gist }, from, known)
 
 describe("a gist", () => {
@@ -68,7 +68,7 @@ describe("a gist", () => {
     ["nothing but filler", "This is the following information about the file", "foreign"],
     ["two words", "session cookie", "missing"],
     ["a line of code", "if it keeps the session cookie { expected = 200 }", "missing"],
-    ["what the fallback says", "src/login.test.ts is a text of 6 lines", "echo"],
+    ["what the fallback says", "src/login.test.ts is a text of 6 lines", "invented"],
     ["no text", 7, "missing"],
     ["what was asked", "command npm test -- login --reporter dot", "echo"],
     ["itself again and again", "the session cookie, the session cookie, the session cookie", "echo"],
@@ -90,7 +90,7 @@ describe("a gist", () => {
   test("is not asked for when code knows better", () => {
     const gist = "The test keeps the session cookie: it expected 200 and got 401."
     for (const known of [
-      { ...fallback, kind: "matches" },
+      { ...fallback, kind: "list" },
       { ...fallback, verdict: "fail" as const },
     ]) {
       expect(gainsFromModel(known)).toBe(false)
@@ -112,7 +112,7 @@ test("a draft with nothing usable yields the fallback and is refused", () => {
 
 test("kind and verdict never come from the model", () => {
   const { digest } = ground({ kind: "poem", verdict: "pass", summary: "" }, source(), { ...fallback, verdict: "fail" })
-  expect([digest.kind, digest.verdict]).toEqual(["document", "fail"])
+  expect([digest.kind, digest.verdict]).toEqual(["text", "fail"])
 })
 
 test("any draft yields a digest that is true to its source, bounded, clean and deterministic", () => {

@@ -71,7 +71,7 @@ describe("the lines", () => {
       backend: { write: async () => ({ structured: { summary }, schemaOk: true }) } as unknown as Backend,
     })
     const written = await linesOf(one, says("a plain line of words, as a log has them"), prefers("none"), 600)
-    expect(written.sentence.text).toStartWith("TypeScript, 122 lines: a plain line of words")
+    expect(written.sentence.text).toStartWith("122 lines: a plain line of words")
     const invented = await linesOf(
       one,
       says("Handles the payment of orders in three currencies."),

@@ -116,7 +116,7 @@ describe("what goes first", () => {
     const written: string[] = []
     const queue = createQueue({
       backend: script.backend,
-      extract: () => ({ kind: "document", gist: "extracted" }),
+      extract: () => ({ kind: "text", gist: "extracted" }),
       isKnown: () => false,
       onDigest: (key) => written.push(key),
       maxWaiting: 2,

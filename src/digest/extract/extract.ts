@@ -1,64 +1,142 @@
-// The digest writer that needs no model. It picks the writer for the kind of output and bounds its draft.
+// The digest writer that needs no model: what a check said, else how long the output is and how it begins.
 
+import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
 import type { Digest, DigestSource } from "../../output/digest.ts"
-import { clip, type View, viewOf } from "../../output/lines.ts"
-import { failureLine } from "../../output/verdict.ts"
-import { digestQuestion, digestSkill, digestTask, digestTodo } from "./agent.ts"
-import { digestEdit, digestPatch } from "./change.ts"
-import { digestCommand, digestOther } from "./command.ts"
-import { type Draft, withoutTruncationNote } from "./draft.ts"
-import { digestLog } from "./log.ts"
-import { digestRead } from "./read.ts"
-import { digestMatches, digestPaths } from "./search.ts"
-import { digestPage, digestResults } from "./web.ts"
+import { clip, textOf, type View, viewOf } from "../../output/lines.ts"
+import { isViewer } from "../../output/programs.ts"
+import { programsOf } from "../../output/shell.ts"
+import { showsOf } from "../../output/shows.ts"
+import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
+import { defined } from "../../system/values.ts"
+import { plural } from "../../text/format.ts"
+import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
 
 /** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
 export function extract(source: DigestSource): Digest {
   const output = typeof source.output === "string" ? source.output : ""
   const input = typeof source.input === "object" && source.input !== null ? source.input : {}
-  const draft = draftOf({ ...source, input, output }, withoutTruncationNote(viewOf(output)))
-  return { ...draft, gist: clip(draft.gist) || "no output" }
+  const digest = digestOf({ ...source, input, output }, withoutTruncationNote(viewOf(output)))
+  return { ...digest, gist: clip(digest.gist) || "no output" }
 }
 
-function draftOf(source: DigestSource, view: View): Draft {
-  if (source.failed && source.kind !== "command") return digestFailure(view)
-  switch (source.kind) {
-    case "read":
-      return digestRead(view, source.input)
-    case "edit":
-      return digestEdit(view, source.input, "edited")
-    case "write":
-      return digestEdit(view, source.input, "wrote")
-    case "patch":
-      return digestPatch(view)
-    case "command":
-      return digestCommand(source, view)
-    case "search":
-      return digestMatches(view)
-    case "list":
-      return digestPaths(view)
-    case "web":
-      return digestResults(view, /search/i.test(String(source.tool))) ?? digestPage(view, source.output)
-    case "task":
-      return digestTask(view)
-    case "todo":
-      return digestTodo(source.output) ?? digestLog(view)
-    case "skill":
-      return digestSkill(view)
-    case "question":
-      return digestQuestion(view)
-    case "other":
-      return digestOther(source, view)
-    default:
-      // the type does not hold at run time: the kind may be one of a later version, or missing
-      source.kind satisfies never
-      return digestOther(source, view)
+function digestOf(source: DigestSource, view: View): Digest {
+  const content: View = { lines: contentOf(view.lines), cut: view.cut }
+  if (source.kind === "command" || source.kind === "other") return digestRun(source, view, content)
+  return source.failed ? digestFailure(content) : digestText(content, kindOf(source, view))
+}
+
+/** Lines around the content: tags, and the notes of read tools and shells. */
+const AROUND =
+  /^(?:<(path|type)>.*<\/\1>|<\/?[\w-]+(?: [^>]*)?>)$|^\((?:End of (?:file|buffer)|File has more lines|Showing lines|Output capped|no output\)|\d+ entries)|^(?:Shell cwd was reset to |Command exited with code \d+$|Exit code \d+$)/
+
+/** The lines that say something. */
+function contentOf(lines: readonly string[]): string[] {
+  const own = withoutReminders(lines).flatMap((text) =>
+    AROUND.test(text) ? [] : text.replace(/^<\w+>(?=.)|^\d{5}\| ?/, ""),
+  )
+  return withoutLineNumbers(own).filter((text) => /[\p{L}\p{N}]/u.test(text))
+}
+
+/** `text` is what a model can say more about than its first lines. */
+function kindOf({ tool, kind, input, output }: DigestSource, { lines }: View): "text" | "list" {
+  if (kind === "command")
+    return /^(?:file|excerpt|document)$/.test(showsOf(tool, kind, [], textOf(input, "command"))) ? "text" : "list"
+  if (kind === "other") return /^\s*[{[]/.test(output.slice(0, 100)) ? "text" : "list"
+  if (kind === "read") return lines.slice(0, 3).includes("<type>directory</type>") ? "list" : "text"
+  return kind === "web" || kind === "skill" ? "text" : "list"
+}
+
+/** Output of a command, or of an unknown tool, which may run one. */
+function digestRun(source: DigestSource, view: View, content: View): Digest {
+  // a terminal that is read in pieces has numbers and tags around its lines
+  const lines = source.kind === "other" ? content.lines : view.lines
+  const { outcome, report } = outcomeWithReport(source, lines, source.output)
+  const { verdict } = outcome
+  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure)
+  const isError = source.failed && statedExit(view.lines) === undefined
+  const failure = outcome.failure ?? (isError ? failureLine(content.lines) : undefined)
+  if (failure !== undefined) return { kind: "failure", gist: failure, ...defined({ verdict }) }
+  if (verdict === "pass" && content.lines.length === 0) return { kind: "empty", gist: "passed, no output", verdict }
+  return { ...digestLog(source, view, content), ...defined({ verdict }) }
+}
+
+const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
+  tests: "test-run",
+  build: "build",
+  lint: "lint",
+  types: "types",
+}
+
+function digestReport(report: CheckReport, failure: string | undefined): Digest {
+  const counts = countsOf(report.counts)
+  const passed = counts || report.total?.trim() || "passed"
+  const reason = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
+  const head = counts === "" ? report.name : `${report.name}: ${counts}`
+  // the counts already include the number in "3 failed: …"
+  const what = counts === "" ? reason : reason.replace(/^\d+ failed: /, "")
+  const failed = report.vague ? reason : `${head}: ${what}`
+  const gist = report.verdict === "pass" ? `${report.name}: ${passed}` : failed
+  return { kind: REPORT_KINDS[report.kind], gist, verdict: report.verdict }
+}
+
+function digestFailure({ lines }: View): Digest {
+  return { kind: "failure", gist: (lines.length > 3 ? failureLine(lines) : lines[0]) ?? "failed without a word" }
+}
+
+const ERROR =
+  /\b(?:\w*error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
+const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
+
+/** Of a program that does not only show what others wrote, the line that looks most like an error comes first. */
+function digestLog(source: DigestSource, view: View, content: View): Digest {
+  const kind = kindOf(source, view)
+  const programs = kind === "text" ? [] : programsOf(textOf(source.input, "command", "cmd", "script"))
+  const errors = programs.every(isViewer)
+    ? []
+    : content.lines.filter((text) => ERROR.test(text) && !NO_ERROR.test(text))
+  const line = failureLine(errors)
+  return digestText(
+    line === undefined ? content : { ...content, lines: [line, ...content.lines.filter((one) => one !== line)] },
+    kind,
+  )
+}
+
+/** So many lines are not counted. */
+const MAX_WHOLE_LINES = 3
+const MAX_LEAD_CHARS = 160
+
+function digestText({ lines, cut }: View, kind: "text" | "list"): Digest {
+  if (lines.length === 0) return { kind: "empty", gist: "no output" }
+  const declared = kind === "text" ? lines.flatMap((text) => nameDeclaredIn(text) ?? []) : []
+  const lead = declared.length > 2 ? joined(declared, ", ") : joined(withoutFolder(lines), " / ")
+  return lines.length <= MAX_WHOLE_LINES
+    ? { kind: "list", gist: lead }
+    : { kind, gist: `${plural(lines.length, "line", cut)}: ${lead}` }
+}
+
+/** A line that declares something in most languages, or a heading, and the name. */
+const DECLARATION =
+  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub(?:\([^)]*\))?|declare) )*(?:def|class|function|fn|func|fun|interface|struct|enum|trait|impl|type|module|package|namespace|const|#{1,3}) +(?:\([^)]*\) )?([\p{L}\p{N}_$].*)$/u
+
+function nameDeclaredIn(text: string): string | undefined {
+  return DECLARATION.exec(text.slice(0, MAX_LEAD_CHARS))?.[1]?.replace(/\W*(?:[({=:<].*)?$/, "")
+}
+
+/** The lines without the folder that all absolute paths at their starts share. */
+function withoutFolder(lines: readonly string[]): readonly string[] {
+  const paths = lines.filter((text) => text.startsWith("/"))
+  let folder = paths[1] ?? ""
+  do folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1)
+  while (!paths.every((path) => path.startsWith(folder)))
+  return folder.length > 1 ? lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text)) : lines
+}
+
+/** As many of the words as fit. */
+function joined(words: readonly string[], separator: string): string {
+  let text = ""
+  for (const word of words) {
+    if (text.length > MAX_LEAD_CHARS) break
+    text += `${text === "" ? "" : separator}${word.slice(0, MAX_LEAD_CHARS).trim()}`
   }
-}
-
-function digestFailure(view: View): Draft {
-  const lines = view.lines.filter((text) => text.trim() !== "")
-  const reason = lines.length > 3 ? (failureLine(lines) ?? lines[0]) : lines[0]
-  const gist = reason?.replace(/^<\w+>|<\/\w+>$/g, "") ?? "failed without a word"
-  return { kind: "failure", gist }
+  return text
 }

@@ -25,8 +25,6 @@ const WORDS_BEFORE_NUMBER = 3
 const MAX_OCCURRENCES = 2000
 /** Occurs in lines of code, not in sentences. */
 const CODE = /[{};]|=>/
-/** Share of a gist's words that the extracted digest may already have. */
-const MAX_KNOWN_SHARE = 0.75
 /** An unfinished sentence this close to the length limit was cut off. */
 const MAX_LAST_WORD_CHARS = 12
 /** A run of so many words that also occurs in the prompt was copied from it. */
@@ -35,7 +33,7 @@ const ECHO_WORDS = 5
 /**
  * Why a gist was refused:
  * - `missing`: there is none, or it is too short
- * - `echo`: it repeats itself, the prompt, the arguments or the extracted digest
+ * - `echo`: it repeats itself, the prompt or the arguments
  * - `invented`: it names something that the source does not
  * - `outcome`: it claims a different outcome
  * - `foreign`: it combines words that do not belong together in the source
@@ -68,19 +66,15 @@ export function evidenceOf(source: DigestSource): Evidence {
   return { text, lower: text.toLowerCase(), call: call.toLowerCase(), failed }
 }
 
-/** The gist in its final form, or why it is refused. `known` is the extracted gist, which it has to add to. */
-export function groundGist(
-  written: unknown,
-  known: string,
-  evidence: Evidence,
-): { gist: string } | { refused: Refusal } {
+/** The gist in its final form, or why it is refused. */
+export function groundGist(written: unknown, evidence: Evidence): { gist: string } | { refused: Refusal } {
   if (typeof written !== "string") return { refused: "missing" }
   if (/<\/?hud/i.test(written)) return { refused: "echo" }
   const gist = finished(redactLine(written))
   const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
   if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED))
     return { refused: "missing" }
-  if (isEcho(gist, evidence) || !addsTo(gist, known)) return { refused: "echo" }
+  if (isEcho(gist, evidence)) return { refused: "echo" }
   if (!namesIn(gist).every((name) => occursIn(evidence.text, name))) return { refused: "invented" }
   if (contradictsOutcome(gist, evidence)) return { refused: "outcome" }
   if (pairShare(gist, evidence) < MIN_PAIR_SHARE || !numbersBelong(gist, evidence)) return { refused: "foreign" }
@@ -191,12 +185,6 @@ function numbersBelong(gist: string, { lower }: Evidence): boolean {
     const before = words.slice(Math.max(0, at - WORDS_BEFORE_NUMBER), at).map((one) => occurrencesOf(stem(one), lower))
     return occurrencesOf(word, lower).some((place) => before.every((places) => areNear([place], places)))
   })
-}
-
-function addsTo(gist: string, known: string): boolean {
-  const words = contentWords(gist)
-  const lower = known.toLowerCase()
-  return words.filter((word) => lower.includes(stem(word))).length <= words.length * MAX_KNOWN_SHARE
 }
 
 function contentWords(gist: string): string[] {

@@ -12,7 +12,7 @@ import { evidenceOf, groundGist, MAX_GIST_CHARS, type Refusal } from "./gist.ts"
  */
 export function ground(draft: unknown, source: DigestSource, fallback: Digest): { digest: Digest; refused?: Refusal } {
   const judged = gainsFromModel(fallback)
-    ? groundGist(asRecord(draft)?.summary, fallback.gist, evidenceOf(source))
+    ? groundGist(asRecord(draft)?.summary, evidenceOf(source))
     : { refused: "known" as const }
   if ("refused" in judged) return { digest: fit(fallback), refused: judged.refused }
   return { digest: fit({ ...fallback, gist: withHead(fallback, judged.gist) }) }
@@ -26,7 +26,7 @@ export function groundStored(digest: Digest, source: DigestSource, fallback: Dig
   const { gist } = digest
   const head = headOf(fallback.gist)
   const summary = head !== undefined && gist.startsWith(`${head}: `) ? gist.slice(head.length + 2) : gist
-  const isSupported = gainsFromModel(fallback) && "gist" in groundGist(summary, fallback.gist, evidenceOf(source))
+  const isSupported = gainsFromModel(fallback) && "gist" in groundGist(summary, evidenceOf(source))
   return fit({ ...fallback, gist: isSupported ? gist : fallback.gist })
 }
 
@@ -40,14 +40,11 @@ export function cleanGist(gist: string): string {
 }
 
 /**
- * Kinds of output that code can only outline. For all others it knows better than a small model what matters: the
- * failure, the count, the files.
+ * Whether a model's gist would be used in place of the extracted one: of text without a verdict. For all other outputs code
+ * knows better than a small model what matters, such as the failure.
  */
-const PROSE_KINDS = new Set(["code", "data", "document", "json", "page", "skill"])
-
-/** Whether a model's gist would be used in place of the extracted one. If not, asking a model gains next to nothing. */
 export function gainsFromModel(fallback: Digest): boolean {
-  return fallback.verdict === undefined && PROSE_KINDS.has(fallback.kind)
+  return fallback.verdict === undefined && fallback.kind === "text"
 }
 
 /** The model's summary after the head of the fallback's gist, which says what the output is. */
