@@ -73,7 +73,7 @@ export function countsOf(counts: Counts): string {
 const MAX_PATH_CHARS = 48
 
 /** A path short enough for a sentence: if it is long, its last segments. */
-export function shortPath(path: string): string {
+function shortPath(path: string): string {
   const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
   if (clean.length <= MAX_PATH_CHARS) return clean
   const segments = clean.split(/[\\/]/)
