@@ -2,16 +2,15 @@
 // misses; across sessions they are counted by model, since models differ in what they look up again.
 
 import * as z from "zod/mini"
-import type { Shows } from "../output/shows.ts"
+import { SHOWS, type Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"
-import { WANTED_STEPS } from "../session/steps.ts"
 import type { Fold } from "./fold.ts"
 
 const count = z.int().check(z.minimum(0))
 
 /** How often outputs of a kind were folded, and how often they were recalled. Also the shape in which the store keeps it. */
 export const missCountSchema = z.object({
-  shows: z.enum(Object.keys(WANTED_STEPS) as Shows[]),
+  shows: z.enum(SHOWS),
   recalls: count,
   folded: count,
 })

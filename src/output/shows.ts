@@ -5,18 +5,11 @@ import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
-export type Shows =
-  | "file"
-  | "excerpt"
-  | "document"
-  | "matches"
-  | "listing"
-  | "run"
-  | "page"
-  | "recalled"
-  | "answer"
-  | "change"
-  | "other"
+export const SHOWS = [
+  ...(["file", "excerpt", "document", "matches", "listing", "run", "page", "other"] as const),
+  ...(["recalled", "answer", "change"] as const),
+] as const
+export type Shows = (typeof SHOWS)[number]
 
 const DOCUMENT = /\.(?:md|mdx|markdown|rst|txt|adoc)$/i
 

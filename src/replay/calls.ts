@@ -92,7 +92,9 @@ function replayedUsage(
   const { expected } = folding.account
   if (!recorded || !expected) return
   const { ratio } = ledger.facts
-  const tokens = Math.max(0, contextTokens(recorded) - savedTokens * ratio + (hud?.tokens ?? 0))
+  // the ratio is not exact: of what was recorded at least the messages are left that were sent
+  const left = Math.max(expected.sentTokens * ratio, contextTokens(recorded) - savedTokens * ratio)
+  const tokens = left + (hud?.tokens ?? 0)
   const cacheRead = recorded.cacheRead === 0 ? 0 : Math.max(0, tokens - expected.freshTokens * ratio)
   return { ...recorded, cacheRead, cacheWrite: 0, input: tokens - cacheRead }
 }

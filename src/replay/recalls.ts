@@ -6,7 +6,7 @@ import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
-import { stringsIn, WANTED_STEPS } from "../session/steps.ts"
+import { RECALLED_STEPS, stringsIn } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { isClearedAt } from "./context.ts"
@@ -15,7 +15,7 @@ import { isClearedAt } from "./context.ts"
 const MIN_COPIED_CHARS = 24
 const MAX_COPIED_CHARS = 400
 /** Calls for which a recalled output stays in the context at least. */
-const RECALLED_CALLS = WANTED_STEPS.recalled
+const RECALLED_CALLS = RECALLED_STEPS
 /** Output tokens of a call that recalls something. */
 const ASKING_TOKENS = 80
 

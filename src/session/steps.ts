@@ -1,10 +1,9 @@
 // The closure of a session's steps: which are settled, which are open, and why. A step is settled when none of its content
 // is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, whether its
-// reads were superseded and its edits checked, and whether its failure was fixed. It opens again when its files are in use.
+// edits were checked, and whether its failure was fixed. It opens again when its files are in use.
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
-import type { FileUse } from "../output/tools.ts"
 import { isTooDeep } from "../system/values.ts"
 import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
@@ -78,32 +77,18 @@ export const MIN_SETTLED_AGE = 5
 const MIN_OUTPUT_AGE = 2
 /** Steps after which a step may be settled whose outputs no longer matter. */
 export const SETTLED_AGE = 8
-/** An output of this many tokens or fewer does not keep its step open, unless it is of a check that still fails. */
-const SMALL_TOKENS = 100
 
-/** Steps for which an output, or an edit's arguments, are likely to be wanted verbatim, by what they show. */
-export const WANTED_STEPS: Readonly<Record<Shows, number>> = {
-  file: 4,
-  excerpt: 4,
-  document: 4,
-  matches: 3,
-  listing: 3,
-  run: 2,
-  page: 3,
-  other: 6,
-  change: 10,
-  recalled: 12,
-  answer: Number.POSITIVE_INFINITY,
-}
-/** The steps for files hold for this size. Shorter parts are wanted longer and longer ones less, by this factor at most. */
-const TYPICAL_TOKENS = 1000
-const MAX_SIZE_FACTOR = 2
-/** Wanted steps of a read when the file was read again or edited since. */
-export const SUPERSEDED_STEPS = 2
+/** Steps for which an output is likely to be wanted verbatim, whatever it shows. */
+export const OUTPUT_STEPS = 2
+/** The same of an edit's arguments, and of what was recalled. */
+const EDIT_STEPS = 10
+export const RECALLED_STEPS = 12
 /** Wanted steps of an edit once a check has passed. */
 export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use, and for the newest run of a check that still fails. */
 const IN_USE_FACTOR = 5
+/** Steps that content stays for each 1 that patience is above its least. */
+const PATIENCE_STEPS = 4
 /** Steps after its last edit for which a file is in use. */
 export const EDITED_STEPS = 12
 
@@ -158,19 +143,19 @@ function closure(
       because ||= "an older todo list"
       continue
     }
-    const { wanted, why } = wantedFor(event, later)
+    const { wanted, why } = wantedFor(event.shows, later)
     const reason = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
     // Infinity times a scale of 0 is not a number
     const steps = Number.isFinite(wanted)
-      ? wanted * (reason ? IN_USE_FACTOR : 1) * patience(event.shows) * scale
+      ? (wanted * (reason ? IN_USE_FACTOR : 1) + (patience(event.shows) - 1) * PATIENCE_STEPS) * scale
       : wanted
     const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? MIN_OUTPUT_AGE : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
       if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
-    } else if (isWanted && (event.shows === "change" || event.outputTokens > SMALL_TOKENS || reason))
+    } else if (isWanted)
       open = reason ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
-    if (event.shows === "change" || event.outputTokens > SMALL_TOKENS) settledFor = Math.min(settledFor, age - steps)
+    settledFor = Math.min(settledFor, age - steps)
     if (!isWanted && event.shows !== "change" && event.shows !== "answer")
       ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
     because ||= why.settled
@@ -185,32 +170,22 @@ function reasoned(why: string): Reasoned {
   return { open: why, openKind: why }
 }
 
-/** Per token, a short part of a file is wanted more often than a long one. */
-function sizeFactor(tokens: number): number {
-  return Math.min(MAX_SIZE_FACTOR, Math.max(1 / MAX_SIZE_FACTOR, Math.sqrt(TYPICAL_TOKENS / Math.max(1, tokens))))
-}
-const SHOWS_FILE: ReadonlySet<Shows> = new Set(["file", "excerpt", "document"])
-
 type Why = { open: string; settled: string }
 
-/** For how many steps an event is wanted, and why in words. */
-function wantedFor(event: ToolEvent, later: Later): { wanted: number; why: Why } {
-  const wanted = WANTED_STEPS[event.shows]
-  const why = WHY[event.shows]
-  if (event.shows === "change")
-    return later.passed
-      ? { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
-      : { wanted, why }
-  if (SHOWS_FILE.has(event.shows) && event.files.length > 0 && event.files.every(later.covers))
-    return { wanted: SUPERSEDED_STEPS, why: { open: "read", settled: "the file was read or edited again" } }
-  if (later.hasSame(event))
-    return { wanted: SUPERSEDED_STEPS, why: { open: "run", settled: "the same output came again" } }
-  return { wanted: SHOWS_FILE.has(event.shows) ? wanted * sizeFactor(event.outputTokens) : wanted, why }
+/** For how many steps an event is wanted, by what it shows, and why in words. */
+function wantedFor(shows: Shows, later: Later): { wanted: number; why: Why } {
+  const why = WHY[shows]
+  if (shows === "answer") return { wanted: Number.POSITIVE_INFINITY, why }
+  if (shows === "recalled") return { wanted: RECALLED_STEPS, why }
+  if (shows !== "change") return { wanted: OUTPUT_STEPS, why }
+  return later.passed
+    ? { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
+    : { wanted: EDIT_STEPS, why }
 }
 
 const WHY: Readonly<Record<Shows, Why>> = {
-  file: { open: "read", settled: "a file not used for a while" },
-  excerpt: { open: "read", settled: "part of a file not used for a while" },
+  file: { open: "read", settled: "a file that was read" },
+  excerpt: { open: "read", settled: "part of a file that was read" },
   document: { open: "read", settled: "a document that was read" },
   matches: { open: "searched", settled: "an older search" },
   listing: { open: "listed", settled: "an older listing" },
@@ -243,15 +218,10 @@ function failing(event: ToolEvent, facts: Facts): Reasoned | undefined {
   return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
 
-/** Partial reads remembered per file; few files are read in more parts. */
-const MAX_PARTIAL_READS = 20
-
 type Later = ReturnType<typeof newLater>
 
 /** What came after a step. The entries are added from the newest on. */
 function newLater() {
-  const files = new Map<string, FileUse[]>()
-  const outputs = new Map<string, string>()
   let passed = false
   let hasTodos = false
   return {
@@ -261,27 +231,12 @@ function newLater() {
     get hasTodos() {
       return hasTodos
     },
-    covers: (file: FileUse) => files.get(file.path)?.some((newer) => isWithin(file, newer)) ?? false,
-    hasSame: ({ inputHash, outputHash }: ToolEvent) =>
-      outputHash !== undefined && outputs.get(inputHash) === outputHash,
     add({ events }: Entry): void {
       for (const event of events) {
         if (event.status !== "completed") continue
         if (event.kind === "todo") hasTodos = true
         passed ||= event.kind === "command" && event.ok && isCheck(event.attempt)
-        if (event.outputHash !== undefined) outputs.set(event.inputHash, event.outputHash)
-        for (const file of event.files) {
-          const seen = files.get(file.path)
-          if (!seen) files.set(file.path, [file])
-          else if (seen.length < MAX_PARTIAL_READS) seen.push(file)
-        }
       }
     },
   }
-}
-
-/** Whether a newer use shows or replaces all that the older one showed. */
-function isWithin(older: FileUse, newer: FileUse): boolean {
-  if (!newer.range) return true
-  return older.range !== undefined && newer.range[0] <= older.range[0] && older.range[1] <= newer.range[1]
 }

@@ -85,7 +85,8 @@ describe("the HUD", () => {
     const contexts = said(session)
     expect(contexts.length).toBeGreaterThan(5)
     for (const { said, sent, cached } of contexts) {
-      expect(said / (sent + SYSTEM)).toBeWithin(0.7, 1.35)
+      // where nearly all is folded, the difference of two large estimates is left
+      expect(said / (sent + SYSTEM)).toBeWithin(sent > SYSTEM ? 0.7 : 0.5, 1.35)
       expect(cached).toBeLessThanOrEqual(1)
     }
   })
@@ -111,7 +112,7 @@ describe("with folding", () => {
     // the cache is cold after an hour
     expect(fold?.reason).toBe("free")
     expect(byReason.free).toEqual(steps)
-    expect(fold?.because).toBe("a file not used for a while; nothing after it was cached")
+    expect(fold?.because).toBe("a file that was read; nothing after it was cached")
     expect(largestCuts).toEqual({
       free: {
         ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 16, outputs: 0 },

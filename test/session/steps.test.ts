@@ -11,11 +11,10 @@ import {
   EDITED_STEPS,
   focusOf,
   MIN_SETTLED_AGE,
+  OUTPUT_STEPS,
   SETTLED_AGE,
   type SettleOptions,
   type Step,
-  SUPERSEDED_STEPS,
-  WANTED_STEPS,
 } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -75,48 +74,15 @@ describe("a step is settled", () => {
   })
 })
 
-describe("evidence that an output is no longer wanted", () => {
-  /** A step whose file was used again at once; its output is ready or not so many steps after. */
-  const then = (newer: HostPart, steps: number) =>
-    step(
-      closed(
-        idle(
-          begun()
-            .assistant([read("a.ts", lines("code"))])
-            .assistant([newer]),
-          steps,
-        ),
-      ),
-      1,
-    )
-
-  test.each<[string, HostPart]>([
-    ["read again", read("a.ts", lines("newer"))],
-    ["edited", edit("a.ts")],
-    ["written", tool("write", { filePath: `${ROOT}/a.ts`, content: "x" }, "ok")],
-  ])("the file was %s", (_, newer) => {
-    // in use for a while, since it was edited
-    const settled = then(newer, SUPERSEDED_STEPS + EDITED_STEPS)
-    expect(settled.open).toBeUndefined()
-    expect(readyOf(settled)).toEqual([["read", "the file was read or edited again"]])
-  })
-
-  test("a part that was read does not supersede the whole, the whole does supersede the part", () => {
-    const part = () => tool("read", { filePath: `${ROOT}/a.ts`, offset: 10, limit: 5 }, lines("part"))
-    expect(readyOf(then(part(), WANTED_STEPS.file + 10))).toEqual([["read", "a file not used for a while"]])
-    const session = begun()
-      .assistant([part()])
-      .assistant([read("a.ts", lines("code"))])
-    expect(readyOf(step(closed(idle(session, 10)), 1))).toEqual([["read", "the file was read or edited again"]])
-  })
-
-  test("the same output came again", () => {
-    const run = () => tool("mcp_query", { q: "x" }, lines("result"))
-    const session = begun().assistant([run()]).assistant([run()])
-    const before = step(closed(idle(session, 0)), 1)
-    const after = step(closed(idle(session, SUPERSEDED_STEPS)), 1)
-    expect(readyOf(before)).toEqual([])
-    expect(readyOf(after)).toEqual([["mcp_query", "the same output came again"]])
+describe("evidence that content is no longer wanted", () => {
+  test.each<[string, HostPart, string]>([
+    ["a file", read("a.ts", lines("code")), "a file that was read"],
+    ["matches", tool("grep", { pattern: "x" }, lines("a.ts: x")), "an older search"],
+    ["a command's output", bash("make", lines("ok")), "an older command"],
+  ])("%s is some steps old", (_, part, because) => {
+    const of = (age: number) => readyOf(step(closed(aged(age, part)), 1))
+    expect(of(OUTPUT_STEPS - 1)).toEqual([])
+    expect(of(OUTPUT_STEPS)).toEqual([[part.tool ?? "", because]])
   })
 
   test("a check passed after an edit, or the edit is old", () => {
@@ -130,11 +96,6 @@ describe("evidence that an output is no longer wanted", () => {
     expect(step(closed(idle(checked, later)), 1)).toMatchObject({ because: "an edit that a check passed since" })
     expect(step(closed(checked), 1).open).toBeUndefined()
     expect(step(closed(idle(failed, later)), 1)).toMatchObject({ because: "an older edit" })
-  })
-
-  test("a small output keeps no step open", () => {
-    const small = step(closed(aged(SETTLED_AGE, read("a.ts"))), 1)
-    expect(small.open).toBeUndefined()
   })
 })
 
@@ -168,7 +129,7 @@ describe("a step is open", () => {
 
   test("while its command still fails, and not once it passes", () => {
     const failing = () => begun().assistant([bash("npm test", `${lines("ok")}\n1 failed`, 1)])
-    const { open } = step(closed(idle(failing(), WANTED_STEPS.run + 1)), 1)
+    const { open } = step(closed(idle(failing(), OUTPUT_STEPS + 1)), 1)
     expect(open).toBe("it still fails")
     const passed = idle(failing().assistant([bash("npm test", "ok")]), SETTLED_AGE)
     expect(step(closed(passed), 1).open).toBeUndefined()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { WANTED_STEPS } from "../../src/session/steps.ts"
+import { SHOWS } from "../../src/output/shows.ts"
 import type { Status } from "../../src/status/status.ts"
 import { type StatusRow, statusRows } from "../../src/status/words.ts"
 import { fold, statusOf } from "../support/status.ts"
@@ -59,10 +59,10 @@ describe("what is still open", () => {
   })
 
   test("has a name for each kind of output", () => {
-    const missed = Object.keys(WANTED_STEPS).map((shows) => ({ shows, times: 1 }))
+    const missed = SHOWS.map((shows) => ({ shows, times: 1 }))
     const said = rowNamed("open", { missed })?.details.at(-1)
     expect(said).toBe(
-      "kept longer after misses: files, parts of files, documents, searches, listings, commands, web pages, other tools, edits, recalls, answers",
+      "kept longer after misses: files, parts of files, documents, searches, listings, commands, web pages, other tools, recalls, answers, edits",
     )
   })
 })

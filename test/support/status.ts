@@ -73,7 +73,7 @@ export function fold(changes: Partial<Folding["newest"][number]> = {}): Folding[
     id: "r0000001",
     what: "read src/db.ts",
     reason: "pays",
-    because: "a file not used for a while; it pays over the calls to come",
+    because: "a file that was read; it pays over the calls to come",
     call: 40,
     tokens: 4_100,
     textTokens: 90,

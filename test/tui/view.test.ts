@@ -240,7 +240,7 @@ describe("the list of folds", () => {
       ["41 npm test", "4.0k less"],
     ])
     expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
-    expect(rows[3]?.description).toStartWith("a file not used for a while; it pays")
+    expect(rows[3]?.description).toStartWith("a file that was read; it pays")
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
@@ -268,18 +268,18 @@ describe("the list of folds", () => {
   })
 
   test("a fold can be opened, explained in full, unfolded and pinned", () => {
-    const because = "a file not used for a while; carrying what is settled has cost 41234 tokens; it pays"
+    const because = "a file that was read; carrying what is settled has cost 41234 tokens; it pays"
     const rows = foldActions(fold({ because, tokens: 4000, textTokens: 50 }), 60)
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
       "Open: the original, 4.0k tokens",
-      "Why: to save: a file not used for a while; carrying what is s…",
+      "Why: to save: a file that was read; carrying what is settled…",
       "Unfold: whole in the next 12 calls, 4.0k tokens more",
       "Pin: whole for the rest of the session, 4.0k tokens more",
     ])
     expect(whyDialog(fold({ because, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
       [
         "Folded since call 9, to save.",
-        "- a file not used for a while",
+        "- a file that was read",
         "- carrying what is settled has cost 41234 tokens",
         "- it pays",
         "",
