@@ -1,6 +1,6 @@
-// Runs the tests and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`. Without any, each file in
-// test/e2e and each room is a separate run. There are two more workers than processors, since many tests wait for processes
-// and deadlines. Each takes the slowest remaining run next, so that all finish at about the same time.
+// Runs the tests, lists those that failed, and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`.
+// Without any, each file in test/e2e and each room is a separate run. There are two more workers than processors, since many
+// tests wait for processes and deadlines. Each takes the slowest remaining run next, so that all finish at about the same time.
 
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -31,7 +31,8 @@ if (!given.length) process.stdout.write(`\n${slowest(outcomes)}\n${classTable(ou
 const { passed, failed } = sum(outcomes)
 // a run that died before it could report is a failure too
 const died = runs.filter((one) => !one.passed && sum(one.outcomes).failed === 0).length
-process.stdout.write(`\n${passed} passed, ${failed + died} failed\n`)
+const failures = outcomes.flatMap(({ file, failures }) => failures.map((one) => `failed: ${file}:${one}\n`))
+process.stdout.write(`\n${failures.join("")}${passed} passed, ${failed + died} failed\n`)
 process.exitCode = failed + died === 0 && passed > 0 ? 0 : 1
 
 /** Prints each run's output when it ends, so that outputs do not mix. */
