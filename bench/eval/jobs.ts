@@ -15,11 +15,10 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
-import { focusOf, writtenIn } from "../../src/session/steps.ts"
+import { writtenIn } from "../../src/session/steps.ts"
 import { readExport } from "../../src/store/export.ts"
 import type { Recording } from "../../src/store/recording.ts"
 import { plural } from "../../src/text/format.ts"
-import { namesIn } from "../../src/text/names.ts"
 import { cut, oneLine } from "../../src/text/sanitize.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { generator } from "../sessions.ts"
@@ -67,6 +66,7 @@ const MAX_LINES = 8
 const MAX_LINE_CHARS = 200
 const MAX_TASK_CHARS = 300
 const MAX_WORDS_CHARS = 500
+const NEWEST_MESSAGES = 3
 
 /** The folded outputs that were needed later, of all sessions: `count` of them in a random order. */
 export async function casesOf(paths: readonly string[], count: number, seed: number): Promise<Case[]> {
@@ -100,11 +100,9 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
   return [...needed].flatMap(([part, needs]): Case[] => {
     const { at, share, partID } = folded.get(part) ?? {}
     if (!at?.call || share === undefined || partID === undefined) return []
-    const { source, outputNames } = foldSource(part, undefined)
+    const { source, names } = foldSource(part, undefined)
     const kept = keptTexts(at.messages, at.call.next.folding.folds, [{ partID }])
-    const focus = focusOf(at.messages).messages.flatMap(writtenIn)
-    const around = { kept, wanted: namesIn(focus.join("\n")), used: namesUsed(at.messages) }
-    const line = { names: outputNames }
+    const line = { names }
     const shown = kept.join("\n")
     const open = [...needs.values()].filter(({ text }) => !shown.includes(text))
     if (open.length === 0) return []
@@ -113,7 +111,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
         session,
         source,
         task: taskOf(at, source),
-        names: chooseNames([line], Number.POSITIVE_INFINITY, around).get(line) ?? [],
+        names: chooseNames([line], Number.POSITIVE_INFINITY, { kept, used: namesUsed(at.messages) }).get(line) ?? [],
         budgetTokens: GIST_TOKENS + share * tokensOfLength(source.output.length),
         needs: open,
       },
@@ -124,7 +122,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
 /** What the user asked last, and what the agent wrote last. */
 function taskOf({ messages }: CallReplayed, { tool, input }: DigestSource): string {
   const asked = messages.findLast(({ kind }) => kind === "user")
-  const last = focusOf(messages).messages.flatMap(writtenIn).join("\n").slice(-MAX_WORDS_CHARS)
+  const last = messages.slice(-NEWEST_MESSAGES).flatMap(writtenIn).join("\n").slice(-MAX_WORDS_CHARS)
   return [
     `Task: ${cut(
       oneLine(

@@ -5,9 +5,8 @@ import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel } from "../session/event.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
-import { stringsIn, writtenIn } from "../session/steps.ts"
+import { stringsIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
-import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
@@ -140,13 +139,13 @@ export function withMiss(
 }
 
 /** What stays in the request around the new folds. */
-export type Surroundings = { messages: readonly Message[]; focus: readonly Message[]; folds: Folds; call: number }
+export type Surroundings = { messages: readonly Message[]; folds: Folds; call: number }
 
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
-  const { messages, focus, folds, call } = around
+  const { messages, folds, call } = around
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]
@@ -157,7 +156,6 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
   const names = chooseNames(lines, foldedTokens, {
     kept: [...keptTexts(messages, folds, drafts), ...lines.flatMap(({ said, below = [] }) => [said, ...below])],
-    wanted: namesIn(focus.flatMap(writtenIn).join("\n")),
     used: namesUsed(messages),
   })
   for (const { kind, step } of plan.decisions)
@@ -196,7 +194,7 @@ function draftOf(
   if (!part || folds.has(part.id)) return
   const hash = env.hash(outputKey(event))
   const id = recallID(hash)
-  const { source, outputNames } = foldSource(part, event)
+  const { source, names } = foldSource(part, event)
   return {
     id,
     partID: part.id,
@@ -206,7 +204,7 @@ function draftOf(
     step: number,
     what: callLabel(event),
     tokens: event.outputTokens,
-    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), outputNames)],
+    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), names)],
   }
 }
 

@@ -8,15 +8,12 @@ import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"
 
-/** A line that can show names; `names` are those in what is folded, and how often each occurs there. */
-export type NameSource = { readonly names: ReadonlyMap<string, number> }
+/** A line that can show names, with those in what is folded. */
+export type NameSource = { readonly names: ReadonlySet<string> }
 
-/** What makes a name likely to be used again. */
 export type NameContext = {
   /** texts that stay in the request; a name in them need not be repeated */
   kept: readonly string[]
-  /** names in the newest messages */
-  wanted: ReadonlyMap<string, number>
   /** names in what the agent wrote, and how many of its messages use them */
   used: ReadonlyMap<string, number>
 }
@@ -28,39 +25,24 @@ const CHARS_PER_TOKEN = 4
 /** Bytes of the request that one cut searches for names, over all names: up to a hundredth of a second. */
 const MAX_SEARCHED_BYTES = 100_000_000
 
-/** What a name gains when the newest messages use it. */
-const WANTED_WORTH = 5
-/** What it gains for each message in which the agent has used it, and the messages that count. */
-const USED_WORTH = 3
-const MAX_USES = 3
-/** Occurrences that count, in the output that shows the name and in others. */
-const MAX_COUNT = 5
-const OTHER_WORTH = 0.5
-/** Characters that cost as much as one occurrence is worth: a long name leaves less room for others. */
-const CHARS_PER_WORTH = 16
+/** Characters that cost as much as one use more is worth: a long name leaves less room for others. */
+const CHARS_PER_USE = 8
 
-/** The names chosen for each line, best first. `lines` are in order; `foldedTokens` is the size of all that is folded. */
+/**
+ * The names chosen for each line, those first that most calls and messages use. `lines` are in order; `foldedTokens` is the
+ * size of all that is folded.
+ */
 export function chooseNames<Line extends NameSource>(
   lines: readonly Line[],
   foldedTokens: number,
-  { kept, wanted, used }: NameContext,
+  { kept, used }: NameContext,
 ): ReadonlyMap<Line, readonly string[]> {
   const found = new Map<string, { worth: number; at: Line }>()
   for (const at of lines)
-    for (const [name, count] of at.names) {
-      const known = found.get(name)
-      if (known) {
-        known.worth += Math.min(count, MAX_USES) * OTHER_WORTH
-        // the newest is where the agent last saw it
-        known.at = at
-        continue
-      }
-      const worth =
-        Math.min(count, MAX_COUNT) +
-        (wanted.has(name) ? WANTED_WORTH : 0) +
-        Math.min(used.get(name) ?? 0, MAX_USES) * USED_WORTH -
-        name.length / CHARS_PER_WORTH
-      found.set(name, { worth, at })
+    for (const name of at.names) {
+      const worth = found.get(name)?.worth ?? (used.get(name) ?? 0) - name.length / CHARS_PER_USE
+      // the newest line is where the agent last saw it
+      found.set(name, { worth: worth + 1, at })
     }
   // in bytes, where Bun searches several times faster than in a string
   const shown = Buffer.from(kept.join("\n"))
@@ -99,7 +81,7 @@ export function namesWritten(message: Message): readonly string[] {
   const known = namesByMessage.get(message.id)
   if (known?.print === print) return known.names
   // copies, since these are kept longer than the texts
-  const names = [...namesIn(writtenIn(message).join("\n")).keys()].map(own)
+  const names = [...namesIn(writtenIn(message).join("\n"))].map(own)
   renew(namesByMessage, message.id, { print, names }, MAX_REMEMBERED_MESSAGES)
   return names
 }

@@ -43,7 +43,7 @@ type OpennessSource = {
 export function openness(source: OpennessSource): Openness {
   const { entries, facts, folding, modelMisses, mentioned, isProtected } = source
   const steps = closureOf(entries, facts, {
-    focus: { messages: [], fileNames: mentioned },
+    mentioned,
     scale: 1,
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     first: leadingOf(entries, folding.folds).entries.length,

@@ -7,7 +7,7 @@ import type { Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
-import { closureOf, type Focus, type Step } from "../session/steps.ts"
+import { closureOf, type Step } from "../session/steps.ts"
 import { type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -15,7 +15,8 @@ import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 export type Situation = {
   entries: readonly Entry[]
   facts: Facts
-  focus: Focus
+  /** names of files, without folders, that the newest messages mention */
+  mentioned: ReadonlySet<string>
   folds: Folds
   pricing: Pricing
   /** the messages of the request without a new fold, and what the cache holds of them */
@@ -177,10 +178,10 @@ function grown(situation: Situation): CutPlan | undefined {
 
 /** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
-  const { entries, facts, focus, folds, patience } = situation
+  const { entries, facts, folds, mentioned, patience } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
-  const steps = closureOf(entries, facts, { focus, scale, patience, first, isFolded })
+  const steps = closureOf(entries, facts, { mentioned, scale, patience, first, isFolded })
   return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
 }
 

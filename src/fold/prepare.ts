@@ -6,7 +6,7 @@ import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
-import { focusOf } from "../session/steps.ts"
+import { mentionedFiles } from "../session/steps.ts"
 import { defined } from "../system/values.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
@@ -85,7 +85,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     around.compactsAt ?? Number.POSITIVE_INFINITY,
     maxContextTokens ?? Number.POSITIVE_INFINITY,
   )
-  const focus = focusOf(messages)
   const hasSources = (decisions: readonly Decision[]) =>
     !around.metLate || countUnknown(decisions) <= MAX_UNKNOWN_SOURCES
   // while folds wait, no others are looked for: in a long session that takes long
@@ -93,7 +92,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const plan = planFolds({
     entries,
     facts,
-    focus,
+    mentioned: mentionedFiles(messages),
     folds: folding.folds,
     pricing,
     wire,
@@ -109,7 +108,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
     isReady: hasSources,
   })
-  const place = { messages, focus: focus.messages, folds: folding.folds, call: facts.calls + 1 }
+  const place = { messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
   const shortened = plan.excessTokens ? condensed(entries, folding.folds, plan.excessTokens) : []
   const added = addFolds(folding, [...shortened, ...folded])

@@ -59,9 +59,9 @@ export function recordOf(folds: readonly Fold[]): string {
  * One piece of a fold's text: its first line, to which some of `names` may be added, and verbatim lines below it. `names`:
  * those in what is folded, and how often each occurs there.
  */
-export type RecordLine = { said: string; names: ReadonlyMap<string, number>; below?: readonly string[] }
+export type RecordLine = { said: string; names: ReadonlySet<string>; below?: readonly string[] }
 
-/** The line of a folded output. `names`: those in the output. */
+/** The line of a folded output. `names`: those in the call. */
 export function outputLine(id: string, part: ToolPart, digest: Digest, names: RecordLine["names"]): RecordLine {
   const gist = shortGist(digest)
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"

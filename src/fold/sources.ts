@@ -8,10 +8,8 @@ import { sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 
-type Names = ReadonlyMap<string, number>
-
-/** `names` and `outputNames`: how often each name occurs in the arguments and the output together, and in the output. */
-type FoldSource = { readonly source: DigestSource; readonly names: Names; readonly outputNames: Names }
+/** `names`: those in the arguments and the output. */
+type FoldSource = { readonly source: DigestSource; readonly names: ReadonlySet<string> }
 
 const known = new WeakMap<ToolEvent, FoldSource>()
 
@@ -20,17 +18,9 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   const found = event && known.get(event)
   if (found) return found
   const source = withoutSecrets(sourceOf(part))
-  const outputNames = namesIn(source.output)
-  const made = { source, names: sumOf(namesIn(stringsIn(source.input).join("\n")), outputNames), outputNames }
+  const made = { source, names: namesIn([...stringsIn(source.input), source.output].join("\n")) }
   if (event) known.set(event, made)
   return made
-}
-
-function sumOf(one: Names, other: Names): Names {
-  if (one.size === 0) return other
-  const sum = new Map(one)
-  for (const [name, count] of other) sum.set(name, (sum.get(name) ?? 0) + count)
-  return sum
 }
 
 /** Whether the source of the output is known, or there is no output. */

@@ -32,26 +32,15 @@ export type Step = {
 
 type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
 
-/** What the agent works on now. */
-export type Focus = {
-  /** the newest messages */
-  messages: readonly Message[]
-  /** names of files, without folders, that the newest messages mention */
-  fileNames: ReadonlySet<string>
-}
-
 /** Newest messages that show what the agent works on. */
-const FOCUS_MESSAGES = 3
+const NEWEST_MESSAGES = 3
 /** Of each text or argument. */
-const MAX_FOCUS_CHARS = 4000
+const MAX_READ_CHARS = 4000
 
-/** What the newest messages are about, from their texts and the arguments of their calls. */
-export function focusOf(messages: readonly Message[]): Focus {
-  const newest = messages.slice(-FOCUS_MESSAGES)
-  const fileNames = new Set<string>()
-  for (const text of newest.flatMap(writtenIn))
-    for (const name of fileNamesIn(text.slice(0, MAX_FOCUS_CHARS))) fileNames.add(name)
-  return { messages: newest, fileNames }
+/** The names of the files, without folders, that the newest messages mention in texts and in arguments of calls. */
+export function mentionedFiles(messages: readonly Message[]): Set<string> {
+  const texts = messages.slice(-NEWEST_MESSAGES).flatMap(writtenIn)
+  return new Set(texts.flatMap((text) => [...fileNamesIn(text.slice(0, MAX_READ_CHARS))]))
 }
 
 /** The texts and arguments of a message, without what tools returned. */
@@ -93,7 +82,8 @@ const PATIENCE_STEPS = 4
 export const EDITED_STEPS = 12
 
 export type SettleOptions = {
-  focus: Focus
+  /** names of files, without folders, that the newest messages mention */
+  mentioned: ReadonlySet<string>
   /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
   scale: number
   /** how much longer outputs of a kind are kept, after they were missed; 1 normally */
@@ -126,7 +116,7 @@ function closure(
   age: number,
   facts: Facts,
   later: Later,
-  { focus, scale, patience }: SettleOptions,
+  { mentioned, scale, patience }: SettleOptions,
 ): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open: Reasoned | undefined = settledFor < 0 ? reasoned("it is among the newest steps") : undefined
@@ -144,7 +134,7 @@ function closure(
       continue
     }
     const { wanted, why } = wantedFor(event.shows, later)
-    const reason = event.shows === "change" ? inUse(event, facts, focus) : failing(event, facts)
+    const reason = event.shows === "change" ? inUse(event, facts, mentioned) : failing(event, facts)
     // Infinity times a scale of 0 is not a number
     const steps = Number.isFinite(wanted)
       ? (wanted * (reason ? IN_USE_FACTOR : 1) + (patience(event.shows) - 1) * PATIENCE_STEPS) * scale
@@ -201,10 +191,10 @@ const WHY: Readonly<Record<Shows, Why>> = {
  * Why the files of an edit are in use; undefined when they are not. Outputs that only show a file in use are not kept longer:
  * the agent reads the part it edits again, or sees it in the edit.
  */
-function inUse({ files }: ToolEvent, facts: Facts, { fileNames }: Focus): Reasoned | undefined {
+function inUse({ files }: ToolEvent, facts: Facts, mentioned: ReadonlySet<string>): Reasoned | undefined {
   for (const { path } of files) {
     const name = basename(path)
-    if (fileNames.has(name))
+    if (mentioned.has(name))
       return { open: `the newest steps mention ${redactLine(name)}`, openKind: "the newest steps mention its file" }
     const editedAt = facts.files.get(path)?.editedAt ?? 0
     if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS)

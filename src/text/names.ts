@@ -9,18 +9,18 @@ const MAX_NAME_CHARS = 160
 const MIN_NAME_CHARS = 5
 const MIN_PATH_CHARS = 6
 
-/** The names in a text, and how often each occurs. */
-export function namesIn(text: string): Map<string, number> {
-  const names = new Map<string, number>()
-  const add = (name: string) => names.set(name, (names.get(name) ?? 0) + 1)
+/** The names in a text, in the order of their first use. */
+export function namesIn(text: string): Set<string> {
+  const names = new Set<string>()
   for (const [run] of text.matchAll(RUN)) {
     if (run.length > MAX_NAME_CHARS) continue
     if (/[\\/]/.test(run)) {
       // the end of a sentence or a folder's slash is no part of the name
       const path = run.replace(/[.\\/]+$/, "")
-      if (path.length >= MIN_PATH_CHARS && /[\\/]/.test(path)) add(path)
+      if (path.length >= MIN_PATH_CHARS && /[\\/]/.test(path)) names.add(path)
     } else
-      for (const [word] of run.matchAll(IDENTIFIER)) if (word.length >= MIN_NAME_CHARS && isIdentifier(word)) add(word)
+      for (const [word] of run.matchAll(IDENTIFIER))
+        if (word.length >= MIN_NAME_CHARS && isIdentifier(word)) names.add(word)
   }
   return names
 }

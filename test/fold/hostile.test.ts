@@ -43,7 +43,7 @@ const foldOf = (id: string, what: string): Fold => ({
 
 /** The lines as they are sent: with names, of which there is room for many. */
 function named(lines: readonly RecordLine[]): string[] {
-  const names = chooseNames(lines, 20_000, { kept: [], wanted: new Map(), used: new Map() })
+  const names = chooseNames(lines, 20_000, { kept: [], used: new Map() })
   return lines.map((line) => withNames(line, names.get(line)))
 }
 

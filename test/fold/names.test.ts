@@ -4,7 +4,7 @@ import { expect, test } from "bun:test"
 import { chooseNames, type NameContext } from "../../src/fold/names.ts"
 import { namesIn } from "../../src/text/names.ts"
 
-const NOTHING: NameContext = { kept: [], wanted: new Map(), used: new Map() }
+const NOTHING: NameContext = { kept: [], used: new Map() }
 const MANY_TOKENS = 100_000
 
 /** The names chosen for lines with these texts. */
@@ -42,20 +42,18 @@ test("all lines share one budget, a share of what is folded up to a maximum", ()
   expect(chosen(sources, 0)).toEqual([[], []])
 })
 
-test("names that the newest messages or the agent use come first", () => {
-  const source = [...many("other", 500), "wantedHere", "usedOften"].join(" ")
+test("names that more messages use, or more of the folded calls show, come first", () => {
+  const source = [...many("other", 500), "usedMoreOften"].join(" ")
   const tokens = 100
-  expect(chosen([source], tokens).flat()).not.toContain("wantedHere")
-  const wanted = new Map([["wantedHere", 1]])
-  expect(chosen([source], tokens, { wanted })[0]?.[0]).toBe("wantedHere")
-  const used = new Map([["usedOften", 3]])
-  expect(chosen([source], tokens, { used })[0]?.[0]).toBe("usedOften")
-  // more uses than the maximum count no more
-  expect(chosen([source], tokens, { used: new Map([["usedOften", 3000]]) })).toEqual(chosen([source], tokens, { used }))
+  expect(chosen([source], tokens).flat()).not.toContain("usedMoreOften")
+  const used = new Map([["usedMoreOften", 3]])
+  expect(chosen([source], tokens, { used })[0]?.[0]).toBe("usedMoreOften")
+  expect(chosen([source, "usedMoreOften", "usedMoreOften"], tokens)[2]).toEqual(["usedMoreOften"])
+  // how often one call shows it does not count
+  expect(chosen([`${source} ${"usedMoreOften ".repeat(100)}`], tokens).flat()).not.toContain("usedMoreOften")
 })
 
-test("of equally frequent names the shorter, of equally long ones the more frequent comes first", () => {
+test("of names with the same uses, the shorter comes first", () => {
   const long = `very/long/path/${"folder/".repeat(10)}file.ts`
   expect(chosen([`${long} a/b.ts12`])[0]).toEqual(["a/b.ts12", long])
-  expect(chosen(["oneName twoName twoName"])[0]).toEqual(["twoName", "oneName"])
 })

@@ -6,14 +6,14 @@ import { newFolding } from "../../src/fold/folding.ts"
 import { MAX_KEPT_STEPS, openness } from "../../src/fold/open.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { focusOf } from "../../src/session/steps.ts"
+import { mentionedFiles } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 function opennessOf(session: SessionBuilder, folding = newFolding()) {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
-  const mentioned = focusOf(conversationOf(session.messages)).fileNames
+  const mentioned = mentionedFiles(conversationOf(session.messages))
   return openness({
     ...ledger,
     facts: ledger.facts,

@@ -9,7 +9,7 @@ import type { Pricing } from "../../src/fold/pricing.ts"
 import { cachedPrefix, wireOf } from "../../src/fold/prompt-cache.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { focusOf, OUTPUT_STEPS, SETTLED_AGE } from "../../src/session/steps.ts"
+import { mentionedFiles, OUTPUT_STEPS, SETTLED_AGE } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -31,7 +31,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
   return planFolds({
     entries,
     facts,
-    focus: focusOf(conversationOf(session.messages)),
+    mentioned: mentionedFiles(conversationOf(session.messages)),
     folds,
     pricing,
     wire,

@@ -108,14 +108,14 @@ describe("the line of a folded output", () => {
     const { said, names } = lineOf(bash("npm test", "src/price.ts\n".repeat(300)))
     expect(said).toStartWith("folded r4k2x9d · bash · ")
     expect(said.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
-    expect(names).toEqual(new Map([["src/price.ts", 300]]))
+    expect(names).toEqual(new Set(["src/price.ts"]))
     expect(lineOf(tool("a · b", {}, "x"))?.said).toStartWith("folded r4k2x9d · a . b · ")
     expect(lineOf(tool("ghp_16C7e42F292c6912E7710c838347Ae178B4a", {}, "x")).said).not.toContain("16C7e42F")
   })
 })
 
 test("names follow a line, or stand alone where it says nothing", () => {
-  const line = { said: "7 bash ls", names: new Map<string, number>() }
+  const line = { said: "7 bash ls", names: new Set<string>() }
   expect(withNames(line, undefined)).toBe("7 bash ls")
   expect(withNames(line, [])).toBe("7 bash ls")
   expect(withNames(line, ["src/a.ts", "priceOf"])).toBe("7 bash ls · src/a.ts priceOf")

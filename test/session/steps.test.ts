@@ -9,8 +9,8 @@ import {
   CHECKED_STEPS,
   closureOf,
   EDITED_STEPS,
-  focusOf,
   MIN_SETTLED_AGE,
+  mentionedFiles,
   OUTPUT_STEPS,
   SETTLED_AGE,
   type SettleOptions,
@@ -22,8 +22,8 @@ import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../sup
 function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, root = ROOT): Step[] {
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
-  const focus = focusOf(conversationOf(session.messages))
-  const all = { focus, scale: 1, patience: () => 1, first: 0, isFolded: () => false, ...options }
+  const mentioned = mentionedFiles(conversationOf(session.messages))
+  const all = { mentioned, scale: 1, patience: () => 1, first: 0, isFolded: () => false, ...options }
   return closureOf(ledger.entries, ledger.facts, all)
 }
 

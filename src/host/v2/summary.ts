@@ -32,7 +32,7 @@ export function recordSummary(
   env: Env,
 ): RecordSummary | undefined {
   const steps = closureOf(entries, facts, {
-    focus: { messages: [], fileNames: new Set() },
+    mentioned: new Set(),
     scale: 0,
     patience: () => 1,
     first: 0,
@@ -40,7 +40,7 @@ export function recordSummary(
   })
   const because = "OpenCode compacted the session"
   const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
-  const place = { messages, focus: [], folds: folding.folds, call: facts.calls + 1 }
+  const place = { messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = foldsOf({ decisions, reason: "must", because }, place, env)
   const next = addFolds(folding, folded)
   const unsent = new Set(entries.filter(({ blocks }) => blocks === 0).map(({ id }) => id))
