@@ -57,7 +57,7 @@ export function recordOf(folds: readonly Fold[]): string {
 
 /**
  * One piece of a fold's text: its first line, to which some of `names` may be added, and verbatim lines below it. `names`:
- * those in what is folded, and how often each occurs there.
+ * those in what is folded.
  */
 export type RecordLine = { said: string; names: ReadonlySet<string>; below?: readonly string[] }
 
