@@ -1,17 +1,15 @@
 // What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
-// as a search does. session/steps.ts derives from it how long an output stays useful.
+// as a search does. What is missed after folding is counted by it (fold/misses.ts), and edits and recalls stay longer.
 
 import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
 export const SHOWS = [
-  ...(["file", "excerpt", "document", "matches", "listing", "run", "page", "other"] as const),
+  ...(["file", "matches", "listing", "run", "page", "other"] as const),
   ...(["recalled", "answer", "change"] as const),
 ] as const
 export type Shows = (typeof SHOWS)[number]
-
-const DOCUMENT = /\.(?:md|mdx|markdown|rst|txt|adoc)$/i
 
 /** The tool that returns a folded output. */
 export const RECALL_TOOL = "hud_recall"
@@ -27,9 +25,7 @@ export function showsOf(tool: string, kind: ToolKind, files: readonly FileUse[],
   if (tool === RECALL_TOOL) return "recalled"
   if (kind === "command") return contentOfCommand(command)
   if (kind !== "read") return SHOWN_BY_KIND[kind]
-  const [file] = files
-  if (file && DOCUMENT.test(file.path)) return "document"
-  return file?.range ? "excerpt" : file ? "file" : "listing"
+  return files.length > 0 ? "file" : "listing"
 }
 
 /** Decided by the first program with output of its own: those behind a pipe only shape it. */
@@ -37,14 +33,8 @@ function contentOfCommand(command: string): Shows {
   const programs = programsOf(command)
   const main = mainProgram(programs)
   if (!main) return "run"
-  if (hasTrait(main, "file")) {
-    if (main.args.some((word) => DOCUMENT.test(word))) return "document"
-    return main.name === "cat" && !main.piped ? "file" : "excerpt"
-  }
-  if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep"))
-    return main.args.some((word) => /^-(?:[ABC]\d*|-(?:context|after-context|before-context))/.test(word))
-      ? "excerpt"
-      : "matches"
+  if (hasTrait(main, "file")) return "file"
+  if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep")) return "matches"
   return hasTrait(main, "list") ? "listing" : "run"
 }
 

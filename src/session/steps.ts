@@ -175,8 +175,6 @@ function wantedFor(shows: Shows, later: Later): { wanted: number; why: Why } {
 
 const WHY: Readonly<Record<Shows, Why>> = {
   file: { open: "read", settled: "a file that was read" },
-  excerpt: { open: "read", settled: "part of a file that was read" },
-  document: { open: "read", settled: "a document that was read" },
   matches: { open: "searched", settled: "an older search" },
   listing: { open: "listed", settled: "an older listing" },
   run: { open: "run", settled: "an older command" },

@@ -150,8 +150,6 @@ function openRow({ folding }: Status): StatusRow | undefined {
 /** Words for the kinds of outputs. */
 const SHOWN: Readonly<Record<string, string>> = {
   file: "files",
-  excerpt: "parts of files",
-  document: "documents",
   matches: "searches",
   listing: "listings",
   run: "commands",

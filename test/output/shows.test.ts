@@ -12,9 +12,7 @@ const file = (path: string, range?: readonly [number, number]): FileUse[] => [
 describe("a tool shows", () => {
   test.each<[Shows, ToolKind, FileUse[]]>([
     ["file", "read", file("src/a.ts")],
-    ["excerpt", "read", file("src/a.ts", [10, 20])],
-    ["document", "read", file("docs/README.md")],
-    ["document", "read", file("docs/README.md", [1, 9])],
+    ["file", "read", file("src/a.ts", [10, 20])],
     // a folder has no file
     ["listing", "read", []],
     ["matches", "search", []],
@@ -41,14 +39,14 @@ describe("a command shows", () => {
   test.each<[string, Shows]>([
     ["cat src/a.ts", "file"],
     ["cd shop && cat src/a.ts", "file"],
-    ["cat docs/plan.md", "document"],
-    ["sed -n 1,80p src/a.ts", "excerpt"],
-    ["head -50 src/a.ts", "excerpt"],
-    ["cat src/a.ts | head -20", "excerpt"],
+    ["cat docs/plan.md", "file"],
+    ["sed -n 1,80p src/a.ts", "file"],
+    ["head -50 src/a.ts", "file"],
+    ["cat src/a.ts | head -20", "file"],
     ["rg cookie src", "matches"],
     ["git grep cookie", "matches"],
     ["grep -n cookie -r src | head -5", "matches"],
-    ["grep -n -A 5 cookie src/a.ts", "excerpt"],
+    ["grep -n -A 5 cookie src/a.ts", "matches"],
     ["ls -la src", "listing"],
     ["find . -name '*.ts' | wc -l", "listing"],
     ["echo start; ls src", "listing"],

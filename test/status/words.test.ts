@@ -62,7 +62,7 @@ describe("what is still open", () => {
     const missed = SHOWS.map((shows) => ({ shows, times: 1 }))
     const said = rowNamed("open", { missed })?.details.at(-1)
     expect(said).toBe(
-      "kept longer after misses: files, parts of files, documents, searches, listings, commands, web pages, other tools, recalls, answers, edits",
+      "kept longer after misses: files, searches, listings, commands, web pages, other tools, recalls, answers, edits",
     )
   })
 })

@@ -39,8 +39,7 @@ function contentOf(lines: readonly string[]): string[] {
 
 /** `text` is what a model can say more about than its first lines. */
 function kindOf({ tool, kind, input, output }: DigestSource, { lines }: View): "text" | "list" {
-  if (kind === "command")
-    return /^(?:file|excerpt|document)$/.test(showsOf(tool, kind, [], textOf(input, "command"))) ? "text" : "list"
+  if (kind === "command") return showsOf(tool, kind, [], textOf(input, "command")) === "file" ? "text" : "list"
   if (kind === "other") return /^\s*[{[]/.test(output.slice(0, 100)) ? "text" : "list"
   if (kind === "read") return lines.slice(0, 3).includes("<type>directory</type>") ? "list" : "text"
   return kind === "web" || kind === "skill" ? "text" : "list"
