@@ -24,8 +24,6 @@ export type ToolKind = keyof typeof TOOLS | "other"
 export type FileUse = {
   path: string
   use: "read" | "edit" | "write" | "delete"
-  /** lines shown by a read, 1-based and inclusive; the whole file when absent */
-  range?: readonly [number, number]
 }
 
 const KINDS = new Map(

@@ -51,8 +51,7 @@ const schema = z.object({
 export function writeCarried(facts: Facts): string {
   const { calls, compactions, requests } = facts
   // paths must be stored unredacted to be of use, so one that contains a secret is left out
-  const kept = [...facts.files.values()].slice(-MAX_FILES).filter(({ path }) => redact(path) === path)
-  const files = kept.map(({ range: _, ...file }) => file)
+  const files = [...facts.files.values()].slice(-MAX_FILES).filter(({ path }) => redact(path) === path)
   const failures = [...facts.failures.values()].slice(-MAX_FAILURES)
   return JSON.stringify({ calls, compactions, requests, todos: facts.todos, files, failures } satisfies z.input<
     typeof schema

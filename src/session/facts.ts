@@ -21,7 +21,6 @@ export type FileRecord = {
   changedAt: number
   /** when the agent last read or wrote it, epoch ms by the host's clock; 0 = unknown */
   usedMs: number
-  range?: readonly [number, number]
   deleted: boolean
   /** uses, each counting half after `HEAT_HALF_LIFE_CALLS` calls, as of call `heatAt` */
   heat: number
@@ -234,8 +233,6 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
     file.readAt = event.call
     file.changedAt = 0
     file.deleted = false
-    if (use.range) file.range = use.range
-    else delete file.range
     return
   }
   facts.editedAt = event.call

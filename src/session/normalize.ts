@@ -237,11 +237,8 @@ function filesOf(
   const path = pathOf(input)
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
   switch (kind) {
-    case "read": {
-      if (!path || asRecord(metadata.display)?.type === "directory") return []
-      const range = rangeOf(input, metadata)
-      return [range ? { ...use(path, "read"), range } : use(path, "read")]
-    }
+    case "read":
+      return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
     case "command":
       return filesShown(asString(input.command) ?? "").map((path) => use(path, "read"))
     case "edit":
@@ -272,20 +269,6 @@ function patched(patch: string): { path: string; type: string | undefined }[] {
     path: (path ?? "").trim(),
     type: verb?.toLowerCase(),
   }))
-}
-
-/** The lines that a read showed, if not the whole file. */
-function rangeOf(
-  input: Record<string, unknown>,
-  metadata: ToolPart["metadata"],
-): readonly [number, number] | undefined {
-  const { lineStart, lineEnd, totalLines } = asRecord(metadata.display) ?? {}
-  if (typeof lineStart === "number" && typeof lineEnd === "number")
-    return lineStart === 1 && lineEnd === totalLines ? undefined : [lineStart, lineEnd]
-  const { offset, limit } = input
-  if (typeof offset !== "number" && typeof limit !== "number") return
-  const from = Math.max(1, typeof offset === "number" ? offset : 1)
-  return [from, typeof limit === "number" ? from + limit - 1 : Number.POSITIVE_INFINITY]
 }
 
 /** One spelling per file: relative within the root, absolute outside, bounded. It is not redacted. */

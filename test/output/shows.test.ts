@@ -5,14 +5,11 @@ import { filesShown, type Shows, showsOf } from "../../src/output/shows.ts"
 import type { FileUse, ToolKind } from "../../src/output/tools.ts"
 
 const ran = (command: string) => showsOf("bash", "command", [], command)
-const file = (path: string, range?: readonly [number, number]): FileUse[] => [
-  { path, use: "read", ...(range ? { range } : {}) },
-]
+const file = (path: string): FileUse[] => [{ path, use: "read" }]
 
 describe("a tool shows", () => {
   test.each<[Shows, ToolKind, FileUse[]]>([
     ["file", "read", file("src/a.ts")],
-    ["file", "read", file("src/a.ts", [10, 20])],
     // a folder has no file
     ["listing", "read", []],
     ["matches", "search", []],
