@@ -33,9 +33,9 @@ const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
 /** An argument, an element, a numbered answer, what is used instead, or what is typed into a field. */
 const CALL =
-  /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
+  /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|für|von|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with value|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|für|von|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -52,22 +52,24 @@ const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?=\S{
 /** What may stand before a name that is alone on its line. */
 const HEADING = /(?:^|\n)[ \t]*(?:#{1,6} |>>> |[-*] )?(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
-const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}:[\s\\]{1,8}(?=\S+[ \t]*$)/my
+const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,8}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
-  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:default|value|initial)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
+  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
-  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value)>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
 /** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
 const VALUE_BEFORE =
-  /(\b(?:value|content)["']?[ \t]*[:=][ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}[\s,]{1,20}["']?(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
+  /(\b(?:value|content)["']?[ \t]*[:=][ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const NAMED = /(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const MAX_BEFORE_CHARS = 520
 /** What sets a variable to the word after its name: Docker's, fish's, csh's and Windows's. */
 const SETTING = /(?:\b(?:ENV|setenv|setx|env:set|set(?:[ \t]-[gxUL]{1,4}){1,3})|--arg)[ \t]+$/
+/** A command that stores the word after a path. */
+const STORES = /\b(?:put|set|write|insert|add|store|update)\b[^\n;|&]{0,120}$/
 /** The text of an element, which may be of several words. */
 const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|\]\]>|$)|[^<‹\n]{1,400}(?=<\/|\]\]>)/my
 const TAG_END = /(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?/y
@@ -91,6 +93,9 @@ const SECRET_ID = /secret[_-]?id$/i
 const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
+const FILE = /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$/
+/** Words and a number joined by dashes. */
+const NUMBERED_WORDS = /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
 
@@ -162,6 +167,8 @@ function assignedTo(
     const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
     const inner = skip(INNER, text, at)
     if (inner > at) return as("inner", inner)
+    const fallback = skip(TEMPLATE_DEFAULT, text, at)
+    if (fallback > at) return as("loose", fallback)
     const isDefault = text.startsWith("${", nameFrom - 2) && /^:[-=]?$/.test(written)
     const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
@@ -170,7 +177,11 @@ function assignedTo(
       const cell = as("loose", at)
       return cell && { ...cell, value: { ...cell.value, quoted: !isCode(text.slice(cell.value.from, cell.value.to)) } }
     }
-    return as(isTight ? "tight" : isFlag ? "flag" : "loose", at, isTight && isFlag ? undefined : QUERY_END)
+    return as(
+      isTight ? "tight" : isFlag && !written.includes(":") ? "flag" : "loose",
+      at,
+      isTight && isFlag ? undefined : QUERY_END,
+    )
   }
   // a variable that is used: `"Bearer $TOKEN" https://…`
   if (before === "$" || text.startsWith("${", nameFrom - 2)) return undefined
@@ -194,12 +205,17 @@ function assignedTo(
   if (called > closed) return as("call", called)
   if (isFlag) {
     const at = skip(BLANK, text, closed)
-    return at > closed ? as("flag", at) : undefined
+    const next = skip(NEXT_ARGUMENT, text, nameTo)
+    return next > nameTo ? as("flag", next) : at > closed ? as("flag", at) : undefined
   }
   if (secrecy === "weak") return undefined
   if (SETTING.test(text.slice(Math.max(0, nameFrom - 20), nameFrom))) return as("tight", skip(BLANK, text, closed))
   const below = skip(BELOW, text, nameTo)
-  if (below > nameTo && before === "/") return as("loose", below)
+  if (before === "/") {
+    // what the file holds, and not the next setting or file
+    if (below > nameTo && !/^[A-Za-z_][\w.-]{2,}[=:]/.test(text.slice(below, below + 80))) return as("loose", below)
+    if (!STORES.test(text.slice(Math.max(0, nameFrom - 160), nameFrom))) return undefined
+  }
   if (below > nameTo && HEADING.test(text.slice(Math.max(0, nameFrom - 80), nameFrom))) return as("inner", below)
   const far = skip(PROSE_WITH_COLON, text, closed)
   if (far > closed) return as("inner", far)
@@ -232,6 +248,10 @@ function enclosedValue(text: string, nameFrom: number, at: number): Value | unde
   return to > at && /[\s"'`<>]/.test(text.slice(at, to)) ? { from: at, to, quoted: true } : undefined
 }
 
+/** What a template uses where nothing is set: `{{ lookup("env", "X") | default("value") }}`. */
+const TEMPLATE_DEFAULT = /["']?\{\{[^{}\n]{0,200}?\bdefault\([ \t]*(?=["'])/y
+/** The next element of a list of arguments. */
+const NEXT_ARGUMENT = /["']?[ \t]*\n[ \t]*-[ \t]+(?=[^\s-])/y
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 
 type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: boolean }
@@ -254,8 +274,9 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
-  // another option
-  if (!quoted && /^--[a-z]/.test(value)) return false
+  // another option, an address, or a file; the last folder
+  if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
+  if (/^(?:OLD)?PWD$/.test(name) && /^[/~]|^[A-Z]:\\/.test(value)) return false
   const isExpression =
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||
@@ -275,6 +296,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
+        (quoted && /salt$/i.test(name) && value.length >= 8 && MIXED.test(value)) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
         (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
@@ -291,12 +313,13 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (secrecy === "password" || /^[A-Z][A-Z0-9_]*$/.test(name)) return !isWord || !/^[A-Z]/.test(value)
       return !isWord && value.length >= 6 && (quoted || !isIdentifier(value))
     case "flag":
-      if (value.startsWith("-") || isExpression) return false
+      if (value.startsWith("-") || isExpression || /^[a-z]{1,3}$/.test(value)) return false
       return secrecy === "password" ? !/^[A-Z_]+$/.test(value) : !isWord && value.length >= 6 && !isIdentifier(value)
     case "loose":
       if (quoted)
         return isWord ? secrecy === "password" && value === value.toLowerCase() && value.length >= 6 : !isWords(value)
       if (isExpression) return false
+      if (secrecy === "password" && isMemorable(value)) return true
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : // a word and a number, as people choose passwords: `hunter2`
@@ -344,6 +367,11 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (quoted || !isWords(value) || isRandom(value))
       )
   }
+}
+
+/** Capitals, small letters and digits as no identifier has them, or words and a number joined by dashes. */
+function isMemorable(value: string): boolean {
+  return (MIXED.test(value) && !isWordlike(value)) || (NUMBERED_WORDS.test(value) && !SECRET_WORD.test(value))
 }
 
 /** A message, a label or a question about the secret. */

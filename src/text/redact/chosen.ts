@@ -16,16 +16,21 @@ const TYPE_WORD =
  */
 export function isPhrase(value: string): boolean {
   return (
-    /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}\d{1,4}$/.test(value) &&
+    /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}-?\d{1,4}$/.test(value) &&
     !SECRET_WORD.test(value) &&
     !/test|example|your|my-/.test(value) &&
     !SENTENCE_WORD.test(value)
   )
 }
 
-/** Two to five capitalised words, `CorrectHorse` or `CorrectHorse42`, that do not look like the name of a type. */
+/**
+ * Two to five capitalised words, `CorrectHorse`, `CorrectHorse42` or `Correct-Horse-42`, that do not look like the name of a
+ * type.
+ */
 function isCoined(value: string): boolean {
-  return /^(?:[A-Z][a-z]+){2,5}(?<=[a-z]{3})\d{0,4}$/.test(value) && !isNaming(value)
+  return (
+    /^(?:[A-Z][a-z]+){2,5}(?<=[a-z]{3})\d{0,4}$|^(?:[A-Z][a-z]{2,}[-_]){2,4}\d{2,4}$/.test(value) && !isNaming(value)
+  )
 }
 
 /** Words without anything between them, too many letters for a word. */

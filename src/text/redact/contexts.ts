@@ -26,7 +26,7 @@ const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
@@ -50,7 +50,7 @@ export const findInUrls: Find = (text, report) => {
 const SCHEME =
   /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
-  /\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
+  /(?<!-headers["']?[ \t]*[:=,][^\n]{0,100})\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
 /** A header that names its scheme is not prose: its value is a secret unless it is a single word of letters. */
 const AUTHORIZATION_WITH_SCHEME =
   /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
@@ -88,9 +88,9 @@ const STORED =
   /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** Options of a broker that contain a user's name, with the password as value. */
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
-/** The third argument of functions that connect to a host as a user. */
+/** The argument after the host and the user, of functions that connect to a host; after the id, of OAuth's strategies. */
 const LOGIN_CALL =
-  /\b(?:new (?:mysqli|PDO|Sequelize|Minio)|(?:pymysql|MySQLdb)\.connect|mysqli?_(?:real_)?(?:p?connect)|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200},[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}),[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
@@ -101,7 +101,12 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /\b(?:credentials?|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+/** A user and a password for a host of gems. */
+const GEM_HOST =
+  /\b(?:BUNDLE_\w{3,100}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+\S{3,100})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
+/** What cloud-init sets users' passwords to. */
+const USER_PASSWORDS = /\bchpasswd:\s{1,20}list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
 /** A text that is encoded to be stored. */
 const ENCODED =
   /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
@@ -184,6 +189,9 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "dbi->",
       "create_user",
       "create_super",
+      "omniauth",
+      "provider",
+      ".connect(",
     ],
     LOGIN_CALL,
   ],
@@ -206,6 +214,8 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["auth ", '"auth"', "identify", "login"], AUTH_COMMAND],
   [["base64", "btoa(", "b64encode(", "encode64(", "encodetostring("], ENCODED_PAIR],
   [["login"], BROKER_USER],
+  [["bundle"], GEM_HOST],
+  [["chpasswd"], USER_PASSWORDS],
   [["on >"], USER_RULE],
 ]
 
@@ -215,7 +225,7 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
   [[" as ", " is "], REVERSED],
   [["curl"], CURL_TOKEN],
-  [["credential", "login", "log in", "logged", "userp", "user_pass", "basic"], LOGIN_PAIR],
+  [["credential", "creds", "login", "log in", "logged", "userp", "user_pass", "basic"], LOGIN_PAIR],
   [["base64"], ENCODED],
 ]
 
@@ -247,6 +257,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
         if (
           ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
+          (pattern === LOGIN_PAIR && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
           (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION))
         )
           take(indices?.[1])
@@ -262,7 +273,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/(?:^|\s)(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
-    /\b(?:sshpass|mongo\w*|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
+    /\b(?:sshpass|mongo\w*|supabase|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
     /[ \t]-p[ \t]*(?=[^\s:=-])/g,
   ],
   [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
@@ -278,6 +289,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:wpa_passphrase|networksetup|http-basic\.\S{1,60})\b/,
     /\b(?:wpa_passphrase|-setairportnetwork[ \t]+\S{1,60}|http-basic\.\S{1,60})[ \t]+(?:"[^"\n]{1,100}"|'[^'\n]{1,100}'|[^\s"']{1,100})[ \t]+/g,
   ],
+  [/\bmc[ \t]+alias\b/, /\balias[ \t]+set(?:[ \t]+\S{1,200}){3}[ \t]+/g],
   [/\brclone[ \t]+config\b/, /[ \t]pass(?:word)?[ \t=]+/g],
   [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
   [/\b(?:openssl|keytool)\b/, /\bpass:/g],
@@ -312,7 +324,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|http-basic|rclone config|-[ou]pw |-hmac |net user|_user |_password |sqlplus|rman|expdp|impdp/g
+  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]*(?:echo|printf)[ \t][^\n|]{3,400})?[ \t]*\)?[ \t]*(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg

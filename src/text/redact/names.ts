@@ -12,7 +12,7 @@ export const NAMES =
   /pass|assword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|schlüssel|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
 
 const PASSWORD =
-  /^(?:assword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
+  /^(?:assword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
 const SECRET =
   /^(?:secrets?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =
@@ -25,7 +25,7 @@ const KEYS = new Set(
 )
 /** Names that end in one of these describe a secret and do not contain it. */
 const ABOUT = new Set(
-  "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
+  "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encryption encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
     " ",
   ),
 )
@@ -84,6 +84,8 @@ export function secrecyOf(name: string): Secrecy | undefined {
   if (PASSWORD.test(last))
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
+  // of an assembly
+  if (/publickey(?:token)?$/.test(words.join(""))) return undefined
   if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
   if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"

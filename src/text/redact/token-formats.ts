@@ -43,6 +43,7 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
   ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
   ["(?:gsk|nfp|figd|dckr_pat|pscale_tkn|pscale_pw|lin_api|lin_oauth|cfut|cfat|glsa|glc)_", "[\\w+/=.-]", 20],
   ["pul-", "[a-f0-9]", 40],
+  ["HRKU-", "[\\w-]", 30], // Heroku
   ["(?:ops_ey|FlyV1 fm)", "[\\w+/=,]", 40],
   ["AGE-SECRET-KEY-1", "[A-Z0-9]", 40],
   ["EAACEdEose0cBA", "[A-Za-z0-9]", 10],
@@ -95,7 +96,7 @@ const TOKENS = new RegExp(
 )
 /** Every token has one of these near its beginning. A text without any, which most are, is not searched further. */
 const HINT =
-  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|ntn_|vc[piark]_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|s[gq][apu]_|bkua_|lsv2_|e2b_|dtn_|crsr_|live_|test_|\d{4}:[0-9a-f]|st\.[0-9a-f]|A3-|AC[0-9a-f]{9}|fc-|fio-u|pat-[ne]|signkey|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
+  /sk-|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-|AIza|GOCSPX|ya29|1\/\/0|[krp]k_(?:live|test)|sk_|whsec|npm_|ntn_|vc[piark]_|pypi-|rubygems|hf_|SG\.|_v1_|shp|hv[sbr]\.|dapi|tskey|dp\.|ATATT3|sntry|ph[cx]_|NRAK|dt0c|sq0|sbp_|s[gq][apu]_|bkua_|lsv2_|e2b_|dtn_|crsr_|live_|test_|\d{4}:[0-9a-f]|st\.[0-9a-f]|A3-|AC[0-9a-f]{9}|fc-|fio-u|pat-[ne]|signkey|re_|p8e-|sdk-|mob-|\$(?:[156y]|2[abxy]|apr1|argon2|scrypt|pbkdf2)|fm[12]_|r8_|pplx|xai-|PMAK|CFPAT|xkeysib|gsk_|nfp_|figd_|dckr_|pscale_|lin_|cf[ua]t_|glsa_|glc_|pul-|HRKU-|ops_ey|AGE-|EAACE|v1\.0-|\.[a-f0-9]{60}|atlasv1|:AA|[\w-]\.[\w-]{6}\.|Q~|AKIA|ASIA|A3T|ABIA|ACCA|key-|-us\d|SK[0-9a-f]|eyJ/
 
 export const findTokens: Find = (text, report) => {
   if (HINT.test(text)) findTokensUnhinted(text, report)

@@ -93,7 +93,9 @@ const PLACEHOLDER = new RegExp(
     "#[0-9a-f]{3,8}",
     "\\w{0,8}\\.{3}",
     "@[A-Za-z_.]+@?",
-    "#?\\{\\{?.*",
+    "#?\\{(?!noop\\})\\{?.*",
+    // rules of a form's field
+    "(?:required|nullable|sometimes)\\|.*",
     "<.*",
     "\\[.*",
     "\\(.*",
@@ -133,7 +135,8 @@ const CODE =
   /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
 /** Words and a number, which no member is called. */
-const MEMBER_AND_NUMBER = /^[a-z]+\.[a-z]+[-_]?\d{3,}$|^[A-Za-z]+(?:\.[A-Za-z]+)*\.\d{2,4}$/
+const MEMBER_AND_NUMBER =
+  /^[a-z]+\.[a-z]+[-_]?\d{3,}$|^[A-Za-z]+(?:\.[A-Za-z]+)*\.\d{2,4}$|^[A-Za-z]{3,}\d{2,4}\.[A-Za-z]$/
 
 export function isCode(value: string): boolean {
   return CODE.test(value) && !MEMBER_AND_NUMBER.test(value)

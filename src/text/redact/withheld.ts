@@ -17,9 +17,12 @@ const SECRET_FILE =
 const SECRET_COMMAND =
   /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
 /** A line that names the source of the lines after it: a command after a prompt, or only a file's path. */
-const PROMPT = /^[ \t]*(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
+const PROMPT =
+  /^[ \t]*(?:(?:\d{1,6}[:|→\t]|[+>-]|[\w./-]{1,200}:\d{1,6}:)[ \t]*(?=\$[ \t]))?(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
 const FILE_HEADING =
-  /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/i
+  /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?(?![\w.-]+=)[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/
+/** A path in a list of files, or before what was found in it. */
+const LISTED = /^[ \t]*(?:[\w.@~+-]*[\\/])*[\w.@~+-]+\.[A-Za-z]{1,5}(?::\d+:.*)?$/
 
 /** Lines after a mention that may still belong to it: a table's rows, a block's entries. */
 const MAX_CARRIED_LINES = 40
@@ -65,7 +68,7 @@ export function withhold(text: string): string {
 
   function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
-    const heading = FILE_HEADING.test(line) ? line.trim().slice(-MAX_SIMPLE_CHARS) : undefined
+    const heading = FILE_HEADING.test(line) && !isListed(at) ? line.trim().slice(-MAX_SIMPLE_CHARS) : undefined
     if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
@@ -73,6 +76,12 @@ export function withhold(text: string): string {
     const isNamed = mentionsSecret(line, at)
     const isNear = isNamed || isBelowName(at)
     return withoutOpaque(isNear ? withoutNamed(line, isNamed) : line, isNear)
+  }
+
+  /** Whether the line is one of a list of files, and none that names the source of the next line. */
+  function isListed(at: number): boolean {
+    const isPath = (line = "") => LISTED.test(line)
+    return isPath(lines[at + 1]) || (at > 0 && isPath(lines[at - 1]) && isPath(lines[at]))
   }
 
   function mentionsSecret(line: string, at: number): boolean {
