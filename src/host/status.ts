@@ -12,7 +12,7 @@ import type { Circumstances } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { contextNow, contextTokens, type Facts, heatRank, isChangedOutside, isStale } from "../session/facts.ts"
+import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
 import {
   type Activity,
   type EpisodeStatus,
@@ -179,11 +179,11 @@ function shownFold({ hash: _, text: __, ...shown }: Fold): FoldStatus {
   return shown
 }
 
-/** Stale files, those likely to be used next first. */
+/** Stale files, those used last first. */
 function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
   return [...facts.files.values()]
     .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))
-    .sort((a, b) => heatRank(b) - heatRank(a))
+    .reverse()
     .slice(0, MAX_STATUS_STALE)
     .map((file) => ({
       path: redactLine(file.path),

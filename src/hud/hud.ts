@@ -96,26 +96,25 @@ const MIN_CALLS = 5
 function hasNews(facts: Facts, signals: Signals): boolean {
   if (facts.compactions > 0) return true
   if (facts.events === 0) return false
-  const { failures, repeats } = facts
-  const pressing = failures.size + repeats.size + todosNow(facts, signals).length + signals.permissions.size
-  return pressing > 0 || facts.calls >= MIN_CALLS
+  if (facts.calls >= MIN_CALLS || facts.failures.size + todosNow(facts, signals).length + signals.permissions.size > 0)
+    return true
+  return [...facts.results.values()].some(({ times }) => times > 1)
 }
 
 /** The budget grows with the context, so that the HUD's cost stays a small part of the call's. */
 const MIN_BUDGET_TOKENS = 65
 const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 
-/** Half right after a compaction and near the limit, where every token brings the next compaction closer. */
+/** Half near the limit, where every token brings the next compaction closer. */
 function budget({ facts, around: { contextLimit, sentTokens }, options: { budgetTokens } }: HudSource): number {
-  const half = Math.ceil(budgetTokens / 2)
-  // the model has lost what it knew, so the small context does not reduce the budget further
-  if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
   const tokens = contextNow(facts)?.tokens ?? 0
   const fitting = Math.min(
     budgetTokens,
     MIN_BUDGET_TOKENS + Math.round((sentTokens ?? tokens) / CONTEXT_TOKENS_PER_HUD_TOKEN),
   )
-  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
+  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE
+    ? Math.min(fitting, Math.ceil(budgetTokens / 2))
+    : fitting
 }
 
 function stickyHud(messages: readonly Message[], source: HudSource): NextHud {

@@ -45,8 +45,8 @@ export function compactionFacts(facts: Facts, signals: Signals, findings: readon
     const more = listed.length > MAX_FILES ? `, ${listed.length - MAX_FILES} more` : ""
     lines.push(`- ${label}: ${names.join(", ")}${more}`)
   }
-  addFiles("files edited", (file) => file.edits > 0 && !file.deleted)
-  addFiles("files read", (file) => file.edits === 0)
+  addFiles("files edited", (file) => file.editedAt > 0 && !file.deleted)
+  addFiles("files read", (file) => file.editedAt === 0)
   addFiles("files deleted", (file) => file.deleted)
   addFiles("changed on disk since the agent last saw them", (file) => isChangedOutside(file, signals))
   if (!lines.length) return

@@ -90,23 +90,15 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
     .filter((section) => section.items.length > 0)
 }
 
-/** As many of the section's items as fit, found by binary search. */
+/** As many of the section's items as fit. */
 function fit(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
-  const measure = (count: number) => {
-    const more = section.items.length - count
-    const rest = more && section.name === "files" ? `, ${more} more` : ""
+  let fitted: ReturnType<typeof fit>
+  for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
-    const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}${rest}`)
-    return { line, tokens: tokensOf([line]), count }
+    const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
+    const tokens = tokensOf([line])
+    if (tokens > budgetTokens) break
+    fitted = { line, tokens, count }
   }
-  const all = measure(section.items.length)
-  if (all.tokens <= budgetTokens) return all
-  let low = 0
-  let high = section.items.length - 1
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (measure(middle).tokens <= budgetTokens) low = middle
-    else high = middle - 1
-  }
-  return low > 0 ? measure(low) : undefined
+  return fitted
 }

@@ -9,14 +9,13 @@ import {
   type Facts,
   type Failure,
   type FileRecord,
-  heatRank,
   isChangedByOthers,
   isChangedOutside,
   type Signals,
   todosNow,
 } from "../session/facts.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
-import { basename, dirname } from "../text/paths.ts"
+import { basename } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle } from "../text/sanitize.ts"
 
@@ -55,13 +54,12 @@ export type HudContext = {
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 1
+/** More would leave no room for the sections after them. */
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
 const EARLY_SECTIONS: readonly SectionName[] = ["failing", "files", "waiting", "repeats"]
 /** Calls after its last attempt from which an early HUD says that something fails. */
 const MIN_EARLY_FAILURE_AGE = 10
-/** Edits of a file from which their number is shown. */
-const MIN_EDITS_SHOWN = 3
 /** Calls after a request during which it is not repeated. */
 const MIN_REQUEST_AGE = 6
 /** The context's size is shown from this share of the window on. */
@@ -162,75 +160,58 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
   return section("failing", "no longer failing", items)
 }
 
-/** The files the agent is most likely to use next, grouped by what happened to them; early only those that others changed. */
+/** The files, those used last first, grouped by what happened to them; early only those that others changed. */
 function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section {
-  const known = [...facts.files.values()]
-  // of equals the one used last comes first
-  const likely = known
-    .map((file) => ({ file, rank: heatRank(file) }))
-    .reverse()
-    .sort((a, b) => b.rank - a.rank)
-  const named = likely.filter(
-    // the root folder has no name to show
-    ({ file }) => basename(file.path) !== "" && (!isEarly || (!file.deleted && isChangedByOthers(file, signals))),
-  )
-  const items = named.slice(0, MAX_FILES).map(({ file }) => {
-    const group = groupOf(file, signals)
-    const times = file.edits >= MIN_EDITS_SHOWN ? ` ${file.edits}x` : ""
-    return { text: `${quotedPath(file.path)}${times}`, key: file.path, state: group }
-  })
-  /** The shortest end of a path that no other known file has too. */
-  const shown = new Map(items.map(({ key }) => [key, SHOWN_PARTS.find((parts) => isOnlyOne(endOf(key, parts), known))]))
-  return { name: "files", label: "files", items, join: (items) => joinFiles(items, (path) => shown.get(path)) }
-}
-
-/** Whether only one of the files has a path with this end. */
-function isOnlyOne(end: string, files: readonly FileRecord[]): boolean {
-  let found = 0
-  for (const { path } of files)
-    if (path.endsWith(end) && (path.length === end.length || path[path.length - end.length - 1] === "/") && ++found > 1)
-      return false
-  return true
-}
-
-/** Parts of a path that are shown: the name, or the name and its folder. If another file ends so too, the whole path is. */
-const SHOWN_PARTS = [1, 2]
-
-function endOf(path: string, parts = Number.POSITIVE_INFINITY): string {
-  let at = path.length
-  for (let left = parts; left > 0; left--) {
-    at = at > 0 ? path.lastIndexOf("/", at - 1) : -1
-    if (at < 0) return path
+  // the root folder has no name to show
+  const known = [...facts.files.values()].filter(({ path }) => basename(path) !== "").reverse()
+  const paths = new Map<string, string[]>()
+  for (const { path } of known) {
+    const named = paths.get(basename(path))
+    if (named) named.push(path)
+    else paths.set(basename(path), [path])
   }
-  return path.slice(at + 1)
+  const items = known
+    .filter((file) => !isEarly || (!file.deleted && isChangedByOthers(file, signals)))
+    .slice(0, MAX_FILES)
+    .map((file) => ({
+      text: quotedPath(redactLine(file.path) === file.path ? shortest(file.path, paths) : redactLine(file.path)),
+      key: file.path,
+      state: groupOf(file, signals),
+    }))
+  return { name: "files", label: "files", items, join: joinFiles }
+}
+
+/** The shortest end of a path that no other known path has too. `paths`: by name. */
+function shortest(path: string, paths: ReadonlyMap<string, readonly string[]>): string {
+  const parts = path.split("/")
+  const others = (paths.get(basename(path)) ?? []).filter((other) => other !== path)
+  for (let from = parts.length - 1; from > 0; from--) {
+    const end = parts.slice(from).join("/")
+    if (!others.some((other) => other === end || other.endsWith(`/${end}`))) return end
+  }
+  return path
 }
 
 /** A path, in quotes if it contains spaces or characters that separate paths in a list. */
 function quotedPath(path: string): string {
-  const text = redactLine(path)
-  return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(text) ? text : `"${text.replaceAll('"', "'")}"`
+  return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(path) ? path : `"${path.replaceAll('"', "'")}"`
 }
-
-const isQuoted = (text: string) => text.startsWith('"')
 
 function groupOf(file: FileRecord, signals: Signals): string {
   if (file.deleted) return "deleted"
   if (isChangedOutside(file, signals)) return "changed on disk since read"
-  return file.edits ? "edited" : "read"
+  return file.editedAt > 0 ? "edited" : "read"
 }
 
-/** `edited: a.ts 3x, src/{b.ts, c.ts}` */
-function joinFiles(items: readonly Item[], shownParts: (path: string) => number | undefined): string {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const text = isQuoted(item.text) ? item.text : endOf(item.text, shownParts(item.key))
-    groups.set(item.state, [...(groups.get(item.state) ?? []), { ...item, text }])
-  }
-  return [...groups].map(([group, members]) => `${group}: ${joinPaths(members)}`).join("; ")
+/** `edited: a.ts, b.ts; read: c.ts` */
+function joinFiles(items: readonly Item[]): string {
+  const groups = new Map<string, string[]>()
+  for (const { text, state } of items) groups.set(state, [...(groups.get(state) ?? []), text])
+  return [...groups].map(([group, names]) => `${group}: ${names.join(", ")}`).join("; ")
 }
 
 function repeatsSection(facts: Facts): Section {
-  const items = [...facts.repeats.values()]
+  const items = [...facts.results.values()]
     .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < MAX_REPEAT_AGE)
     .reverse()
     .slice(0, MAX_REPEATS)
@@ -271,19 +252,4 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
 
 function section(name: SectionName, label: string, items: Item[], separator = ", "): Section {
   return { name, label, items, join: (items) => items.map(({ text }) => text).join(separator) }
-}
-
-/** Groups paths by folder, `src/{a.ts 3x, b.ts}`, in the order of first appearance. */
-function joinPaths(items: readonly Item[]): string {
-  const folders = new Map<string, string[]>()
-  for (const { text } of items) {
-    const folder = isQuoted(text) ? "" : dirname(text)
-    folders.set(folder, [...(folders.get(folder) ?? []), folder ? text.slice(folder.length + 1) : text])
-  }
-  return [...folders]
-    .flatMap(([folder, names]) => {
-      if (!folder) return names
-      return names.length === 1 ? `${folder}/${names[0]}` : `${folder}/{${names.join(", ")}}`
-    })
-    .join(", ")
 }

@@ -22,15 +22,11 @@ const schema = z.object({
   files: list(
     z.object({
       path: short(400),
-      reads: count,
-      edits: count,
       readAt: count,
       editedAt: count,
       changedAt: count,
       usedMs: count,
       deleted: z.boolean(),
-      heat: count,
-      heatAt: count,
     }),
     MAX_FILES,
   ),

@@ -42,8 +42,6 @@ export type Entry = {
   textHash?: string
   /** it has reasoning, which some providers bind to everything before it */
   reasoned: boolean
-  /** parts that were skipped because their type or shape is unknown */
-  skipped: number
 }
 
 const MAX_REQUEST_CHARS = 300
@@ -107,7 +105,6 @@ export function readEntry(
     tokens: 0,
     blocks: blocksOf(message),
     reasoned: false,
-    skipped: 0,
   }
   const asked: string[] = []
   const texts: string[] = []
@@ -130,9 +127,6 @@ export function readEntry(
         break
       case "reasoning":
         entry.reasoned = true
-        break
-      case "other":
-        if (!part.understood) entry.skipped++
     }
   }
   entry.tokens = tokensOfLength(length)
@@ -150,7 +144,6 @@ function addEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
     if (todos) entry.todos = todos
   } catch {
     // an argument is nested too deeply, or another plugin's getter throws
-    entry.skipped++
   }
 }
 

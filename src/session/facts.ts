@@ -13,8 +13,6 @@ export type Request = { text: string; call: number }
 
 export type FileRecord = {
   path: string
-  reads: number
-  edits: number
   /** the call of the last read, edit and outside change; 0 = never */
   readAt: number
   editedAt: number
@@ -22,9 +20,6 @@ export type FileRecord = {
   /** when the agent last read or wrote it, epoch ms by the host's clock; 0 = unknown */
   usedMs: number
   deleted: boolean
-  /** uses, each counting half after `HEAT_HALF_LIFE_CALLS` calls, as of call `heatAt` */
-  heat: number
-  heatAt: number
 }
 
 export type Failure = {
@@ -55,8 +50,6 @@ export type Facts = {
   failures: Map<string, Failure>
   /** the last result of each call, by the hash of its arguments */
   results: Map<string, Repeat>
-  /** those that were repeated lately, oldest first */
-  repeats: Map<string, Repeat>
   /** the call of the last edit of any file */
   editedAt: number
   /** tools of the last message that are not done */
@@ -68,17 +61,13 @@ export type Facts = {
   /** running ratio of reported to estimated tokens */
   ratio: number
   events: number
-  skipped: number
 }
 
 const MAX_FILES = 1000
 const MAX_FAILURES = 100
 const MAX_RESULTS = 2000
-const MAX_REPEATS = 20
 /** Calls after which a failure that is no check is dropped: the agent has given up on it. */
 const MAX_FAILURE_AGE = 6
-/** Calls after which a use of a file counts half; see docs/decisions/003. */
-const HEAT_HALF_LIFE_CALLS = 20
 /** A request shorter than this ("yes", "go on") does not describe the task. */
 const MIN_TASK_CHARS = 40
 
@@ -93,31 +82,22 @@ export function emptyFacts(): Facts {
     files: new Map(),
     failures: new Map(),
     results: new Map(),
-    repeats: new Map(),
     editedAt: 0,
     running: [],
     unreported: 0,
     ratio: 1,
     events: 0,
-    skipped: 0,
   }
 }
 
 /** A copy to add entries to. It shares its records, so they must be replaced, not modified. */
 export function draftOf(facts: Facts): Facts {
-  const { files, failures, results, repeats } = facts
-  return {
-    ...facts,
-    files: new Map(files),
-    failures: new Map(failures),
-    results: new Map(results),
-    repeats: new Map(repeats),
-  }
+  const { files, failures, results } = facts
+  return { ...facts, files: new Map(files), failures: new Map(failures), results: new Map(results) }
 }
 
 /** Adds one entry to a draft of the facts. */
 export function addEntry(facts: Facts, entry: Entry): void {
-  facts.skipped += entry.skipped
   // only a summary counts as a compaction: a request for one may have failed
   if (entry.summary) {
     facts.compactions++
@@ -137,12 +117,10 @@ export function addEntry(facts: Facts, entry: Entry): void {
   // a tool that an earlier message left running was interrupted: a message comes only when all tools are done
   facts.running = []
   for (const event of entry.events) addEvent(facts, event)
-  const uses = entry.events.flatMap(({ files }) => files)
-  const wrote = new Set(uses.flatMap(({ use, path }) => (use === "read" ? [] : path)))
   for (const path of entry.changed) {
     const file = facts.files.get(path)
     // set, not renewed: a change by others does not make the file the last one used
-    if (file && !wrote.has(path)) facts.files.set(path, { ...file, changedAt: facts.calls })
+    if (file) facts.files.set(path, { ...file, changedAt: facts.calls })
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)
@@ -152,14 +130,6 @@ export function addEntry(facts: Facts, entry: Entry): void {
 /** Whether a file was edited after the agent last read it, by the agent or by others. */
 export function isStale(file: FileRecord): boolean {
   return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
-}
-
-/**
- * How likely the file is to be used next: the number of its uses, with newer ones weighing more. It is the logarithm of the
- * heat plus a constant, so that files can be compared without computing the heat of each at the current call.
- */
-export function heatRank(file: FileRecord): number {
-  return Math.log2(file.heat) + file.heatAt / HEAT_HALF_LIFE_CALLS
 }
 
 function addRequest(facts: Facts, text: string): void {
@@ -213,30 +183,21 @@ function addEvent(facts: Facts, event: ToolEvent): void {
 function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   const file: FileRecord = {
     path: use.path,
-    reads: 0,
-    edits: 0,
     readAt: 0,
     editedAt: 0,
     changedAt: 0,
     usedMs: 0,
     deleted: false,
-    heat: 0,
-    heatAt: event.call,
     ...facts.files.get(use.path),
   }
-  file.heat = file.heat * 0.5 ** ((event.call - file.heatAt) / HEAT_HALF_LIFE_CALLS) + 1
-  file.heatAt = event.call
   renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedAt ?? file.usedMs
   if (use.use === "read") {
-    file.reads++
     file.readAt = event.call
-    file.changedAt = 0
     file.deleted = false
     return
   }
   facts.editedAt = event.call
-  file.edits++
   file.editedAt = event.call
   file.deleted = use.use === "delete"
   // an agent that writes a whole file knows its content
@@ -279,8 +240,6 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
     last: event.call,
   }
   renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
-  if (repeat.times > 1) renew(facts.repeats, event.inputHash, repeat, MAX_REPEATS)
-  else facts.repeats.delete(event.inputHash)
 }
 
 export type Signals = {

@@ -26,8 +26,3 @@ export function relativeTo(root: string | undefined, path: string): string {
 export function basename(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1)
 }
-
-export function dirname(path: string): string {
-  const at = path.lastIndexOf("/")
-  return at < 0 ? "" : path.slice(0, at)
-}

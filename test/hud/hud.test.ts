@@ -112,21 +112,23 @@ describe("what the HUD says", () => {
     expect(files).not.toMatch(/[ ,{]index\.ts/)
   })
 
-  test("where name and folder are those of another file too, the whole path is shown", () => {
+  test("where name and folder are those of another file too, more of the path is shown", () => {
     const session = new SessionBuilder().user("look around")
     for (const part of ["a", "b"]) session.assistant([read(`packages/${part}/src/index.ts`)], usage(1000, 20_000))
     session.assistant([read("README.md")], usage(1000, 20_000))
     for (let n = 0; n < 3; n++) session.assistant([bash(`make step-${n}`, "done")], usage(1000, 20_000))
     const text = hudOf(session.messages)?.text
-    expect(text).toContain("packages/b/src/index.ts")
-    expect(text).toContain("packages/a/src/index.ts")
+    expect(text).toContain("files read: README.md, b/src/index.ts, a/src/index.ts")
   })
 
-  test("a file used often stays listed after many that were used once", () => {
-    const session = new SessionBuilder().user("look around")
-    for (let n = 0; n < 6; n++) session.assistant([edit("src/centre.ts")], usage(1000, 20_000))
+  test("the files that were used last come first, as many as there is room for", () => {
+    const session = new SessionBuilder().user("look around").assistant([edit("src/centre.ts")], usage(1000, 20_000))
     for (let n = 0; n < 18; n++) session.assistant([read(`src/other-${n}.ts`)], usage(1000, 20_000))
-    expect(hudOf(session.messages)?.text).toContain("centre.ts 6x")
+    const files = () => hudOf(session.messages)?.text.match(/^files .*$/m)?.[0]
+    expect(files()).toStartWith("files read: other-17.ts, other-16.ts, other-15.ts, ")
+    expect(files()).not.toContain("centre.ts")
+    session.assistant([edit("src/centre.ts")], usage(1000, 20_000))
+    expect(files()).toStartWith("files edited: centre.ts; read: other-17.ts, ")
   })
 
   test("a typical session in full", () => {
@@ -138,7 +140,7 @@ describe("what the HUD says", () => {
         "<hud>",
         "status by the hudfold plugin, call 7",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
-        "files edited: login.ts; read: session.ts",
+        "files read: session.ts; edited: login.ts",
         "todo 1 of 3 done, now: mend the login",
         'task "make the login test pass on node 22, please"',
         "context 45k of 150k (30%), 97% cached",

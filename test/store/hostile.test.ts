@@ -38,15 +38,11 @@ for (const { id, tries, text } of CORPUS) {
   test(`${id}: what a compaction carried is quoted when it tries to ${tries}`, () => {
     const file = {
       path: short,
-      reads: 1,
-      edits: 1,
       readAt: 1,
       editedAt: 2,
       changedAt: 0,
       usedMs: 1,
       deleted: false,
-      heat: 1,
-      heatAt: 1,
     }
     const facts = readCarried(
       JSON.stringify({
