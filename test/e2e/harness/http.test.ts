@@ -89,10 +89,11 @@ describe("expected differences:", () => {
     for (const variant of HOOKED) {
       const { stage, sessions, told } = of(variant)
       const requests = stage.requests(sessions[0] as string)
-      expect(requests.filter((request) => hudsOf(request).length === 1).length).toBeGreaterThan(3)
-      // with a cache to lose, a session as short as this has none
-      if (variant === "with folds and a sidecar")
+      // with a cache to lose, a session as short as this has neither
+      if (variant === "with folds and a sidecar") {
+        expect(requests.filter((request) => hudsOf(request).length === 1).length).toBeGreaterThan(3)
         expect(requests.some((request) => foldsIn(request).size > 0)).toBe(true)
+      }
       expect(JSON.stringify(told)).not.toMatch(/<hud>|folded r\d/)
     }
   })
