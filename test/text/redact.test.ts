@@ -493,3 +493,12 @@ test.each(
   const text = piece.repeat(Math.ceil(100_000 / piece.length))
   expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
 })
+
+test.each(
+  [
+    ...["backup codes:\n", "scratch codes:\n a1b2c3\n", "sudo echo abc", "chpasswd:", "<Key>Password</Key>"],
+    'password: "{{ lookup(',
+  ].map((head) => [head]),
+)("100 kB of blanks after %j take linear time", (head) => {
+  expect(redact(`${head}${" ".repeat(100_000)}\n@x`).endsWith("x")).toBe(true)
+})

@@ -32,7 +32,7 @@ const AROUND =
 /** The lines that say something. */
 function contentOf(lines: readonly string[]): string[] {
   const own = withoutReminders(lines).flatMap((text) =>
-    AROUND.test(text) ? [] : text.replace(/^<\w+>(?=.)|^\d{5}\| ?/, ""),
+    AROUND.test(text) ? [] : text.replace(/^<(?:content|file|output|entries|results?)>(?=.)|^\d{5}\| ?/, ""),
   )
   return withoutLineNumbers(own).filter((text) => /[\p{L}\p{N}]/u.test(text))
 }
@@ -79,14 +79,17 @@ function digestReport(report: CheckReport, failure: string | undefined): Digest 
 }
 
 function digestFailure({ lines }: View): Digest {
-  return { kind: "failure", gist: (lines.length > 3 ? failureLine(lines) : lines[0]) ?? "failed without a word" }
+  return { kind: "failure", gist: (lines.length > 3 ? failureLine(lines) : lines[0]) ?? "failed without output" }
 }
 
 const ERROR =
   /\b(?:\w*error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
 const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
 
-/** Of a program that does not only show what others wrote, the line that looks most like an error comes first. */
+/**
+ * Of a program that does not only show what others wrote, the line that looks most like an error comes first. Of a tool that
+ * runs none, nothing is known.
+ */
 function digestLog(source: DigestSource, view: View, content: View): Digest {
   const kind = kindOf(source, view)
   const programs = kind === "text" ? [] : programsOf(textOf(source.input, "command", "cmd", "script"))
@@ -100,17 +103,21 @@ function digestLog(source: DigestSource, view: View, content: View): Digest {
   )
 }
 
-/** So many lines are not counted. */
+/** Up to this many lines are shown without a count. */
 const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
 function digestText({ lines, cut }: View, kind: "text" | "list"): Digest {
   if (lines.length === 0) return { kind: "empty", gist: "no output" }
-  const declared = kind === "text" ? lines.flatMap((text) => nameDeclaredIn(text) ?? []) : []
+  const isLong = lines.length > MAX_WHOLE_LINES
+  // one `#` begins a comment as well
+  const hasHeadings = lines.some((text) => /^#{2,3} /.test(text))
+  const declared =
+    kind === "text" && isLong
+      ? lines.flatMap((text) => (hasHeadings || !/^\s*#/.test(text) ? nameDeclaredIn(text) || [] : []))
+      : []
   const lead = declared.length > 2 ? joined(declared, ", ") : joined(withoutFolder(lines), " / ")
-  return lines.length <= MAX_WHOLE_LINES
-    ? { kind: "list", gist: lead }
-    : { kind, gist: `${plural(lines.length, "line", cut)}: ${lead}` }
+  return isLong ? { kind, gist: `${plural(lines.length, "line", cut)}: ${lead}` } : { kind: "list", gist: lead }
 }
 
 /** A line that declares something in most languages, or a heading, and the name. */
@@ -118,7 +125,7 @@ const DECLARATION =
   /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub(?:\([^)]*\))?|declare) )*(?:def|class|function|fn|func|fun|interface|struct|enum|trait|impl|type|module|package|namespace|const|#{1,3}) +(?:\([^)]*\) )?([\p{L}\p{N}_$].*)$/u
 
 function nameDeclaredIn(text: string): string | undefined {
-  return DECLARATION.exec(text.slice(0, MAX_LEAD_CHARS))?.[1]?.replace(/\W*(?:[({=:<].*)?$/, "")
+  return DECLARATION.exec(text.slice(0, MAX_LEAD_CHARS))?.[1]?.replace(/[^\p{L}\p{N}_$]*(?:[({=:<].*)?$/u, "")
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */

@@ -26,11 +26,17 @@ export function withoutReminders(lines: readonly string[]): string[] {
   })
 }
 
-const LINE_NUMBER = /^\s*\d{1,6}(?:[:|] ?|→|\t)/
+/** Not the hours of a time. */
+const LINE_NUMBER = /^\s*(\d{1,6})(?:[:|](?!\d\d\b) ?|→|\t)/
 
 /** Line numbers take a sixth of the tokens, and a small model continues the count. */
 export function withoutLineNumbers(lines: readonly string[]): readonly string[] {
   const first = lines.slice(0, 60).filter((text) => text.trim() !== "")
-  const isNumbered = first.length > 3 && first.filter((text) => LINE_NUMBER.test(text)).length > 0.6 * first.length
+  const numbers = first.flatMap((text) => LINE_NUMBER.exec(text)?.[1] ?? []).map(Number)
+  // other numbers, such as sizes, do not rise from line to line
+  const isNumbered =
+    numbers.length > 3 &&
+    numbers.length > 0.6 * first.length &&
+    numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))
   return isNumbered ? lines.map((text) => text.replace(LINE_NUMBER, "")) : lines
 }

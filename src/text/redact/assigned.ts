@@ -334,7 +334,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (secrecy === "password") return value.length >= 4
       return value.length >= (MIXED.test(value) ? 6 : 8) && !isCode(value)
     case "inner":
-      if (isExpression || /\s|:\/\//.test(value)) return false
+      if (isExpression || /\s|:\/\//.test(value) || (!quoted && /^[a-z]+(?:_[a-z\d]+){2,}$/.test(value))) return false
       if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
       if (isChosen(value) || (quoted && (UUID.test(value) || NUMBERED.test(value)) && !SECRET_WORD.test(value)))
         return true

@@ -90,7 +90,7 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user, of functions that connect to a host; after the id, of OAuth's strategies. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}),[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
@@ -104,7 +104,7 @@ const LOGIN_PAIR =
   /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** A user and a password for a host of gems. */
 const GEM_HOST =
-  /\b(?:BUNDLE_\w{3,100}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+\S{3,100})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
+  /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
 /** What cloud-init sets users' passwords to. */
 const USER_PASSWORDS = /\bchpasswd:\s{1,20}list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
 /** A text that is encoded to be stored. */
@@ -116,8 +116,9 @@ const ADDRESS =
 /** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
   /(?:^|[>:\]])[ \t]*(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?"?[ \t]*(?:$|\\)))/dgm
-/** The same of mail and file servers; a file behind it is a test that passed. */
-const PASS_COMMAND = /^(?:-*>|C:)?[ \t]*PASS[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S)))([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+/** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
+const PASS_COMMAND =
+  /^(?:-*>|C:)?[ \t]*PASS[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
@@ -127,16 +128,16 @@ const MNEMONIC =
   /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:\s{0,3}\n[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*(?=[a-z -]*\d)[a-z\d]{4,10}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]*$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s+[a-z-]+){0,2}\s+[a-z-]*\d)((?:\s{1,6}(?:[-*]|\d{1,2}[.)])?[ \t]*[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
+  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,10}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
-  /(?:pass\w{0,5}|(?:secret|setup|totp)(?: key)?)["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z2-7]{4}(?: [a-z2-7]{4}){4,12}|[a-z]{4}(?: [a-z]{4}){3})\b/dgi
+  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}))\b/dgi
 /** A code that is sent to a person. */
 const SENT_CODE =
-  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is)?:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
+  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
 /** What a phone reads from a picture to join a network. */
 const WIFI_CODE = /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});/dg
 /** The second argument of functions that sign or encrypt. */
@@ -327,7 +328,7 @@ const FLAG_HINT =
   /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net user|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]*(?:echo|printf)[ \t][^\n|]{3,400})?[ \t]*\)?[ \t]*(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {

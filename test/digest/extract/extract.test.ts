@@ -106,6 +106,24 @@ test("the host's truncation note is no part of the output", () => {
   expect(digest("list", output).gist).toStartWith("7+ lines: ")
 })
 
+test.each([
+  ["times", "10:15:30 worker 0 started\n10:15:31 worker 1 started\n10:16:02 done\n10:16:03 bye", "10:15:30 worker"],
+  ["counts", "12\t3\tsrc/a.ts\n4\t1\tsrc/b.ts\n90\t0\tsrc/c.ts\n7\t7\tsrc/d.ts", "12 3 src/a.ts"],
+])("%s at the beginning of lines are no line numbers", (_, output, beginning) => {
+  expect(digest("command", output).gist).toContain(beginning)
+})
+
+test("comments are no headings, and names may be in any script", () => {
+  expect(digest("read", "# start\nset -e\n# go\n# on\n# end").gist).toBe(
+    "5 lines: # start / set -e / # go / # on / # end",
+  )
+  expect(digest("read", "# Обзор\n## Установка\nтекст\n## Запуск").gist).toBe("4 lines: Обзор, Установка, Запуск")
+})
+
+test("a few lines are shown whole, also where they declare names", () => {
+  expect(digest("read", "const a = 1\nconst b = 2\nconst c = 3").gist).toBe("const a = 1 / const b = 2 / const c = 3")
+})
+
 test("line numbers and the host's reminders are no part of a file", () => {
   const output = "   1\tone\n   2\ttwo\n   3\tthree\n   4\tfour\n<system-reminder>\nbe kind\n</system-reminder>"
   expect(digest("read", output).gist).toBe("4 lines: one / two / three / four")
