@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { type FileOutcome, readJunit } from "./junit.ts"
 
 export type TestRun = {
+  args: readonly string[]
   outcomes: FileOutcome[]
   /** false when something failed, or the run died before it could report */
   passed: boolean
@@ -43,7 +44,7 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
     running.add(bun)
     const exit = await bun.exited
     running.delete(bun)
-    return { outcomes: readJunit(await readFile(report, "utf8").catch(() => "")), passed: exit === 0 }
+    return { args, outcomes: readJunit(await readFile(report, "utf8").catch(() => "")), passed: exit === 0 }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -29,7 +29,9 @@ export function readJunit(report: string): FileOutcome[] {
     const skipped = count("skipped")
     const failures = cases
       .filter(({ file }) => file === of.file)
-      .map(({ line, classname, name }) => `${line} ${[classname, name].filter(Boolean).join(" > ")}`)
+      .map(
+        ({ line, classname = "", name = "" }) => `${line} ${[name, ...classname.split(" > ")].reverse().join(" > ")}`,
+      )
     return [
       { file: of.name, passed: count("tests") - failed - skipped, failed, skipped, seconds: count("time"), failures },
     ]

@@ -30,10 +30,13 @@ const outcomes = runs.flatMap(({ outcomes }) => outcomes)
 if (!given.length) process.stdout.write(`\n${slowest(outcomes)}\n${classTable(outcomes)}`)
 const { passed, failed } = sum(outcomes)
 // a run that died before it could report is a failure too
-const died = runs.filter((one) => !one.passed && sum(one.outcomes).failed === 0).length
-const failures = outcomes.flatMap(({ file, failures }) => failures.map((one) => `failed: ${file}:${one}\n`))
-process.stdout.write(`\n${failures.join("")}${passed} passed, ${failed + died} failed\n`)
-process.exitCode = failed + died === 0 && passed > 0 ? 0 : 1
+const died = runs.filter((one) => !one.passed && sum(one.outcomes).failed === 0).map(({ args }) => args.join(" "))
+const failures = [
+  ...outcomes.flatMap(({ file, failures }) => failures.map((one) => `failed: ${file}:${one}\n`)),
+  ...died.map((one) => `failed: ${one} ended before it could report\n`),
+]
+process.stdout.write(`\n${failures.join("")}${passed} passed, ${failed + died.length} failed\n`)
+process.exitCode = failed + died.length === 0 && passed > 0 ? 0 : 1
 
 /** Prints each run's output when it ends, so that outputs do not mix. */
 async function runAll(waiting: string[][]): Promise<TestRun[]> {

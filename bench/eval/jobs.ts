@@ -15,7 +15,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
-import { writtenIn } from "../../src/session/steps.ts"
+import { NEWEST_MESSAGES, writtenIn } from "../../src/session/steps.ts"
 import { readExport } from "../../src/store/export.ts"
 import type { Recording } from "../../src/store/recording.ts"
 import { plural } from "../../src/text/format.ts"
@@ -66,7 +66,6 @@ const MAX_LINES = 8
 const MAX_LINE_CHARS = 200
 const MAX_TASK_CHARS = 300
 const MAX_WORDS_CHARS = 500
-const NEWEST_MESSAGES = 3
 
 /** The folded outputs that were needed later, of all sessions: `count` of them in a random order. */
 export async function casesOf(paths: readonly string[], count: number, seed: number): Promise<Case[]> {

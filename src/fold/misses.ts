@@ -19,29 +19,25 @@ export type MissCount = z.output<typeof missCountSchema>
 /** A model's counts over all sessions, by kind. */
 export type ModelMisses = ReadonlyMap<Shows, MissCount>
 
-/** A session's misses that count, and how much longer each makes outputs of its kind stay. */
+/** A session's misses that count, and for how many more steps each keeps outputs of its kind. */
 const MAX_MISSED = 4
-const PATIENCE_PER_MISS = 0.5
-/** At this share of recalls a model's factor is at its maximum. */
+const STEPS_PER_MISS = 2
+/** The steps that a model's recalls add at most, and the share of recalls that adds as many. */
+const MAX_MODEL_STEPS = 4
 const FULL_RATE = 0.02
-const MAX_FACTOR = 1
 /** With fewer folds than this, the share is taken of this many: a first recall says little. */
 const MIN_FOLDED = 100
 /** Beyond this many folds of a kind both counts are halved, so that newer sessions weigh more. */
 const MAX_FOLDED = 2000
 
 /**
- * How much longer outputs of a kind stay: 1 normally, 0.5 more for each miss in this session (at most 4 count), and up to 1
- * more for the model's share of recalls, linear up to 2 %. Between 1 and 4.
+ * For how many more steps outputs of a kind stay: 2 for each miss in this session (at most 4 count), and up to 4 for the model's
+ * share of recalls, linear up to 2 %.
  */
 export function patienceOf(missed: ReadonlyMap<Shows, number>, misses: ModelMisses, shows: Shows): number {
-  return 1 + PATIENCE_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0) + factorOf(misses.get(shows))
-}
-
-function factorOf(counted: MissCount | undefined): number {
-  if (!counted) return 0
-  const rate = counted.recalls / Math.max(MIN_FOLDED, counted.folded)
-  return MAX_FACTOR * Math.min(1, rate / FULL_RATE)
+  const { recalls = 0, folded = 0 } = misses.get(shows) ?? {}
+  const rate = recalls / Math.max(MIN_FOLDED, folded)
+  return STEPS_PER_MISS * Math.min(MAX_MISSED, missed.get(shows) ?? 0) + MAX_MODEL_STEPS * Math.min(1, rate / FULL_RATE)
 }
 
 /** The sum of both. A kind that was folded more than 2,000 times has its counts halved. */

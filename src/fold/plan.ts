@@ -31,7 +31,7 @@ export type Situation = {
   maxTokens?: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
-  /** how much longer outputs of a kind are kept, because they were missed; 1 normally */
+  /** for how many more steps outputs of a kind are kept, because they were missed */
   patience(shows: Shows): number
   /** never folded: the user's options say so */
   isProtected(event: ToolEvent): boolean

@@ -173,11 +173,11 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
   const items = known
     .filter((file) => !isEarly || (!file.deleted && isChangedByOthers(file, signals)))
     .slice(0, MAX_FILES)
-    .map((file) => ({
-      text: quotedPath(redactLine(file.path) === file.path ? shortest(file.path, paths) : redactLine(file.path)),
-      key: file.path,
-      state: groupOf(file, signals),
-    }))
+    .map((file) => {
+      const shown = redactLine(file.path)
+      const text = quotedPath(shown === file.path ? shortest(file.path, paths) : shown)
+      return { text, key: file.path, state: groupOf(file, signals) }
+    })
   return { name: "files", label: "files", items, join: joinFiles }
 }
 
@@ -185,7 +185,8 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
 function shortest(path: string, paths: ReadonlyMap<string, readonly string[]>): string {
   const parts = path.split("/")
   const others = (paths.get(basename(path)) ?? []).filter((other) => other !== path)
-  for (let from = parts.length - 1; from > 0; from--) {
+  // without its first slash, an absolute path would be another one
+  for (let from = parts.length - 1; from > (parts[0] === "" ? 1 : 0); from--) {
     const end = parts.slice(from).join("/")
     if (!others.some((other) => other === end || other.endsWith(`/${end}`))) return end
   }

@@ -5,10 +5,7 @@ import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
-export const SHOWS = [
-  ...(["file", "matches", "listing", "run", "page", "other"] as const),
-  ...(["recalled", "answer", "change"] as const),
-] as const
+export const SHOWS = ["file", "matches", "listing", "run", "page", "other", "recalled", "answer", "change"] as const
 export type Shows = (typeof SHOWS)[number]
 
 /** The tool that returns a folded output. */

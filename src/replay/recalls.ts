@@ -14,8 +14,6 @@ import { isClearedAt } from "./context.ts"
 /** A line of this length that also occurs in the context counts as copied; shorter ones match by chance. */
 const MIN_COPIED_CHARS = 24
 const MAX_COPIED_CHARS = 400
-/** Calls for which a recalled output stays in the context at least. */
-const RECALLED_CALLS = RECALLED_STEPS
 /** Output tokens of a call that recalls something. */
 const ASKING_TOKENS = 80
 
@@ -65,7 +63,7 @@ export function newRecalls() {
     for (const source of sources.holding(text, !isLine)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = foldOver(source, folds)
-      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_CALLS) return "shown"
+      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_STEPS) return "shown"
       held ||= fold.text.includes(text)
       newest ??= source
     }

@@ -33,7 +33,7 @@ export type Step = {
 type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
 
 /** Newest messages that show what the agent works on. */
-const NEWEST_MESSAGES = 3
+export const NEWEST_MESSAGES = 3
 /** Of each text or argument. */
 const MAX_READ_CHARS = 4000
 
@@ -62,12 +62,10 @@ function stringsWithin(value: unknown): string[] {
 
 /** The newest steps are never settled: the agent is in the middle of them. */
 export const MIN_SETTLED_AGE = 5
-/** Neither are single outputs younger than this, except at a scale of 0: the agent has only just seen them. */
-const MIN_OUTPUT_AGE = 2
 /** Steps after which a step may be settled whose outputs no longer matter. */
 export const SETTLED_AGE = 8
 
-/** Steps for which an output is likely to be wanted verbatim, whatever it shows. */
+/** Steps for which an output is wanted verbatim, whatever it shows, at any scale but 0: the agent has only just seen it. */
 export const OUTPUT_STEPS = 2
 /** The same of an edit's arguments, and of what was recalled. */
 const EDIT_STEPS = 10
@@ -76,8 +74,6 @@ export const RECALLED_STEPS = 12
 export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use, and for the newest run of a check that still fails. */
 const IN_USE_FACTOR = 5
-/** Steps that content stays for each 1 that patience is above its least. */
-const PATIENCE_STEPS = 4
 /** Steps after its last edit for which a file is in use. */
 export const EDITED_STEPS = 12
 
@@ -86,7 +82,7 @@ export type SettleOptions = {
   mentioned: ReadonlySet<string>
   /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
   scale: number
-  /** how much longer outputs of a kind are kept, after they were missed; 1 normally */
+  /** for how many more steps outputs of a kind are kept, after they were missed */
   patience(shows: Shows): number
   /** index of the first entry whose closure is needed: all steps before it are folded */
   first: number
@@ -137,14 +133,14 @@ function closure(
     const reason = event.shows === "change" ? inUse(event, facts, mentioned) : failing(event, facts)
     // Infinity times a scale of 0 is not a number
     const steps = Number.isFinite(wanted)
-      ? (wanted * (reason ? IN_USE_FACTOR : 1) + (patience(event.shows) - 1) * PATIENCE_STEPS) * scale
+      ? (wanted * (reason ? IN_USE_FACTOR : 1) + patience(event.shows)) * scale
       : wanted
-    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? MIN_OUTPUT_AGE : 1
+    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
       if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
     } else if (isWanted)
-      open = reason ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
+      open = reason ?? open ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
     settledFor = Math.min(settledFor, age - steps)
     if (!isWanted && event.shows !== "change" && event.shows !== "answer")
       ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })

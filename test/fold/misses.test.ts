@@ -9,33 +9,33 @@ const misses = (...counts: [Shows, recalls: number, folded: number][]): ModelMis
 
 const none: ReadonlyMap<Shows, number> = new Map()
 
-test("nothing missed: no patience beyond the normal", () => {
-  expect(patienceOf(none, new Map(), "file")).toBe(1)
-  expect(patienceOf(new Map([["run", 3]]), misses(["run", 9, 100]), "file")).toBe(1)
+test("nothing missed: no more steps", () => {
+  expect(patienceOf(none, new Map(), "file")).toBe(0)
+  expect(patienceOf(new Map([["run", 3]]), misses(["run", 9, 100]), "file")).toBe(0)
 })
 
-test("each miss of the session adds a half, four at most", () => {
+test("each miss of the session adds two steps, eight at most", () => {
   for (const [missed, patience] of [
-    [1, 1.5],
-    [4, 3],
-    [40, 3],
+    [1, 2],
+    [4, 8],
+    [40, 8],
   ] as const)
     expect(patienceOf(new Map([["file", missed]]), new Map(), "file")).toBe(patience)
 })
 
-test("the model's share of recalls adds up to 1, linear up to 2 %", () => {
+test("the model's share of recalls adds up to four, linear up to 2 %", () => {
   for (const [recalls, folded, patience] of [
-    [0, 1000, 1],
-    [5, 1000, 1.25],
-    [10, 1000, 1.5],
-    [20, 1000, 2],
-    [900, 1000, 2],
+    [0, 1000, 0],
+    [5, 1000, 1],
+    [10, 1000, 2],
+    [20, 1000, 4],
+    [900, 1000, 4],
     // few folds: the share is of 100
-    [1, 3, 1.5],
-    [0, 0, 1],
+    [1, 3, 2],
+    [0, 0, 0],
   ] as const)
     expect(patienceOf(none, misses(["file", recalls, folded]), "file")).toBeCloseTo(patience)
-  expect(patienceOf(new Map([["file", 9]]), misses(["file", 9, 9]), "file")).toBe(4)
+  expect(patienceOf(new Map([["file", 9]]), misses(["file", 9, 9]), "file")).toBe(12)
 })
 
 test("counts are added by kind, and halved beyond 2,000 folds", () => {

@@ -41,7 +41,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     cutTokens: sentTokens,
     contextTokens: sentTokens,
     bindsThinking: false,
-    patience: () => 1,
+    patience: () => 0,
     isProtected: () => false,
     onlyMakesRoom: false,
     isReady: () => true,
@@ -327,6 +327,6 @@ test("outputs that OpenCode cleared, or that are tiny, are not folded one by one
 test("patience keeps a kind of output longer", () => {
   const session = idle(begun().assistant([read("a.ts", lines("code", 1_000))]), 12)
   expect(folded(plan(session, { foldNow: "all" })).steps[0]).toBe(1)
-  const patient = plan(session, { foldNow: "all", patience: (shows) => (shows === "file" ? 4 : 1) })
+  const patient = plan(session, { foldNow: "all", patience: (shows) => (shows === "file" ? 12 : 0) })
   expect(folded(patient).steps[0]).not.toBe(1)
 })

@@ -34,7 +34,7 @@ export function recordSummary(
   const steps = closureOf(entries, facts, {
     mentioned: new Set(),
     scale: 0,
-    patience: () => 1,
+    patience: () => 0,
     first: 0,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })
