@@ -30,7 +30,8 @@ export function readJunit(report: string): FileOutcome[] {
     const failures = cases
       .filter(({ file }) => file === of.file)
       .map(
-        ({ line, classname = "", name = "" }) => `${line} ${[name, ...classname.split(" > ")].reverse().join(" > ")}`,
+        ({ line, classname = "", name = "" }) =>
+          `${line} ${[name, ...classname.split(" > ")].filter(Boolean).reverse().join(" > ")}`,
       )
     return [
       { file: of.name, passed: count("tests") - failed - skipped, failed, skipped, seconds: count("time"), failures },

@@ -105,16 +105,17 @@ function hasNews(facts: Facts, signals: Signals): boolean {
 const MIN_BUDGET_TOKENS = 65
 const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 
-/** Half near the limit, where every token brings the next compaction closer. */
+/** Half right after a compaction, and near the limit, where every token brings the next compaction closer. */
 function budget({ facts, around: { contextLimit, sentTokens }, options: { budgetTokens } }: HudSource): number {
+  const half = Math.ceil(budgetTokens / 2)
+  // the model has lost what it knew, so the small context does not reduce the budget further
+  if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
   const tokens = contextNow(facts)?.tokens ?? 0
   const fitting = Math.min(
     budgetTokens,
     MIN_BUDGET_TOKENS + Math.round((sentTokens ?? tokens) / CONTEXT_TOKENS_PER_HUD_TOKEN),
   )
-  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE
-    ? Math.min(fitting, Math.ceil(budgetTokens / 2))
-    : fitting
+  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
 }
 
 function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
