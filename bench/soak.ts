@@ -20,8 +20,11 @@ const EARLY_CALLS = Math.min(2_000, CALLS / 4)
 const TOOL_PARTS = 20_000
 const LARGE_CHARS = 10_000_000
 
-/** Limits for the long run: how much the heap may grow, and how much slower the last calls may be. */
-const MAX_GROWTH_MB = 20
+/**
+ * Limits for the long run: how much the heap may grow until the state of all sessions that are kept has reached its bounds (after
+ * 40,000 calls it is as large as after 20,000), and how much slower the last calls may be.
+ */
+const MAX_GROWTH_MB = 25
 const MAX_SLOWDOWN = 1.25
 /** Limits for the hook, which blocks the request: the first call of a session of 20,000 parts, and each call after it. */
 const MAX_FIRST_MS = 5_000
