@@ -138,7 +138,7 @@ function closure(
     const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     const isWanted = age < Math.max(least, steps)
     if (event.shows === "answer" || event.shows === "recalled") {
-      if (isWanted) open = reasoned(event.shows === "answer" ? "it holds an answer" : "it was recalled")
+      if (isWanted) open = reasoned(why.open)
     } else if (isWanted)
       open = reason ?? open ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
     settledFor = Math.min(settledFor, age - steps)
@@ -177,8 +177,8 @@ const WHY: Readonly<Record<Shows, Why>> = {
   page: { open: "fetched", settled: "a web page that was read" },
   other: { open: "called", settled: "an older call" },
   change: { open: "edited", settled: "an older edit" },
-  recalled: { open: "recalled", settled: "recalled a while ago" },
-  answer: { open: "answered", settled: "an answer" },
+  recalled: { open: "it was recalled", settled: "recalled a while ago" },
+  answer: { open: "it holds an answer", settled: "an answer" },
 }
 
 /**

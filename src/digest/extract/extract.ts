@@ -87,8 +87,8 @@ const ERROR =
 const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
 
 /**
- * Of a program that does not only show what others wrote, the line that looks most like an error comes first. Of a tool that
- * runs none, nothing is known.
+ * Of a program that does not only show what others wrote, the line that looks most like an error comes first. Where no
+ * program is known to have run, a word such as "error" may be content.
  */
 function digestLog(source: DigestSource, view: View, content: View): Digest {
   const kind = kindOf(source, view)

@@ -26,7 +26,7 @@ export function withoutReminders(lines: readonly string[]): string[] {
   })
 }
 
-/** Not the hours of a time. */
+/** A line number, and not the hours of a time. */
 const LINE_NUMBER = /^\s*(\d{1,6})(?:[:|](?!\d\d\b) ?|→|\t)/
 
 /** Line numbers take a sixth of the tokens, and a small model continues the count. */

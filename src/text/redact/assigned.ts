@@ -94,7 +94,7 @@ const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
 const FILE = /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$/
-/** Words and a number joined by dashes. */
+/** Words and a number, joined by dashes: `amber-pine-77`. */
 const NUMBERED_WORDS = /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
@@ -212,7 +212,7 @@ function assignedTo(
   if (SETTING.test(text.slice(Math.max(0, nameFrom - 20), nameFrom))) return as("tight", skip(BLANK, text, closed))
   const below = skip(BELOW, text, nameTo)
   if (before === "/") {
-    // what the file holds, and not the next setting or file
+    // the next line is what the file holds, unless it is a setting
     if (below > nameTo && !/^[A-Za-z_][\w.-]{2,}[=:]/.test(text.slice(below, below + 80))) return as("loose", below)
     if (!STORES.test(text.slice(Math.max(0, nameFrom - 160), nameFrom))) return undefined
   }
@@ -274,8 +274,9 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
-  // another option, an address, or a file; the last folder
+  // another option, an address, or a file
   if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
+  // the folder that a shell is in
   if (/^(?:OLD)?PWD$/.test(name) && /^[/~]|^[A-Z]:\\/.test(value)) return false
   const isExpression =
     !quoted &&
@@ -369,7 +370,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   }
 }
 
-/** Capitals, small letters and digits as no identifier has them, or words and a number joined by dashes. */
+/** Letters in no order of words with a digit, or words and a number joined by dashes: passwords, as people choose them. */
 function isMemorable(value: string): boolean {
   return (MIXED.test(value) && !isWordlike(value)) || (NUMBERED_WORDS.test(value) && !SECRET_WORD.test(value))
 }

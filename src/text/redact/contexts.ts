@@ -88,7 +88,7 @@ const STORED =
   /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** Options of a broker that contain a user's name, with the password as value. */
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
-/** The argument after the host and the user, of functions that connect to a host; after the id, of OAuth's strategies. */
+/** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
   /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
@@ -102,10 +102,10 @@ const REVERSED =
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
   /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
-/** A user and a password for a host of gems. */
+/** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
-/** What cloud-init sets users' passwords to. */
+/** Users and their new passwords in a file of cloud-init. */
 const USER_PASSWORDS = /\bchpasswd:\s{1,20}list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
 /** A text that is encoded to be stored. */
 const ENCODED =

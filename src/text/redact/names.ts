@@ -84,7 +84,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
   if (PASSWORD.test(last))
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
-  // of an assembly
+  // the public key of a .NET assembly
   if (/publickey(?:token)?$/.test(words.join(""))) return undefined
   if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
   if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"

@@ -21,8 +21,10 @@ const HIDDEN = new RegExp(
   String.raw`${ESCAPE_SEQUENCE.source}|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
   "g",
 )
-/** What tools print before each line: a number, a mark of a quote, a date with a level, a path, the sign of a
- * change, and what `git blame` knows of a line. */
+/**
+ * What tools print before each line: a number, a mark of a quote, a date with a level, a path, the sign of a change, and the
+ * commit, author and date of `git blame`.
+ */
 const PREFIX =
   /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t)|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
 /** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */

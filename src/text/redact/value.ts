@@ -94,7 +94,7 @@ const PLACEHOLDER = new RegExp(
     "\\w{0,8}\\.{3}",
     "@[A-Za-z_.]+@?",
     "#?\\{(?!noop\\})\\{?.*",
-    // rules of a form's field
+    // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
     "\\[.*",

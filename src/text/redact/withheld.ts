@@ -21,7 +21,7 @@ const PROMPT =
   /^[ \t]*(?:(?:\d{1,6}[:|→\t]|[+>-]|[\w./-]{1,200}:\d{1,6}:)[ \t]*(?=\$[ \t]))?(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
 const FILE_HEADING =
   /^[ \t]*(?:==>[ \t]*|diff --git[ \t]+|[+-]{3}[ \t]+|\*{3} \w+ File:[ \t]*|#{1,4}[ \t]+|\/{2}[ \t]*|File:[ \t]*)?(?![\w.-]+=)[^\s]{1,300}(?:[ \t]+b\/\S{1,300})?(?:[ \t]*<==|:)?[ \t]*$/
-/** A path in a list of files, or before what was found in it. */
+/** A path in a list of files, or before a line that a search found in the file. */
 const LISTED = /^[ \t]*(?:[\w.@~+-]*[\\/])*[\w.@~+-]+\.[A-Za-z]{1,5}(?::\d+:.*)?$/
 
 /** Lines after a mention that may still belong to it: a table's rows, a block's entries. */
@@ -78,7 +78,7 @@ export function withhold(text: string): string {
     return withoutOpaque(isNear ? withoutNamed(line, isNamed) : line, isNear)
   }
 
-  /** Whether the line is one of a list of files, and none that names the source of the next line. */
+  /** Whether the line belongs to a list of files. The lines below it are then not the content of that file. */
   function isListed(at: number): boolean {
     const isPath = (line = "") => LISTED.test(line)
     return isPath(lines[at + 1]) || (at > 0 && isPath(lines[at - 1]) && isPath(lines[at]))
