@@ -99,9 +99,9 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
   return [...needed].flatMap(([part, needs]): Case[] => {
     const { at, share, partID } = folded.get(part) ?? {}
     if (!at?.call || share === undefined || partID === undefined) return []
-    const { source, names } = foldSource(part, undefined)
+    const found = foldSource(part, undefined)
+    const source = found.whole()
     const kept = keptTexts(at.messages, at.call.next.folding.folds, [{ partID }])
-    const line = { names }
     const shown = kept.join("\n")
     const open = [...needs.values()].filter(({ text }) => !shown.includes(text))
     if (open.length === 0) return []
@@ -110,7 +110,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
         session,
         source,
         task: taskOf(at, source),
-        names: chooseNames([line], Number.POSITIVE_INFINITY, { kept, used: namesUsed(at.messages) }).get(line) ?? [],
+        names: chooseNames([found], Number.POSITIVE_INFINITY, { kept, used: namesUsed(at.messages) }).get(found) ?? [],
         budgetTokens: GIST_TOKENS + share * tokensOfLength(source.output.length),
         needs: open,
       },

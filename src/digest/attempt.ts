@@ -18,17 +18,18 @@ export type Attempt =
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
 
-/** Never rejects. `extract` makes the digest that fills in what the model leaves out. */
+/** Never rejects. `read` returns the output without secrets; `extract` makes the digest that fills in what the model leaves out. */
 export async function attempt(
   backend: Backend,
-  source: DigestSource,
+  read: () => DigestSource,
   budgetTokens: number,
   extract: (source: DigestSource) => Digest,
   signal: AbortSignal,
 ): Promise<Attempt> {
   try {
+    const source = read()
     const extracted = extract(source)
-    if (!gainsFromModel(extracted)) return { kind: "known" }
+    if (isBinary(source.output) || !gainsFromModel(extracted)) return { kind: "known" }
     const { structured, elapsedMs: ms } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
     const { digest, refused } = ground(structured, source, extracted)
@@ -42,6 +43,19 @@ export async function attempt(
       message: errorMessage(error),
     }
   }
+}
+
+/** Characters at the start of an output that decide whether it is binary. */
+const BINARY_PROBE_CHARS = 4000
+
+/**
+ * Whether the output is an image, an archive or the like: more than one character in fifty does not occur in text.
+ * `wellFormed` has already replaced NULs by U+FFFD.
+ */
+function isBinary(output: string): boolean {
+  const start = output.slice(0, BINARY_PROBE_CHARS)
+  const strange = start.match(/[\u0000-\u0008\u000e-\u001a\ufffd]/g)?.length ?? 0
+  return strange * 50 > start.length
 }
 
 export type QueueCounters = ReturnType<typeof createCounters>

@@ -17,12 +17,14 @@ export type DigestCandidate = Owner & {
   tokens: number
   /** tokens a digest is expected to save, weighted by how soon; the highest is written first */
   worth: number
-  /** Reads the output. The closure keeps it alive, so call or drop it soon. */
+  /** Reads the output, without its secrets. Keeps the call alive. */
   source(): DigestSource
 }
 
 /** The digest of a smaller output saves next to nothing, and `extract` says as much. */
 const MIN_OUTPUT_TOKENS = 300
+/** The outputs of larger steps are left to `extract`: those that wait are kept in memory. */
+const MAX_STEP_TOKENS = 100_000
 
 /**
  * How soon and how surely an output of this kind falls out of use: search results, listings and command outputs are
@@ -32,7 +34,8 @@ const WEIGHTS: Partial<Record<ToolKind, number>> = { command: 1, search: 1, list
 
 /** The candidates among the outputs just read, oldest first. `fresh` are entries of `messages`. */
 export function digestCandidates(messages: readonly Message[], fresh: readonly Entry[]): DigestCandidate[] {
-  const entries = new Map(fresh.filter((entry) => entry.events.some(isWorthy)).map((entry) => [entry.id, entry]))
+  const worthy = fresh.filter(({ events, tokens }) => tokens <= MAX_STEP_TOKENS && events.some(isWorthy))
+  const entries = new Map(worthy.map((entry) => [entry.id, entry]))
   if (entries.size === 0) return []
   const found: DigestCandidate[] = []
   for (const message of messages) {

@@ -14,7 +14,6 @@ import { createRunningTools, documentBudget, type Pace, retryAfterMs, updatePace
 import { PROMPT_VERSION } from "./prompt.ts"
 import {
   createWaitingJobs,
-  isBinary,
   isInScope,
   isSameSubject,
   type Job,
@@ -23,7 +22,6 @@ import {
   type OwnerScope,
   removeOwnersOf,
   selectOffers,
-  trimSource,
 } from "./waiting.ts"
 
 /** Keeps digests permanently. `writer` stands for the backend, its model and the version of the prompt. */
@@ -101,8 +99,7 @@ export function createQueue(options: QueueOptions) {
       return
     }
     removeRunningOwners((one) => isSameSubject(one, owner))
-    const whole = source()
-    if (!isBinary(whole.output)) add({ ...offered, source: trimSource(whole) })
+    add({ ...offered, source })
   }
 
   function add(job: Job): void {

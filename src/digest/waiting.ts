@@ -2,7 +2,6 @@
 // Pure; the queue runs them.
 
 import type { DigestSource } from "../output/digest.ts"
-import { own } from "../text/sanitize.ts"
 
 /**
  * One place where the content occurs. `subject` is what the output is about, such as a path or a command; newer output about
@@ -19,7 +18,8 @@ export type Job = {
   order: number
   /** where the content occurs; a job without owners is useless */
   owners: Owner[]
-  source: DigestSource
+  /** Reads the output without its secrets, which takes time: only that of a job in work is read. */
+  source(): DigestSource
 }
 
 /** All owners in a session, or only those in some of its messages. */
@@ -101,8 +101,7 @@ export function isSameSubject(one: Owner, other: Owner): boolean {
 
 /**
  * The outputs that can get into the queue among many offered at once, oldest first: the newest of each subject, and of
- * those the `max` worthiest, in their original order. A resumed session offers thousands of outputs, and the text of
- * every output that gets in is copied.
+ * those the `max` worthiest, in their original order. A resumed session offers thousands of outputs.
  */
 export function selectOffers<T extends Owner & { worth: number }>(offered: readonly T[], max: number): T[] {
   const newest = new Map(offered.map((one) => [`${one.sessionID}\n${one.subject}`, one]))
@@ -113,45 +112,3 @@ export function selectOffers<T extends Owner & { worth: number }>(offered: reado
 const byWorth = (a: Job, b: Job) => b.worth - a.worth || b.order - a.order
 
 const isSameOwner = (one: Owner, other: Owner) => one.messageID === other.messageID && isSameSubject(one, other)
-
-/** `extract`, `promptFor` and `ground` look at this much of an output, at either end. */
-const MAX_SIDE_CHARS = 64 * 1024
-const MAX_ARGUMENTS = 20
-const MAX_ARGUMENT_CHARS = 2000
-
-/**
- * The source without the middle of its output and without arguments that no digest is made from. It yields the same
- * digests. The two ends are copied, so that the output itself can be collected while the job waits.
- */
-export function trimSource(source: DigestSource): DigestSource {
-  const { output } = source
-  const input = Object.entries(source.input)
-    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
-    .slice(0, MAX_ARGUMENTS)
-    .map(([name, value]): [string, unknown] => [
-      name,
-      typeof value === "string" && value.length > MAX_ARGUMENT_CHARS ? own(value.slice(0, MAX_ARGUMENT_CHARS)) : value,
-    ])
-  return {
-    ...source,
-    input: Object.fromEntries(input),
-    // a little longer than both ends, so that readers still recognize an output whose middle is missing
-    output:
-      output.length > 2 * MAX_SIDE_CHARS + 2
-        ? own(`${output.slice(0, MAX_SIDE_CHARS)}\n\n${output.slice(-MAX_SIDE_CHARS)}`)
-        : output,
-  }
-}
-
-/** Characters at the start of an output that decide whether it is binary. */
-const BINARY_PROBE_CHARS = 4000
-
-/**
- * Whether the output is an image, an archive or the like: more than one character in fifty does not occur in text.
- * `wellFormed` has already replaced NULs by U+FFFD.
- */
-export function isBinary(output: string): boolean {
-  const start = output.slice(0, BINARY_PROBE_CHARS)
-  const strange = start.match(/[\u0000-\u0008\u000e-\u001a\ufffd]/g)?.length ?? 0
-  return strange * 50 > start.length
-}

@@ -17,19 +17,14 @@ export type AheadSource = { entries: readonly Entry[]; messages: readonly Messag
 
 /**
  * Finds the sources of outputs that may be folded next, the lines of their steps and the names in them, and yields after each
- * output. `awaited` are the indexes of entries that come first, since folds wait for them.
+ * output.
  */
-export function* sourcesAhead(
-  { entries, messages, calls, folds }: AheadSource,
-  env: Env,
-  awaited: readonly number[] = [],
-): Generator<void, void> {
+export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, env: Env): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
-  if (awaited.length === 0) for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
-  const newest = Array.from({ length: entries.length - first }, (_, at) => first + at)
-  const numbers = numbersFrom(entries, Math.min(first, ...awaited), calls)
-  for (const at of [...awaited, ...newest]) {
+  for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
+  const numbers = numbersFrom(entries, first, calls)
+  for (let at = first; at < entries.length; at++) {
     const { id, events, call, fingerprint: print } = entries[at] as Entry
     const message = messages[at]
     // another plugin may have changed the message since it was read
@@ -38,7 +33,7 @@ export function* sourcesAhead(
       if (event.outputHash === undefined || hasSource(event)) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
-      env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).source)
+      env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).whole())
       yield
     }
     // a call that has not finished will have another output

@@ -30,8 +30,6 @@ export type Folding = {
   readonly pinned: ReadonlyMap<string, number>
   /** steps that the user wants whole, by message id, and until which call */
   readonly whole: Readonly<Record<string, number>>
-  /** what is not folded yet because its sources are not known */
-  readonly awaited: readonly Decision[]
   /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
@@ -44,7 +42,6 @@ export function newFolding(): Folding {
     missed: new Map(),
     pinned: new Map(),
     whole: {},
-    awaited: [],
     account: newAccount(),
   }
 }
@@ -194,7 +191,8 @@ function draftOf(
   if (!part || folds.has(part.id)) return
   const hash = env.hash(outputKey(event))
   const id = recallID(hash)
-  const { source, names } = foldSource(part, event)
+  const source = foldSource(part, event)
+  const digest = env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source.whole())
   return {
     id,
     partID: part.id,
@@ -204,7 +202,7 @@ function draftOf(
     step: number,
     what: callLabel(event),
     tokens: event.outputTokens,
-    lines: [outputLine(id, part, env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source), names)],
+    lines: [outputLine(id, part, digest, source)],
   }
 }
 

@@ -8,8 +8,12 @@ import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"
 
-/** A line that can show names, with those in what is folded. */
-export type NameSource = { readonly names: ReadonlySet<string> }
+/** A line that can show names of what is folded. */
+export type NameSource = {
+  readonly names: ReadonlySet<string>
+  /** Whether a name is still there when the secrets are removed, which takes up to a millisecond. Absent: all are. */
+  shows?(name: string): boolean
+}
 
 export type NameContext = {
   /** texts that stay in the request; a name in them need not be repeated */
@@ -52,7 +56,7 @@ export function chooseNames<Line extends NameSource>(
   for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
     if (left <= 0 || searched > MAX_SEARCHED_BYTES) break
     searched += shown.length
-    if (shown.includes(name)) continue
+    if (shown.includes(name) || at.shows?.(name) === false) continue
     left -= name.length + 1
     const names = chosen.get(at)
     if (names) names.push(name)

@@ -39,8 +39,6 @@ export type Situation = {
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
-  /** whether the texts of these folds can be written without delaying the request */
-  isReady(decisions: readonly Decision[]): boolean
 }
 
 /** What is folded, why, and for how many steps it has been settled. */
@@ -57,8 +55,6 @@ export type CutPlan = {
   because: string
   /** even so the request stays too large: the oldest records must be condensed by this many tokens */
   excessTokens?: number
-  /** what is not folded yet because its texts would delay the request */
-  awaited?: readonly Decision[]
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
@@ -91,12 +87,7 @@ const MIN_SHRINKING = 0.2
 const MAX_DECISIONS = 400
 
 export function planFolds(situation: Situation): CutPlan {
-  const needed = nearMaximum(situation) ?? asked(situation)
-  if (needed) return needed
-  const plan = grown(situation) ?? worthwhile(situation)
-  // if nothing is cached, waiting would pay the full price of what is not folded once more
-  if (situation.cached.messages === 0 || situation.isReady(plan.decisions)) return plan
-  return { ...NOTHING, awaited: plan.decisions }
+  return nearMaximum(situation) ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
 }
 
 function asked(situation: Situation): CutPlan | undefined {

@@ -13,10 +13,9 @@ import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
 import { type ModelMisses, patienceOf } from "./misses.ts"
-import { type Decision, firstChanged, planFolds } from "./plan.ts"
+import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
-import { hasSource } from "./sources.ts"
 
 export type FoldCircumstances = {
   nowMs: number
@@ -31,8 +30,6 @@ export type FoldCircumstances = {
   foldNow?: "all" | readonly string[]
   /** the steps that the user wants whole, by message id: until which call */
   whole?: Readonly<Record<string, number>>
-  /** the session was long when it was met: folds wait until their sources are found, between requests */
-  metLate?: boolean
 }
 
 export type FoldOptions = {
@@ -85,10 +82,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     around.compactsAt ?? Number.POSITIVE_INFINITY,
     maxContextTokens ?? Number.POSITIVE_INFINITY,
   )
-  const hasSources = (decisions: readonly Decision[]) =>
-    !around.metLate || countUnknown(decisions) <= MAX_UNKNOWN_SOURCES
-  // while folds wait, no others are looked for: in a long session that takes long
-  const before = request.reading.rebuilt || hasSources(folding.awaited) ? [] : folding.awaited
   const plan = planFolds({
     entries,
     facts,
@@ -105,8 +98,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
     patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
-    onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined || before.length > 0,
-    isReady: hasSources,
+    onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined,
   })
   const place = { messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
@@ -115,7 +107,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   // the oldest records stand before everything else that is folded
   const changed =
     shortened.length > 0 ? 0 : folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
-  const awaited = plan.awaited ?? (folded.length > 0 ? [] : before)
   const applied = appliedFolds(entries, added.folds)
   const sent = unfolded - applied.savedTokens
   return {
@@ -135,19 +126,9 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
         folded: applied.outputs + applied.steps,
       }
       const cutTokens = folded.length > 0 ? sent : Math.min(added.cutTokens, sent)
-      return { ...added, awaited, cutTokens, account: { ...account, expected } }
+      return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
-}
-
-/** Sources that a request finds itself at most; finding one takes up to a millisecond. */
-export const MAX_UNKNOWN_SOURCES = 20
-
-function countUnknown(decisions: readonly Decision[]): number {
-  const events = decisions.flatMap((decision) =>
-    decision.kind === "step" ? decision.step.entry.events : decision.event,
-  )
-  return events.filter((event) => !hasSource(event)).length
 }
 
 /** The output or its step was recalled not long ago or is kept by the user, and is not folded. */

@@ -8,13 +8,14 @@ import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { pathOf } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
-import { asString } from "../system/values.ts"
+import { asString, defined } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import { type Fold, isRecallID } from "./fold.ts"
-import { foldSource } from "./sources.ts"
+import type { NameSource } from "./names.ts"
+import { type FoldSource, foldSource } from "./sources.ts"
 
 /** Longest text accepted from a store. */
 const MAX_TEXT_CHARS = 100_000
@@ -55,17 +56,15 @@ export function recordOf(folds: readonly Fold[]): string {
   return text
 }
 
-/**
- * One piece of a fold's text: its first line, to which some of `names` may be added, and verbatim lines below it. `names`:
- * those in what is folded.
- */
-export type RecordLine = { said: string; names: ReadonlySet<string>; below?: readonly string[] }
+/** One piece of a fold's text: its first line, to which some names may be added, and verbatim lines below it. */
+export type RecordLine = NameSource & { said: string; below?: readonly string[] }
 
-/** The line of a folded output. `names`: those in the call. */
-export function outputLine(id: string, part: ToolPart, digest: Digest, names: RecordLine["names"]): RecordLine {
+/** The line of a folded output, with the names in the call. */
+export function outputLine(id: string, part: ToolPart, digest: Digest, { names, shows }: NameSource): RecordLine {
   const gist = shortGist(digest)
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
-  return { said: `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`, names }
+  const said = `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`
+  return { said, names, ...defined({ shows }) }
 }
 
 /** The beginning of a digest's gist that stands in the line of a folded output. */
@@ -102,15 +101,17 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
-    const { source, names } = foldSource(part, event)
-    const outcome = outcomeOf(source, event)
-    const below = event?.shows === "change" ? editLines(source) : []
-    const maxChars = source.kind === "edit" ? MAX_EDIT_CHARS : MAX_WRITTEN_CHARS
+    const source = foldSource(part, event)
+    const call = source.call()
+    const outcome = outcomeOf(part, source, event)
+    const below = event?.shows === "change" ? editLines(call) : []
+    const maxChars = call.kind === "edit" ? MAX_EDIT_CHARS : MAX_WRITTEN_CHARS
     const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= maxChars
     return [
       {
-        said: `${step} ${escapeFolds(callWords(source))}${outcome && `: ${escapeFolds(outcome)}`}`,
-        names,
+        said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
+        names: source.names,
+        shows: source.shows,
         ...(isShort ? { below } : {}),
       },
     ]
@@ -165,11 +166,12 @@ function callWords({ tool, kind, input }: DigestSource): string {
 }
 
 /** How a call ended, where that is worth saying. */
-function outcomeOf({ output, kind, failed }: DigestSource, event: ToolEvent | undefined): string {
+function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
+  const { kind, failed } = source.call()
   if (event?.failure !== undefined) return `failed, ${event.failure}`
-  if (failed) return `failed, ${cut(oneLine(output.slice(0, 400)), MAX_SHORT_CHARS)}`
+  if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
-  return output.length <= MAX_SHORT_CHARS ? oneLine(output) : ""
+  return output.length <= MAX_SHORT_CHARS ? oneLine(source.whole().output) : ""
 }
 
 /** Words with which an agent only announces its next call. */

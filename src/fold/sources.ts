@@ -1,15 +1,23 @@
-// The source of a folded output's text: its arguments and its output without secrets, and the names in both. Computing it
-// takes most of a cut's time. So it is computed between requests (`ahead.ts`), and remembered until the step is folded.
+// What the text of a folded output is made from: the call's arguments and the output, without secrets, and the names in both.
+// Removing secrets takes most of a cut's time. So the names are those of the original, and only a chosen one is looked for in
+// what is left of it. Each part is made once, between requests if there is time (`ahead.ts`), and remembered until the step
+// is folded.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { redactOutput, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
+import { lazy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
+import type { NameSource } from "./names.ts"
 
-/** `names`: those in the arguments and the output. */
-type FoldSource = { readonly source: DigestSource; readonly names: ReadonlySet<string> }
+export type FoldSource = Required<NameSource> & {
+  /** the call, with an empty output */
+  call(): DigestSource
+  /** the call with its output */
+  whole(): DigestSource
+}
 
 const known = new WeakMap<ToolEvent, FoldSource>()
 
@@ -17,15 +25,26 @@ const known = new WeakMap<ToolEvent, FoldSource>()
 export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
   const found = event && known.get(event)
   if (found) return found
-  const source = withoutSecrets(sourceOf(part))
-  const made = { source, names: namesIn([...stringsIn(source.input), source.output].join("\n")) }
+  const raw = sourceOf(part)
+  const call = lazy(() => withoutSecrets({ ...raw, output: "" }))
+  const whole = lazy(() => ({ ...call(), output: redactOutput(raw) }))
+  const made = {
+    call,
+    whole,
+    names: namesIn(textsIn(raw).join("\n")),
+    shows: (name: string) => textsIn(whole()).some((text) => text.includes(name)),
+  }
   if (event) known.set(event, made)
   return made
 }
 
-/** Whether the source of the output is known, or there is no output. */
+function textsIn({ input, output }: DigestSource): string[] {
+  return [...stringsIn(input), output]
+}
+
+/** Whether the source was asked for already. */
 export function hasSource(event: ToolEvent): boolean {
-  return event.outputHash === undefined || known.has(event)
+  return known.has(event)
 }
 
 /** Drops the sources of the outputs. Call when their step is folded, or too old to be looked at again before. */

@@ -20,8 +20,6 @@ export type Session = SessionState & {
   recalled: Set<string>
   /** how often the messages hook was called */
   requests: number
-  /** it was long at its first request, and not all of its folds are made yet */
-  metLate: boolean
   /** OpenCode is about to compact: the next array is the transcript to be summarised */
   compacting: boolean
   /** the account of the current turn */
@@ -59,7 +57,6 @@ export function createSessions(env: Env) {
     restoring: false,
     recalled: new Set(),
     requests: 0,
-    metLate: false,
     compacting: false,
     turn: newTurnAccount(),
     shown: NOTHING_FOLDED,

@@ -58,11 +58,10 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   const command = asString(input.command) ?? ""
   const done = failed || status === "completed"
   // a command that was cut short has no exit code, but its output may still show how it went
-  const judged =
-    done && kind === "command"
-      ? verdictOf({ tool, kind, input, output: withoutRoot(output, place.root), ...defined({ exit }) })
-      : {}
-  const failure = judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, place.root)
+  const shown = done && kind === "command" ? withoutRoot(output, place.root) : ""
+  const judged = done && kind === "command" ? verdictOf({ tool, kind, input, output: shown, ...defined({ exit }) }) : {}
+  const failure =
+    judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)
   const asked = canonical(kind, input)
   const inputHash = env.hash(`${tool}\n${asked}`)
@@ -103,10 +102,13 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   }
 }
 
-/** What failed. The output is redacted first, since the failure line could quote one line of a key. */
-function failureOf(source: DigestSource, root: string | undefined): string | undefined {
-  const { output } = withoutSecrets({ ...source, output: withoutRoot(source.output.slice(-MAX_FAILED_CHARS), root) })
-  return verdictOf({ ...source, output }).failure
+/**
+ * What failed. If the output (`shown`) contains secrets, it is judged again without them, since the failure's line (`failure`)
+ * could quote one line of a key.
+ */
+function failureOf(source: DigestSource, shown: string, failure: string): string | undefined {
+  const output = redactOutput({ ...source, output: shown.slice(-MAX_FAILED_CHARS) })
+  return output === shown ? failure : verdictOf({ ...source, output }).failure
 }
 
 /** What the digest of a call is made from. The output is empty while the tool runs. */
@@ -128,10 +130,18 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
  */
 export function withoutSecrets(source: DigestSource): DigestSource {
   const tool = redactLine(source.tool)
-  const isSecret = isSecretSource(asString(source.input.command), pathOf(source.input))
-  const input = redactArguments(source.input, isSecret) as DigestSource["input"]
+  const input = redactArguments(source.input, showsSecrets(source)) as DigestSource["input"]
+  return { ...source, tool, input, output: redactOutput(source) }
+}
+
+/** The output alone, as `withoutSecrets` returns it. */
+export function redactOutput(source: DigestSource): string {
   const output = redactEnds(source.output)
-  return { ...source, tool, input, output: isSecret ? withholdValues(output) : output }
+  return showsSecrets(source) ? withholdValues(output) : output
+}
+
+function showsSecrets({ input }: DigestSource): boolean {
+  return isSecretSource(asString(input.command), pathOf(input))
 }
 
 /** The arguments that hold what a file contains. */

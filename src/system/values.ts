@@ -68,6 +68,12 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
+/** Computes a value when it is first asked for. */
+export function lazy<T extends object>(compute: () => T): () => T {
+  let value: T | undefined
+  return () => (value ??= compute())
+}
+
 /** Sets the entry as the newest and drops the oldest when there are more than `maxEntries`. */
 export function renew<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): void {
   map.delete(key)

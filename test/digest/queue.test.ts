@@ -135,7 +135,7 @@ describe("what goes first", () => {
     await queue.close()
   })
 
-  test("of a resumed session's 10,000 outputs only the worthiest few are read", async () => {
+  test("of a resumed session's 10,000 outputs only the worthiest few wait, and only the one in work is read", async () => {
     await using hud = start()
     let read = 0
     const candidates = Array.from({ length: 10_000 }, (_, n): DigestCandidate => {
@@ -146,8 +146,9 @@ describe("what goes first", () => {
       return candidateOf(`n${n}`, { worth: (n * 7919) % 10_000, source })
     })
     hud.queue.offer(candidates)
-    expect([read, hud.queue.waiting]).toEqual([32, 32])
+    expect([read, hud.queue.waiting]).toEqual([0, 32])
     const call = await hud.script.next()
+    expect(read).toBe(1)
     expect(call.prompt.text).toContain("n")
     const worth = candidates.find(({ key }) => key === `key-${call.name}`)?.worth
     expect(worth).toBe(9999)

@@ -1,25 +1,27 @@
-import { heapStats } from "bun:jsc"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { extract } from "../../src/digest/extract/extract.ts"
-import { promptFor } from "../../src/digest/prompt.ts"
 import {
   createWaitingJobs,
-  isBinary,
   isInScope,
   type Job,
   type Owner,
   removeOwnersOf,
   selectOffers,
-  trimSource,
 } from "../../src/digest/waiting.ts"
-import { outputOf, sourceOf } from "./support.ts"
+import { sourceOf } from "./support.ts"
 
 let order = 0
 
 function jobOf(key: string, over: Partial<Omit<Job, "owners">> & Partial<Owner> = {}): Job {
   const { sessionID = "ses_1", messageID = `msg_${key}`, subject = key, ...job } = over
-  return { key, worth: 1, order: ++order, owners: [{ sessionID, messageID, subject }], source: sourceOf(key), ...job }
+  return {
+    key,
+    worth: 1,
+    order: ++order,
+    owners: [{ sessionID, messageID, subject }],
+    source: () => sourceOf(key),
+    ...job,
+  }
 }
 
 const keys = (jobs: readonly Job[]) => jobs.map(({ key }) => key)
@@ -210,47 +212,4 @@ describe("properties", () => {
       }),
     )
   })
-})
-
-const long = sourceOf("long", { output: outputOf("long", 9000) })
-
-test("a trimmed source yields the same prompt and the same extract as the whole", () => {
-  expect(long.output.length).toBeGreaterThan(300_000)
-  const kept = trimSource(long)
-  expect(kept.output.length).toBeLessThan(132_000)
-  expect(promptFor(kept, { budgetTokens: 800 })).toEqual(promptFor(long, { budgetTokens: 800 }))
-  expect(extract(kept)).toEqual(extract(long))
-})
-
-test("a short source stays as it is", () => {
-  const source = sourceOf("a", { input: { command: "build a", timeout: 5, background: false } })
-  expect(trimSource(source)).toEqual(source)
-})
-
-test("long arguments are cut, lists and objects are left out", () => {
-  const { input } = trimSource(sourceOf("a", { input: { command: "x".repeat(9000), edits: [1], env: { A: "b" } } }))
-  expect(input).toEqual({ command: "x".repeat(2000) })
-})
-
-test("a trimmed source does not keep the whole output alive", () => {
-  const size = () => {
-    Bun.gc(true)
-    const { heapSize, extraMemorySize } = heapStats()
-    return heapSize + extraMemorySize
-  }
-  const before = size()
-  const kept = Array.from({ length: 8 }, (_, n) => {
-    const output = Buffer.alloc(20_000_000, `line of output number ${n}\n`).toString()
-    return trimSource(sourceOf(`n${n}`, { output, input: { command: output } }))
-  })
-  expect(size() - before).toBeLessThan(20_000_000)
-  expect(kept.length).toBe(8)
-})
-
-test("an image is binary; colours, other scripts and progress are not", () => {
-  const bytes = Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * 37) % 256))
-  expect(isBinary(bytes.toString("utf8").replaceAll("\0", "\ufffd"))).toBe(true)
-  expect(isBinary("\u001b[32mok\u001b[0m\r\n".repeat(200))).toBe(false)
-  expect(isBinary("テストは成功しました\t🦉\n".repeat(100))).toBe(false)
-  expect(isBinary("")).toBe(false)
 })

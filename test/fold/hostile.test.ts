@@ -69,7 +69,7 @@ for (const { id, tries, text } of CORPUS) {
     for (const part of [toolPart("bash", { command: name }, text), toolPart(name || "x", { command: name }, text)]) {
       const source = withoutSecrets(sourceOf(part))
       for (const digest of [extract(source), lies, { ...lies, kind: "code", verdict: "pass" } as const]) {
-        const line = outputLine(ID, part, digest, namesIn(source.output))
+        const line = outputLine(ID, part, digest, { names: namesIn(source.output) })
         expect(faultOfFold(line.said, ID)).toBeUndefined()
         for (const text of named([line])) {
           expect(faultOfFold(text, ID)).toBeUndefined()

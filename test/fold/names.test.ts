@@ -30,6 +30,11 @@ test("a name stands once, where it was seen last", () => {
   expect(chosen(["priceOf", "totalOf priceOf", "nothing"])).toEqual([[], ["priceOf", "totalOf"], []])
 })
 
+test("a name that is gone with the secrets is not chosen", () => {
+  const line = { names: namesIn("priceOf hunter2Of"), shows: (name: string) => name !== "hunter2Of" }
+  expect(chooseNames([line], MANY_TOKENS, NOTHING).get(line)).toEqual(["priceOf"])
+})
+
 test("all lines share one budget, a share of what is folded up to a maximum", () => {
   const size = (names: readonly string[][]) => names.flat().join(" ").length
   const sources = [many("first", 2_000).join(" "), many("second", 2_000).join(" ")]

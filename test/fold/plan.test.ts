@@ -44,7 +44,6 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     patience: () => 0,
     isProtected: () => false,
     onlyMakesRoom: false,
-    isReady: () => true,
     ...situation,
   })
 }
@@ -130,17 +129,6 @@ describe("with a warm cache, a cut", () => {
     expect(steps.slice(0, 2)).toEqual([10, 11])
     const newest = steps.at(-1) ?? 0
     expect(steps).toEqual(Array.from({ length: newest - 9 }, (_, i) => 10 + i))
-  })
-
-  test("waits while its texts would delay the request", () => {
-    const built = session(400)
-    const { decisions } = plan(built)
-    const waiting = plan(built, { isReady: () => false })
-    expect(waiting.decisions).toEqual([])
-    expect(waiting.awaited).toEqual(decisions)
-    expect(plan(built, { isReady: () => false, maxTokens: 40_000 }).decisions).not.toEqual([])
-    // in full, a request of which nothing is cached would cost more than the delay
-    expect(plan(built, { isReady: () => false, isCold: true }).decisions).not.toEqual([])
   })
 
   test("is never made for money where requests are billed", () => {

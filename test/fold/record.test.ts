@@ -101,7 +101,7 @@ describe("the line of a folded output", () => {
     const call = message?.parts.find((one) => one.type === "tool")
     if (!call) throw new Error("no call")
     const source = withoutSecrets(sourceOf(call))
-    return outputLine("r4k2x9d", call, env.digest("key", source), namesIn(source.output))
+    return outputLine("r4k2x9d", call, env.digest("key", source), { names: namesIn(source.output) })
   }
 
   test("has the id, the tool and what it is about", () => {

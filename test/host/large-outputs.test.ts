@@ -6,7 +6,6 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promptFor } from "../../src/digest/prompt.ts"
-import { trimSource } from "../../src/digest/waiting.ts"
 import { stepText } from "../../src/fold/original.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
@@ -87,7 +86,7 @@ describe.each(Object.entries(SHAPES))("of %s", (name, shapeOf) => {
           expect(text.length).toBeGreaterThan(0)
           expect(whole.toWellFormed()).toContain(text.toWellFormed())
         }
-        const source = trimSource({ tool: "x", kind: "other", input: { text: output }, output, failed: false })
+        const source = { tool: "x", kind: "other", input: { text: output }, output, failed: false } as const
         expect(promptFor(source, { budgetTokens: 400 }).text.length).toBeLessThan(8_000)
       } finally {
         await directory.dispose()

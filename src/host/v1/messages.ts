@@ -4,7 +4,6 @@
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
 import { countKinds } from "../../fold/misses.ts"
-import { MAX_UNKNOWN_SOURCES } from "../../fold/prepare.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -29,9 +28,6 @@ import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 const MAX_STORE_WAIT_MS = 500
 /** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
 const MIN_WORTH_TOKENS = 1
-
-/** With more messages at its first request, a session counts as met late (`Session.metLate`). */
-const MAX_EARLY_MESSAGES = 100
 
 /** A request to prepare. OpenCode 1 passes only the messages; the other fields come from OpenCode 2. */
 type MessagesRequest = {
@@ -64,7 +60,6 @@ export function onMessages(
     return shortenTranscript(context, session, messages)
   }
   const request = ++session.requests
-  if (request === 1) session.metLate = messages.length > MAX_EARLY_MESSAGES
   // a session that begins with messages is a fork: there may be something to restore although it is new
   if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
@@ -102,7 +97,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     ...context.models.circumstances(model, nowMs),
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
-    metLate: session.metLate,
     ...(switches.whole ? { whole: switches.whole } : {}),
     ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
   }
@@ -164,14 +158,9 @@ function prepareAhead(
   session: Session,
   { entries, facts }: Reading,
   messages: readonly Message[],
-  { change, folded }: Prepared,
+  { change }: Prepared,
 ): void {
-  const awaited = new Set(session.folding.awaited.map(({ step }) => step.index))
-  const work = sourcesAhead({ entries, messages, calls: facts.calls, folds: change.folds }, env, [...awaited])
-  // folds that wait must come even if no time is left between requests
-  for (let left = awaited.size > 0 ? MAX_UNKNOWN_SOURCES : 0; left > 0; left--) work.next()
-  background.start(session.id, work)
-  if (awaited.size === 0 && folded.length === 0) session.metLate = false
+  background.start(session.id, sourcesAhead({ entries, messages, calls: facts.calls, folds: change.folds }, env))
 }
 
 /** Adds a request that is being sent to the session's accounts. */
