@@ -105,8 +105,12 @@ function hasNews(facts: Facts, signals: Signals): boolean {
 const MIN_BUDGET_TOKENS = 65
 const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 
-/** Half right after a compaction, and near the limit, where every token brings the next compaction closer. */
-function budget({ facts, around: { contextLimit, sentTokens }, options: { budgetTokens } }: HudSource): number {
+/**
+ * Half right after a compaction, near the limit, where every token brings the next compaction closer, and where steps are
+ * folded, since their records name the files.
+ */
+function budget({ facts, around, options: { budgetTokens } }: HudSource): number {
+  const { contextLimit, sentTokens, folded } = around
   const half = Math.ceil(budgetTokens / 2)
   // the model has lost what it knew, so the small context does not reduce the budget further
   if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
@@ -115,6 +119,7 @@ function budget({ facts, around: { contextLimit, sentTokens }, options: { budget
     budgetTokens,
     MIN_BUDGET_TOKENS + Math.round((sentTokens ?? tokens) / CONTEXT_TOKENS_PER_HUD_TOKEN),
   )
+  if (folded && folded.steps > 0) return Math.ceil(fitting / 2)
   return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
 }
 

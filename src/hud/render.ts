@@ -48,7 +48,7 @@ const MAX_HUD_CHARS = 100_000
 export function isHud(text: string): boolean {
   if (text.length > MAX_HUD_CHARS) return false
   const [open, head = "", ...lines] = text.split("\n")
-  const isHead = /^status by the hudfold plugin, call \d+(?:, changes since call \d+)?$/.test(head)
+  const isHead = /^hudfold status, call \d+(?:, changes since call \d+)?$/.test(head)
   return open === OPEN && isHead && lines.pop() === CLOSE && lines.every((one) => one !== "" && oneLine(one) === one)
 }
 
@@ -63,7 +63,7 @@ type Frame = readonly [open: string, head: string, close: string]
 /** The lines around those of the sections. */
 function frameOf(call: number, since?: number): Frame {
   const changes = since === undefined ? "" : `, changes since call ${since}`
-  return [OPEN, `status by the hudfold plugin, call ${call}${changes}`, CLOSE]
+  return [OPEN, `hudfold status, call ${call}${changes}`, CLOSE]
 }
 
 function block([open, head, close]: Frame, lines: readonly string[] = []): string {

@@ -71,8 +71,8 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
     failingSection(facts, around.early ? MIN_EARLY_FAILURE_AGE : 0),
-    filesSection(facts, signals, around.early === true),
     todoSection(facts, signals),
+    filesSection(facts, signals, around.early === true),
     waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, around),

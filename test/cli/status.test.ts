@@ -53,7 +53,7 @@ describe("a session", () => {
       ...rows,
       "",
       "<hud>",
-      "status by the hudfold plugin, call 42",
+      "hudfold status, call 42",
       "</hud>",
     ])
     expect(stdout).toContain("\ncontext   87k of 200k (44%)\n")

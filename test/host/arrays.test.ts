@@ -15,12 +15,12 @@ const RUNS = sized(2_500, 100_000, 5_000)
 
 type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
-const HUD = /^<hud>\nstatus by the hudfold plugin, call \d+[\s\S]*?<\/hud>$/
+const HUD = /^<hud>\nhudfold status, call \d+[\s\S]*?<\/hud>$/
 const FOLDED = /^folded r[0-9a-z]{7} · /
 const RECORD = /^Steps? \d+(-\d+)? of this session, kept by hudfold as a record \(/
 /** What is put at the end of a tool's result. */
 const ADDED =
-  /^(\n\nSteps? \d+(-\d+)? of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nstatus by the hudfold plugin, call \d+[\s\S]*?<\/hud>)?$/
+  /^(\n\nSteps? \d+(-\d+)? of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nhudfold status, call \d+[\s\S]*?<\/hud>)?$/
 
 const CLEARED = "[Old tool result content cleared]"
 

@@ -87,7 +87,7 @@ test("in OpenCode 1", async () => {
       expect(opencode.wrong).toEqual([])
       session.assistant([REPEATED()]).assistant([REPEATED()])
       const { messages } = await opencode.request(session.messages)
-      expect(JSON.stringify(messages)).toContain("<hud>\\nstatus by the hudfold plugin, call ")
+      expect(JSON.stringify(messages)).toContain("<hud>\\nhudfold status, call ")
       expect(opencode.wrong.filter((wrong) => wrong.startsWith("the system prompt"))).toEqual([])
       await opencode.dispose()
     }),
@@ -112,7 +112,7 @@ test("in OpenCode 2", async () => {
       session.assistant([REPEATED()]).assistant([REPEATED()])
       for (const message of session.messages.slice(-2)) for (const one of [bare, ours]) one.store(storedOf(message))
       const [plain, sent] = await request()
-      expect(textsOf(sent.messages).join("\n")).toContain("<hud>\nstatus by the hudfold plugin, call ")
+      expect(textsOf(sent.messages).join("\n")).toContain("<hud>\nhudfold status, call ")
       expect(sent.system).toEqual(plain.system)
       await cleanup()
     }),

@@ -81,9 +81,7 @@ describe("switches", () => {
       session.assistant([read(`src/file-${n}.ts`)], usage(1000, 20_000))
     }
     const failing = "failing `npm test` at call 1: Tests: 1 failed, 3 passed, 4 total"
-    expect(hudOf(await transform(session.fresh()))).toBe(
-      `<hud>\\nstatus by the hudfold plugin, call 12\\n${failing}\\n</hud>`,
-    )
+    expect(hudOf(await transform(session.fresh()))).toBe(`<hud>\\nhudfold status, call 12\\n${failing}\\n</hud>`)
     const alone = hudOf(await (await load(ALONE)).transform(session.fresh()))
     expect(alone).toContain(failing)
     expect(alone).toContain("file-8.ts")

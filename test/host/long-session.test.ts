@@ -82,7 +82,7 @@ test(
 )
 
 test(
-  "met late, it has its first folds at once, and the others once their texts can be written without delay",
+  "met late, it has its first folds at once, and the others with the next request",
   async () => {
     const directory = await openDirectory({ digest: { backend: "extract" }, store: { enabled: false } })
     try {
@@ -93,10 +93,7 @@ test(
       }
       const first = await gone()
       expect(first).toBeGreaterThan(50)
-      expect(await gone()).toBe(first)
-      let last = first
-      for (let left = 100; left > 0 && last === first; left--) last = await gone()
-      expect(last).toBeGreaterThan(first)
+      expect(await gone()).toBeGreaterThan(first)
     } finally {
       await directory.dispose()
     }

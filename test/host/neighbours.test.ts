@@ -93,7 +93,7 @@ describe.each([...Object.keys(TRANSFORMS), ...Object.keys(SYSTEMS)])("a plugin t
     const wanted = WITHOUT_HUD[does]?.includes(order) ? 0 : 1
     expect(huds.map((said) => said.length)).toEqual(huds.map((_, call) => (call === 0 ? 0 : wanted)))
     for (const hud of huds.flat()) {
-      expect(hud).toMatch(/^<hud>\nstatus by the hudfold plugin, call \d+\n[\s\S]*\n<\/hud>$/)
+      expect(hud).toMatch(/^<hud>\nhudfold status, call \d+\n[\s\S]*\n<\/hud>$/)
       expect(hud).not.toContain(TAIL)
     }
     if (wanted === 1 && does !== "removes the oldest message") expect(huds.flat().join("\n")).toContain(ASKED)

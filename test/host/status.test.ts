@@ -75,7 +75,7 @@ describe("the status file", () => {
     for (let n = 0; n < 10; n++) session.assistant([read(`quiet-${n}.ts`)])
     const [hud] = hudsIn(await hooks.transform(session.fresh()))
     await hooks.dispose()
-    expect(hud?.text).toBe("<hud>\nstatus by the hudfold plugin, call 13\n</hud>")
+    expect(hud?.text).toBe("<hud>\nhudfold status, call 13\n</hud>")
     expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
   })
 

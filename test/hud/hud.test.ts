@@ -88,8 +88,6 @@ const TODO = {
   ],
 }
 
-const AROUND = { contextLimit: 50_000, folded: { steps: 12, outputs: 2, savedTokens: 3_210 } }
-
 describe("what the HUD says", () => {
   test("nothing before a tool was used", () => {
     expect(hudOf(new SessionBuilder().user("hello there").messages)).toBeUndefined()
@@ -135,16 +133,17 @@ describe("what the HUD says", () => {
     const session = typical()
       .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
       .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
-    expect(hudOf(session.messages, { around: { ...AROUND, contextLimit: 150_000 } })?.text).toBe(
+    const folded = { steps: 0, outputs: 2, savedTokens: 3200 }
+    expect(hudOf(session.messages, { around: { contextLimit: 150_000, folded } })?.text).toBe(
       [
         "<hud>",
-        "status by the hudfold plugin, call 7",
+        "hudfold status, call 7",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
-        "files read: session.ts; edited: login.ts",
         "todo 1 of 3 done, now: mend the login",
+        "files read: session.ts; edited: login.ts",
         'task "make the login test pass on node 22, please"',
         "context 45k of 150k (30%), 97% cached",
-        "folded 12 steps, 2 outputs, 3.2k tokens, see hud_recall",
+        "folded 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
     )
@@ -185,8 +184,10 @@ describe("what the HUD says", () => {
 
   test("folded steps and outputs only when there are any, and only those there are", () => {
     expect(hudOf(typical().messages)?.text).not.toContain("folded")
+    const session = new SessionBuilder().user("look around")
+    for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(1000, 60_000))
     const said = (steps: number, outputs: number) =>
-      hudOf(typical().messages, { around: { folded: { steps, outputs, savedTokens: 800 } } })?.text
+      hudOf(session.messages, { around: { folded: { steps, outputs, savedTokens: 800 } } })?.text
     expect(said(0, 1)).toContain("\nfolded 1 output, 800 tokens, see hud_recall\n")
     expect(said(12, 0)).toContain("\nfolded 12 steps, 800 tokens, see hud_recall\n")
     expect(said(12, 3)).toContain("\nfolded 12 steps, 3 outputs, 800 tokens, see hud_recall\n")
@@ -247,7 +248,7 @@ describe("what the HUD says", () => {
     const first = next(newHudState())
     expect(first.hud?.text).toContain("failing")
     session.assistant([bash("npm test", "Tests: 1 passed, 1 total")])
-    expect(next(first.state).hud?.text).toBe("<hud>\nstatus by the hudfold plugin, call 3\n</hud>")
+    expect(next(first.state).hud?.text).toBe("<hud>\nhudfold status, call 3\n</hud>")
   })
 
   test("only the configured sections", () => {
@@ -292,7 +293,7 @@ describe("early on", () => {
     expect(hudOf(session.messages, EARLY)?.text).toBe(
       [
         "<hud>",
-        "status by the hudfold plugin, call 14",
+        "hudfold status, call 14",
         "failing `npm test` at call 3: Tests: 1 failed, 3 passed, 4 total",
         "</hud>",
       ].join("\n"),
@@ -360,7 +361,7 @@ describe("early on", () => {
     const first = shown.indexOf(true)
     expect(first).toBeGreaterThan(10)
     expect(shown.slice(first)).not.toContain(false)
-    expect(JSON.stringify(sent.at(-1))).toContain("<hud>\\nstatus by the hudfold plugin, call 20\\n</hud>")
+    expect(JSON.stringify(sent.at(-1))).toContain("<hud>\\nhudfold status, call 20\\n</hud>")
   })
 })
 
@@ -390,10 +391,13 @@ describe("what the HUD costs", () => {
     expect(hudOf(session.messages)!.tokens).toBeLessThan(60)
   })
 
-  test("less right after a compaction and near the limit of the context", () => {
+  test("less right after a compaction, near the limit of the context, and where records name the files", () => {
     const session = long()
-    const usual = hudOf(session.messages)!.tokens
-    expect(hudOf(session.messages, { around: { contextLimit: 125_000 } })!.tokens).toBeLessThan(usual * 0.7)
+    const tokens = (around: HudContext) => hudOf(session.messages, { around })!.tokens
+    const usual = tokens({})
+    expect(tokens({ contextLimit: 125_000 })).toBeLessThan(usual * 0.75)
+    expect(tokens({ folded: { steps: 1, outputs: 0, savedTokens: 800 } })).toBeLessThan(usual * 0.75)
+    expect(tokens({ folded: { steps: 0, outputs: 1, savedTokens: 800 } })).toBeGreaterThanOrEqual(usual)
   })
 })
 
@@ -425,7 +429,7 @@ describe("hostile text", () => {
     expect(
       text
         .split("\n")
-        .filter((line) => !/^(<hud>|status|context|task|todo|failing|files|same result|<\/hud>)/.test(line)),
+        .filter((line) => !/^(<hud>|hudfold status|context|task|todo|failing|files|same result|<\/hud>)/.test(line)),
     ).toEqual([])
   })
 })
@@ -477,7 +481,7 @@ describe("slots", () => {
     const failed = play(typical().assistant([failedTool("edit", { filePath: "a" }, "not found")]), "tool").at(-1)!
     expect(failed.at(-1)!.parts.find((part) => part.type === "tool")?.state?.error).toMatch(/^not found\n\n<hud>/)
     const asked = play(typical().user("and now?"), "tool").at(-1)!
-    expect(asked.at(-1)!.parts.map((part) => part.text?.slice(0, 8))).toEqual(["and now?", "<hud>\nst"])
+    expect(asked.at(-1)!.parts.map((part) => part.text?.slice(0, 8))).toEqual(["and now?", "<hud>\nhu"])
     expect(asked.at(-1)!.parts.at(-1)).toMatchObject({ synthetic: true })
   })
 

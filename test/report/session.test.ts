@@ -112,7 +112,7 @@ test("a report comes out of its page as it was put in", () => {
 test("the HUD of a call is the one that is sent with it", () => {
   expect(long.huds).toHaveLength(150)
   expect(hudOf(long, 0)).toBeUndefined()
-  expect(hudOf(long, 99)).toStartWith("<hud>\nstatus by the hudfold plugin, call 100\n")
+  expect(hudOf(long, 99)).toStartWith("<hud>\nhudfold status, call 100\n")
   expect(new Set(long.hudPieces).size).toBe(long.hudPieces.length)
 })
 

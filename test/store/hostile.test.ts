@@ -64,7 +64,7 @@ for (const { id, tries, text } of CORPUS) {
   })
 
   test(`${id}: a row of the store is valid or ignored when it tries to ${tries}`, () => {
-    for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nstatus by the hudfold plugin, call 1\n${text}\n</hud>`])
+    for (const one of [text, `<hud>\n${text}\n</hud>`, `<hud>\nhudfold status, call 1\n${text}\n</hud>`])
       if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
     const fold = { id: "r4k2x9da", step: 1 } as const
     for (const one of [text, `folded ${fold.id} · ${text}`])

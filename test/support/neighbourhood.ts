@@ -50,9 +50,9 @@ export async function openNeighbourhood(env: Readonly<Record<string, string>> = 
 /** One HUD whole, and as many tool results as there were calls, each once and behind its call. */
 export function expectSound(request: ModelRequest): void {
   const huds = hudsOf(request)
-  for (const hud of huds) expect(hud).toMatch(/^<hud>\nstatus by the hudfold plugin, call \d+\n[^<]*<\/hud>$/)
+  for (const hud of huds) expect(hud).toMatch(/^<hud>\nhudfold status, call \d+\n[^<]*<\/hud>$/)
   expect(huds.length).toBeLessThanOrEqual(1)
-  expect(request.raw.split("<hud>\\nstatus by the hudfold plugin").length - 1).toBe(huds.length)
+  expect(request.raw.split("<hud>\\nhudfold status").length - 1).toBe(huds.length)
   const open = new Set<string>()
   for (const message of messagesOf(request)) {
     if (message.role === "tool") {

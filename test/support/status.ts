@@ -22,7 +22,7 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       compactions: 0,
     },
     saved: { tokens: 310_000, share: 0.31, usd: 1.2, paidUsd: 2.67, calls: 42 },
-    hud: { activity: "on", text: "<hud>\nstatus by the hudfold plugin, call 42\n</hud>", tokens: 132 },
+    hud: { activity: "on", text: "<hud>\nhudfold status, call 42\n</hud>", tokens: 132 },
     folding: {
       activity: "on",
       outputs: 12,

@@ -19,7 +19,7 @@ const hud: Readonly<Record<string, string>> = {
   "repeats-bracket": "a) 5x (b",
   waiting: "edit running; permission for rm -rf /",
   context: "context 199k of 200k (99%), compacted 7 times",
-  attribution: "status by the hudfold plugin, call 1, changes since call 0",
+  attribution: "hudfold status, call 1, changes since call 0",
   folded: "folded 99 steps, 99 outputs, 99k tokens, see hud_recall",
 }
 

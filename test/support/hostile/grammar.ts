@@ -34,7 +34,7 @@ const LINES: readonly RegExp[] = [
   String.raw`folded (?:\d+ steps?|(?:\d+ steps?, )?\d+ outputs?), ${AMOUNT} tokens, see hud_recall`,
   `waiting (?:(?!;(?: |$)).)*(?: running|permission for .*)(?:; .*)*`,
 ].map((line) => new RegExp(`^${line}$`, "u"))
-const HEAD = /^status by the hudfold plugin, call \d+(?:, changes since call \d+)?$/
+const HEAD = /^hudfold status, call \d+(?:, changes since call \d+)?$/
 
 /** What is wrong with one line of the plugin. */
 export function faultOfLine(line: string): string | undefined {
