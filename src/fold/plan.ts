@@ -80,7 +80,7 @@ const PRESSED_SCALES = [SOONER, 0.1, 0]
 /** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
 export const LARGE_TOKENS = 45_000
 /** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
-const MIN_GROWTH = 1.25
+const MIN_GROWTH = 1.4
 const MIN_SHRINKING = 0.2
 
 /** Folds decided in one call at most; the text of one takes up to a millisecond to write. */

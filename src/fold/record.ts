@@ -29,10 +29,8 @@ const MAX_CLOSING_CHARS = 250
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
-/** What was edited is often edited again: up to this length, an edit stands in the record line by line. */
-const MAX_EDIT_CHARS = 1800
-/** The same for a patch and for a file that was written. */
-const MAX_WRITTEN_CHARS = 1280
+/** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
+const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
@@ -105,8 +103,7 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     const call = source.call()
     const outcome = outcomeOf(part, source, event)
     const below = event?.shows === "change" ? editLines(call) : []
-    const maxChars = call.kind === "edit" ? MAX_EDIT_CHARS : MAX_WRITTEN_CHARS
-    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= maxChars
+    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
     return [
       {
         said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,

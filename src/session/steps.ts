@@ -61,7 +61,7 @@ function stringsWithin(value: unknown): string[] {
 }
 
 /** The newest steps are never settled: the agent is in the middle of them. */
-export const MIN_SETTLED_AGE = 5
+export const MIN_SETTLED_AGE = 6
 /** Steps after which a step may be settled whose outputs no longer matter. */
 export const SETTLED_AGE = 8
 

@@ -104,8 +104,8 @@ describe("with folding", () => {
     const calls: CallReplayed[] = []
     const { folds, recalls } = replay(afterRest(), { hud: { enabled: false } }, MARKED, (done) => calls.push(done))
     const { steps, outputs, cuts, largestCuts, byReason, byTool, largest } = folds
-    expect([steps.count, outputs.count, cuts]).toEqual([16, 0, 1])
-    expect([byTool.read?.count, byTool.bash?.count]).toEqual([1, 15])
+    expect([steps.count, outputs.count, cuts]).toEqual([15, 0, 1])
+    expect([byTool.read?.count, byTool.bash?.count]).toEqual([1, 14])
     expect((byTool.read?.tokens ?? 0) + (byTool.bash?.tokens ?? 0)).toBe(steps.tokens)
     expect(largest[0]).toMatchObject({ side: "step", step: 1, what: "read src/a.ts", tokens: byTool.read?.tokens })
     const [fold] = largest
@@ -115,7 +115,7 @@ describe("with folding", () => {
     expect(fold?.because).toBe("a file that was read; nothing after it was cached")
     expect(largestCuts).toEqual({
       free: {
-        ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 16, outputs: 0 },
+        ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 15, outputs: 0 },
         savedTokens: folds.savedTokens,
       },
     })
@@ -147,7 +147,7 @@ describe("with folding", () => {
     const late = session.timeOf(session.messages.length) + HOUR
     session.assistant([], { time: { created: late, completed: late } })
     const { folds } = replay(session, { hud: { enabled: false } })
-    expect(folds.steps.count).toBe(26)
+    expect(folds.steps.count).toBe(25)
     const { byTool } = sumOf([replay(session)]).folds
     expect(Object.keys(byTool).sort()).toEqual(["bash", "constructor"])
     expect(Object.entries(byTool)).toContainEqual(["constructor", { count: 1, tokens: expect.any(Number) }])
@@ -286,7 +286,7 @@ test("a sum adds up the figures, and takes the largest peak and folds", () => {
   expect(sum).toMatchObject({ calls: one.calls + 1, folds: one.folds, hud: { calls: one.hud.calls } })
   expect(sum.without.cost).toBeCloseTo(one.without.cost + other.without.cost)
   expect(sum.without.peakTokens).toBe(Math.max(one.without.peakTokens, other.without.peakTokens))
-  expect(one.folds.steps.count).toBe(16)
+  expect(one.folds.steps.count).toBe(15)
 })
 
 test("each call is reported, and together they add up to the result", () => {
