@@ -205,7 +205,7 @@ shown(named("the panel"), () => {
       here.provider.play([say("It is so.")])
       await here.ask("Go on as before", "It is so.")
       const [hud = ""] = hudsOf(lastRequest()).slice(-1)
-      const lines = hud.split("\n").filter((line) => /^(status|failing)/.test(line))
+      const lines = hud.split("\n").filter((line) => /^(hudfold status|failing)/.test(line))
       expect(lines.length).toBeGreaterThan(1)
       for (const line of lines) expect(screen).toContain(line)
     })
