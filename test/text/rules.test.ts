@@ -39,7 +39,13 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "git clone https://«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»@git.example.com/shop.git",
   ],
   // people
-  "a code that is sent": ["verification code: «482913»", "Your login code is «482913»."],
+  "a code that is sent": [
+    "verification code: «482913»",
+    "Your login code is «482913».",
+    "G-«482913» is your shop verification code.",
+  ],
+  "what routers share": ["crypto isakmp key «amber5pine» address 192.0.2.4", "snmp-server community «amberpine» RO"],
+  "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh ijkl mnop»"],
   "a user and a password": ["log in as ops / «Amber!Pine77» until Friday"],
   "a seed in groups": ["setup key: «abcd ef2h ijkl mnop qr5t»"],
   "a name with a sentence": ["my db password for the shop is «Amber!Pine77»"],
@@ -229,6 +235,14 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
 /** Names and values as languages and tools write them. */
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "two words and a number": ["password = «AmberPine42»", "Mot de passe : «AmberPine42»"],
+  "a phrase with a word that only begins or ends like one of secrets": [
+    "password: «monkey-bridge-dragon»",
+    "the password is «author-compass-turkey»",
+  ],
+  "a name with its words apart": ["pass_phrase=«Ott3r@7mo»"],
+  "the next setting on a line": ['type=wpa2-psk passphrase="«winter5669»"'],
+  "an answer in braces": ['expect "assword:" { send "«Wint3r.7ma\\r»" }'],
+  "what follows a share": ["net use Z: \\\\nas\\share «C3dar.0ot» /user:bob"],
   "words that run together": ["password: «amberpinelakemoss»"],
   "words, a number, and how code joins them": ['password: str = Field(default="«Amber.Pine.42»")'],
   "two words of a file of settings": ["db_password = «amber_pine77»"],

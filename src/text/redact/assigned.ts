@@ -1,7 +1,7 @@
 // Values assigned to a name that says they are secret, in the syntax of shells, configuration, code, markup, URL queries
 // and prose.
 
-import { isChosen, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
+import { isChosen, isNumberedPhrase, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
 import { NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
   type Find,
@@ -54,7 +54,7 @@ const HEADING = /(?:^|\n)[ \t]*(?:#{1,6} |>>> |[-*] )?(?:\p{L}[\p{L}.]{0,20}[ [(
 /** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,8}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
-const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
+const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;{\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
   /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
@@ -94,8 +94,6 @@ const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
 const FILE = /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$/
-/** Words and a number, joined by dashes: `amber-pine-77`. */
-const NUMBERED_WORDS = /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
 
@@ -222,7 +220,8 @@ function assignedTo(
   const cell = skip(TABBED, text, closed)
   if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
   const at = skip(PROSE, text, closed)
-  if (at === closed) return undefined
+  // another setting follows: `wpa2-psk passphrase="value"`
+  if (at === closed || /^[A-Za-z][A-Za-z_-]{2,40}=["'\w]/.test(text.slice(at, at + 50))) return undefined
   const name = text.slice(nameFrom, nameTo)
   if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at)
   const between = text.slice(nameTo, at)
@@ -372,7 +371,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
 
 /** Letters in no order of words with a digit, or words and a number joined by dashes: passwords, as people choose them. */
 function isMemorable(value: string): boolean {
-  return (MIXED.test(value) && !isWordlike(value)) || (NUMBERED_WORDS.test(value) && !SECRET_WORD.test(value))
+  return (MIXED.test(value) && !isWordlike(value)) || isNumberedPhrase(value)
 }
 
 /** A message, a label or a question about the secret. */

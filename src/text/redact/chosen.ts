@@ -3,6 +3,9 @@
 
 /** Words that are common in names of secrets and rare in secrets. */
 export const SECRET_WORD = /secret|token|key|pass|auth|cred/i
+/** The same, and words of examples, as parts of a phrase: `monkey` is none. */
+const PHRASE_WORD =
+  /(?:^|[ -])(?:secrets?|tokens?|keys?|pass(?:words?|wd|phrases?|codes?)?|auth|creds?|credentials?|tests?|testing|examples?|your|my)(?=$|[ -]|\d)/
 /** Words of messages and labels. */
 const SENTENCE_WORD =
   /\b(?:the|are|was|were|been|must|should|can|cannot|could|not|with|without|from|for|and|this|that|its|please|enter|invalid|missing|required|expired|expires|wrong|too|one|has|have|may|will|new|old|current|confirm|forgot|reset|change|set|use|used|using|value|string|field|name|user|email|default|error|failed|unknown|only|when|than|least|between|does|match)\b/
@@ -17,10 +20,14 @@ const TYPE_WORD =
 export function isPhrase(value: string): boolean {
   return (
     /^[a-z]+(?:-[a-z]+){2,}$|^[a-z]{3,}(?:[ -][a-z]{3,}){2,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}-?\d{1,4}$/.test(value) &&
-    !SECRET_WORD.test(value) &&
-    !/test|example|your|my-/.test(value) &&
+    !PHRASE_WORD.test(value) &&
     !SENTENCE_WORD.test(value)
   )
+}
+
+/** Words and a number, joined by dashes: `amber-pine-77`. */
+export function isNumberedPhrase(value: string): boolean {
+  return /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$/.test(value) && !PHRASE_WORD.test(value)
 }
 
 /**

@@ -125,8 +125,12 @@ function redactOnce(text: string): string {
 /** A text as finders see it, and the position of each of its characters in the original; absent if they are the same. */
 type View = { plain: string; places: Uint32Array | undefined }
 
-/** An escaped line break in a string literal; its letter would be taken for the first letter of the next word. */
-const ESCAPED_BREAK = /\\[nrt]/g
+/**
+ * An escaped line break in a string literal, whose letter would be taken for the first letter of the next word; not the host
+ * or the share in `\\nas\share`.
+ */
+const ESCAPED_BREAK =
+  /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
 /** The text without invisible characters. */
 function visible(text: string): View {

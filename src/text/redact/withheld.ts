@@ -208,7 +208,8 @@ function opaqueWithin(text: string, isNear: boolean): number {
 
 const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
 /** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, and entities of HTML. */
-const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
+const PUBLIC =
+  /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
 const PUBLIC_IDS =
   /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])/gi
 /** A path of the file system; its folders may be named at random. */
