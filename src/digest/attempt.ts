@@ -8,7 +8,7 @@ import { gainsFromModel, ground } from "./ground/ground.ts"
 import { promptFor } from "./prompt.ts"
 
 /**
- * - `known`: the backend was not asked, because `extract` already says what a model could
+ * - `known`: the backend was not asked, because `extract` already says what a model could, or the output is binary
  * - `refused`: the backend answered, but the output does not support its answer
  */
 export type Attempt =

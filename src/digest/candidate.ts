@@ -17,14 +17,14 @@ export type DigestCandidate = Owner & {
   tokens: number
   /** tokens a digest is expected to save, weighted by how soon; the highest is written first */
   worth: number
-  /** Reads the output, without its secrets. Keeps the call alive. */
+  /** Reads the output, without its secrets. Keeps its text in memory. */
   source(): DigestSource
 }
 
 /** The digest of a smaller output saves next to nothing, and `extract` says as much. */
 const MIN_OUTPUT_TOKENS = 300
-/** The outputs of larger steps are left to `extract`: those that wait are kept in memory. */
-const MAX_STEP_TOKENS = 100_000
+/** Larger outputs are left to `extract`: what waits is kept in memory. */
+const MAX_OUTPUT_TOKENS = 64_000
 
 /**
  * How soon and how surely an output of this kind falls out of use: search results, listings and command outputs are
@@ -34,8 +34,7 @@ const WEIGHTS: Partial<Record<ToolKind, number>> = { command: 1, search: 1, list
 
 /** The candidates among the outputs just read, oldest first. `fresh` are entries of `messages`. */
 export function digestCandidates(messages: readonly Message[], fresh: readonly Entry[]): DigestCandidate[] {
-  const worthy = fresh.filter(({ events, tokens }) => tokens <= MAX_STEP_TOKENS && events.some(isWorthy))
-  const entries = new Map(worthy.map((entry) => [entry.id, entry]))
+  const entries = new Map(fresh.filter((entry) => entry.events.some(isWorthy)).map((entry) => [entry.id, entry]))
   if (entries.size === 0) return []
   const found: DigestCandidate[] = []
   for (const message of messages) {
@@ -58,11 +57,14 @@ function isWorthy(event: ToolEvent): boolean {
     // a recalled output has a digest already: the one it was folded to
     event.shows !== "recalled" &&
     event.outputTokens >= MIN_OUTPUT_TOKENS &&
+    event.outputTokens <= MAX_OUTPUT_TOKENS &&
     WEIGHTS[event.kind] !== undefined
   )
 }
 
 function candidate(event: ToolEvent, sessionID: string, part: ToolPart): DigestCandidate {
+  // without the part's metadata, which may be large
+  const source = sourceOf(part)
   return {
     key: digestKey(event.inputHash, event.outputHash ?? ""),
     sessionID,
@@ -70,6 +72,6 @@ function candidate(event: ToolEvent, sessionID: string, part: ToolPart): DigestC
     subject: event.attempt,
     tokens: event.outputTokens,
     worth: event.outputTokens * (WEIGHTS[event.kind] ?? 0) * (event.ok ? 1 : 0.5),
-    source: () => withoutSecrets(sourceOf(part)),
+    source: () => withoutSecrets(source),
   }
 }

@@ -11,7 +11,7 @@ import { own } from "../text/sanitize.ts"
 /** A line that can show names of what is folded. */
 export type NameSource = {
   readonly names: ReadonlySet<string>
-  /** Whether a name is still there when the secrets are removed, which takes up to a millisecond. Absent: all are. */
+  /** Whether it is still a name when the secrets are removed, which takes up to a millisecond. Absent: all are. */
   shows?(name: string): boolean
 }
 
@@ -41,22 +41,27 @@ export function chooseNames<Line extends NameSource>(
   foldedTokens: number,
   { kept, used }: NameContext,
 ): ReadonlyMap<Line, readonly string[]> {
-  const found = new Map<string, { worth: number; at: Line }>()
-  for (const at of lines)
-    for (const name of at.names) {
-      const worth = found.get(name)?.worth ?? (used.get(name) ?? 0) - name.length / CHARS_PER_USE
-      // the newest line is where the agent last saw it
-      found.set(name, { worth: worth + 1, at })
+  const found = new Map<string, { worth: number; within: Line[] }>()
+  for (const line of lines)
+    for (const name of line.names) {
+      const known = found.get(name)
+      if (known) {
+        known.worth++
+        known.within.push(line)
+      } else found.set(name, { worth: 1 + (used.get(name) ?? 0) - name.length / CHARS_PER_USE, within: [line] })
     }
   // in bytes, where Bun searches several times faster than in a string
   const shown = Buffer.from(kept.join("\n"))
   const chosen = new Map<Line, string[]>()
   let searched = 0
   let left = Math.min(MAX_NAMES_TOKENS, foldedTokens * NAMES_SHARE) * CHARS_PER_TOKEN
-  for (const [name, { at }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
+  for (const [name, { within }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
     if (left <= 0 || searched > MAX_SEARCHED_BYTES) break
     searched += shown.length
-    if (shown.includes(name) || at.shows?.(name) === false) continue
+    if (shown.includes(name)) continue
+    // the newest line is where the agent last saw it
+    const at = within.findLast(({ shows }) => shows?.(name) !== false)
+    if (!at) continue
     left -= name.length + 1
     const names = chosen.get(at)
     if (names) names.push(name)

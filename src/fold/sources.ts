@@ -1,15 +1,16 @@
 // What the text of a folded output is made from: the call's arguments and the output, without secrets, and the names in both.
-// Removing secrets takes most of a cut's time. So the names are those of the original, and only a chosen one is looked for in
-// what is left of it. Each part is made once, between requests if there is time (`ahead.ts`), and remembered until the step
+// Removing secrets takes most of a cut's time. So the names are those of the original, and only a chosen one is looked for
+// among the names without secrets. Each part is made once, between requests if there is time (`ahead.ts`), and remembered until the step
 // is folded.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { redactOutput, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { endsOf, redactOutput, sourceOf, withoutSecrets } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { lazy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
+import { own } from "../text/sanitize.ts"
 import type { NameSource } from "./names.ts"
 
 export type FoldSource = Required<NameSource> & {
@@ -25,21 +26,19 @@ const known = new WeakMap<ToolEvent, FoldSource>()
 export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
   const found = event && known.get(event)
   if (found) return found
-  const raw = sourceOf(part)
+  const given = sourceOf(part)
+  // of a long output, no more than the ends is kept in memory
+  const raw = { ...given, output: endsOf(given.output).map(own).join("\n") }
   const call = lazy(() => withoutSecrets({ ...raw, output: "" }))
   const whole = lazy(() => ({ ...call(), output: redactOutput(raw) }))
-  const made = {
-    call,
-    whole,
-    names: namesIn(textsIn(raw).join("\n")),
-    shows: (name: string) => textsIn(whole()).some((text) => text.includes(name)),
-  }
+  const left = lazy(() => namesOf(whole()))
+  const made = { call, whole, names: namesOf(raw), shows: (name: string) => left().has(name) }
   if (event) known.set(event, made)
   return made
 }
 
-function textsIn({ input, output }: DigestSource): string[] {
-  return [...stringsIn(input), output]
+function namesOf({ input, output }: DigestSource): Set<string> {
+  return namesIn([...stringsIn(input).flatMap(endsOf), output].join("\n"))
 }
 
 /** Whether the source was asked for already. */

@@ -104,8 +104,8 @@ function hasNews(facts: Facts, signals: Signals): boolean {
 /** The budget grows with the context, so that the HUD's cost stays a small part of the call's. */
 const MIN_BUDGET_TOKENS = 65
 const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
-/** What halving leaves at least: room for the command that fails, which comes first. */
-const MIN_HALVED_TOKENS = 50
+/** At least this much where steps are folded: room for the command that fails, which comes first. */
+const MIN_FOLDED_TOKENS = 50
 
 /**
  * Half right after a compaction, near the limit, where every token brings the next compaction closer, and where steps are
@@ -121,7 +121,7 @@ function budget({ facts, around, options: { budgetTokens } }: HudSource): number
     budgetTokens,
     MIN_BUDGET_TOKENS + Math.round((sentTokens ?? tokens) / CONTEXT_TOKENS_PER_HUD_TOKEN),
   )
-  if (folded && folded.steps > 0) return Math.min(fitting, Math.max(MIN_HALVED_TOKENS, Math.ceil(fitting / 2)))
+  if (folded && folded.steps > 0) return Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2)))
   return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
 }
 

@@ -60,8 +60,8 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = done && kind === "command" ? withoutRoot(output, place.root) : ""
   const judged = done && kind === "command" ? verdictOf({ tool, kind, input, output: shown, ...defined({ exit }) }) : {}
-  const failure =
-    judged.failure === undefined ? (failed ? output : undefined) : failureOf(source, shown, judged.failure)
+  const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
+  const failure = judged.failure === undefined ? error : failureOf(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)
   const asked = canonical(kind, input)
   const inputHash = env.hash(`${tool}\n${asked}`)
@@ -90,7 +90,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     ...defined({ outputHash }),
     ...(digest ? { gist: own(cut(redactLine(digest.gist), MAX_FAILURE_CHARS)) } : {}),
     outputTokens: tokensOfLength(output.length),
-    ...(failed ? { error: own(cut(redactLine(output), MAX_FAILURE_CHARS)) } : {}),
+    ...(error === undefined ? {} : { error: own(cut(redactLine(error), MAX_FAILURE_CHARS)) }),
     ...defined({ exit }),
     ok:
       done && !failed && !judged.failure && (judged.verdict === "pass" || !(kind === "command" && hidesExit(command))),
@@ -168,8 +168,13 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
 }
 
 function redactEnds(text: string): string {
-  if (text.length <= MAX_SOURCE_CHARS) return redact(text)
-  return `${redact(text.slice(0, MAX_SOURCE_CHARS / 2))}\n${redact(text.slice(-MAX_SOURCE_CHARS / 2))}`
+  return endsOf(text).map(redact).join("\n")
+}
+
+/** The text, or the two halves that are kept of a longer one. */
+export function endsOf(text: string): string[] {
+  if (text.length <= MAX_SOURCE_CHARS) return [text]
+  return [text.slice(0, MAX_SOURCE_CHARS / 2), text.slice(-MAX_SOURCE_CHARS / 2)]
 }
 
 /** Equal for calls with equal arguments and equal outputs. */

@@ -35,6 +35,13 @@ test("a name that is gone with the secrets is not chosen", () => {
   expect(chooseNames([line], MANY_TOKENS, NOTHING).get(line)).toEqual(["priceOf"])
 })
 
+test("a name that is gone in the newest line stands where it is not", () => {
+  const older = { names: namesIn("priceOf") }
+  const newer = { names: namesIn("priceOf"), shows: () => false }
+  const names = chooseNames([older, newer], MANY_TOKENS, NOTHING)
+  expect([names.get(older), names.get(newer)]).toEqual([["priceOf"], undefined])
+})
+
 test("all lines share one budget, a share of what is folded up to a maximum", () => {
   const size = (names: readonly string[][]) => names.flat().join(" ").length
   const sources = [many("first", 2_000).join(" "), many("second", 2_000).join(" ")]

@@ -135,3 +135,9 @@ test("a text from the store is accepted only in the form this file writes", () =
   for (const wrong of [{ id: "r1" }, { step: 0 }, { step: 1.5 }, { text: "3 <hud>" }, { text: "a".repeat(100_001) }])
     expect(isFoldText({ ...step, ...wrong })).toBe(false)
 })
+
+test("a failed call that prints secrets shows none of their values", () => {
+  const shown = said(failedTool("bash", { command: "cat .env; false" }, "GREETING=kartoffel\nFAREWELL: sellerie"))
+  expect(shown.join("\n")).toContain("failed, GREETING= [values withheld]")
+  expect(shown.join("\n")).not.toMatch(/kartoffel|sellerie/)
+})

@@ -5,7 +5,7 @@ import { createEnv } from "../../src/digest/digests.ts"
 import { sourcesAhead } from "../../src/fold/ahead.ts"
 import { type FoldSource, foldSource, forgetSources } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import type { HostMessage } from "../../src/host/v1/message.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
 import type { Entry } from "../../src/session/entry.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -52,6 +52,34 @@ test("one output a step, without secrets, and the same as found later", () => {
   expect([
     ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
   ]).toEqual([])
+})
+
+test("a name that only begins like one that is left is no name", () => {
+  const shows = (tool: HostPart, name: string) => {
+    const [part] = partsOf(new SessionBuilder().user("go").assistant([tool]).fresh())
+    if (!part) throw new Error("no part")
+    const source = foldSource(part, undefined)
+    return [source.names.has(name), source.shows(name)]
+  }
+  expect(shows(bash("cat .env", "FOO=Tulip_42\nTulip_42_URL=x"), "Tulip_42")).toEqual([true, false])
+  expect(shows(bash("cat a.ts", 'password: "hunter2Of"\nconst hunter2OfRabbit = 1'), "hunter2Of")).toEqual([
+    true,
+    false,
+  ])
+  expect(shows(bash("cat a.ts", "const hunter2OfRabbit = 1"), "hunter2OfRabbit")).toEqual([true, true])
+})
+
+test("names are those at the ends of a long output", () => {
+  const [part] = partsOf(
+    new SessionBuilder()
+      .user("go")
+      .assistant([
+        bash("cat a.log", `firstName_1 ${"x ".repeat(200_000)} middleName_1 ${"x ".repeat(200_000)} lastName_1`),
+      ])
+      .fresh(),
+  )
+  if (!part) throw new Error("no part")
+  expect([...foldSource(part, undefined).names]).toEqual(["firstName_1", "lastName_1"])
 })
 
 test("a message that changed since it was read is left out", () => {

@@ -45,7 +45,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "G-«482913» is your shop verification code.",
   ],
   "what routers share": ["crypto isakmp key «amber5pine» address 192.0.2.4", "snmp-server community «amberpine» RO"],
-  "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh ijkl mnop»"],
+  "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh jklm nopq»"],
   "a user and a password": ["log in as ops / «Amber!Pine77» until Friday"],
   "a seed in groups": ["setup key: «abcd ef2h ijkl mnop qr5t»"],
   "a name with a sentence": ["my db password for the shop is «Amber!Pine77»"],

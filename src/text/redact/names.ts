@@ -80,8 +80,9 @@ export function secrecyOf(name: string): Secrecy | undefined {
   )
     words.pop()
   const last = words.at(-1) ?? ""
-  // a lone `pass` or `pin` is mostly a verb, a count or a pin of a chip; `PASS` and `Pin` are settings
+  // `pass_phrase`
   if (/^pass(?:phrase|word|code)$/.test(words.slice(-2).join(""))) return "password"
+  // a lone `pass` or `pin` is mostly a verb, a count or a pin of a chip; `PASS` and `Pin` are settings
   if (PASSWORD.test(last))
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
