@@ -120,7 +120,7 @@ function namesOnly(line: string): string {
 }
 
 /** A hexadecimal number beside the name of a secret, where nothing says that it is a hash. */
-const HEX_RUN = /(?<![\w-])(?!(?<=^[ \t]*)\S+[ \t])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+const HEX_RUN = /(?<![\w-])(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
