@@ -107,7 +107,9 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     return [
       {
         said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
-        names: source.names,
+        get names() {
+          return source.names
+        },
         shows: source.shows,
         ...(isShort ? { below } : {}),
       },

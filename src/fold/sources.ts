@@ -26,15 +26,35 @@ const known = new WeakMap<ToolEvent, FoldSource>()
 export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
   const found = event && known.get(event)
   if (found) return found
-  const given = sourceOf(part)
-  // of a long output, no more than the ends is kept in memory
-  const raw = { ...given, output: endsOf(given.output).map(own).join("\n") }
-  const call = lazy(() => withoutSecrets({ ...raw, output: "" }))
-  const whole = lazy(() => ({ ...call(), output: redactOutput(raw) }))
+  // the names are one string, since a session keeps those of 200 steps
+  const { original, names } = originalOf(part)
+  let raw: DigestSource | undefined = original
+  const call = lazy(() => withoutSecrets({ ...(raw as DigestSource), output: "" }))
+  const whole = lazy(() => {
+    const source = { ...call(), output: redactOutput(raw as DigestSource) }
+    // no longer needed, and as large as the output
+    raw = undefined
+    return source
+  })
   const left = lazy(() => namesOf(whole()))
-  const made = { call, whole, names: namesOf(raw), shows: (name: string) => left().has(name) }
+  const made = {
+    call,
+    whole,
+    get names() {
+      return new Set(names === "" ? [] : names.split("\n"))
+    },
+    shows: (name: string) => left().has(name),
+  }
   if (event) known.set(event, made)
   return made
+}
+
+/** The call as the host has it, of a long output only the ends, and the names in it, one per line. */
+function originalOf(part: ToolPart): { original: DigestSource; names: string } {
+  const source = sourceOf(part)
+  const [first = "", last] = endsOf(source.output)
+  const original = last === undefined ? source : { ...source, output: `${own(first)}\n${own(last)}` }
+  return { original, names: [...namesOf(original)].join("\n") }
 }
 
 function namesOf({ input, output }: DigestSource): Set<string> {

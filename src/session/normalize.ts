@@ -168,7 +168,8 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
 }
 
 function redactEnds(text: string): string {
-  return endsOf(text).map(redact).join("\n")
+  const [first = "", last] = endsOf(text)
+  return last === undefined ? redact(first) : `${redact(first)}\n${redact(last)}`
 }
 
 /** The text, or the two halves that are kept of a longer one. */
