@@ -99,22 +99,25 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
-    const source = foldSource(part, event)
-    const call = source.call()
-    const outcome = outcomeOf(part, source, event)
-    const below = event?.shows === "change" ? editLines(call) : []
-    const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
-    return [
-      {
-        said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
-        get names() {
-          return source.names
-        },
-        shows: source.shows,
-        ...(isShort ? { below } : {}),
-      },
-    ]
+    return [callLine(step, part, event)]
   })
+}
+
+/** The line of a call in the record of its step. It is kept long, and holds no reference to the part. */
+function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): RecordLine {
+  const source = foldSource(part, event)
+  const call = source.call()
+  const outcome = outcomeOf(part, source, event)
+  const below = event?.shows === "change" ? editLines(call) : []
+  const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
+  return {
+    said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
+    get names() {
+      return source.names
+    },
+    shows: source.shows,
+    ...(isShort ? { below } : {}),
+  }
 }
 
 /** The piece as text, with the names that were chosen for it. */

@@ -1,7 +1,7 @@
 // What the text of a folded output is made from: the call's arguments and the output, without secrets, and the names in both.
 // Removing secrets takes most of a cut's time. So the names are those of the original, and only a chosen one is looked for
-// among the names without secrets. Each part is made once, between requests if there is time (`ahead.ts`), and remembered until the step
-// is folded.
+// among the names without secrets. Each part is made once, between requests if there is time (`ahead.ts`), and remembered
+// until the step is folded.
 
 import type { DigestSource } from "../output/digest.ts"
 import type { ToolPart } from "../session/conversation.ts"
