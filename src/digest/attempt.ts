@@ -18,7 +18,10 @@ export type Attempt =
   | { kind: "failed"; code: BackendErrorCode; message: string }
   | { kind: "aborted" }
 
-/** Never rejects. `read` returns the output without secrets; `extract` makes the digest that fills in what the model leaves out. */
+/**
+ * Never rejects. `read` returns the output without secrets. `extract` makes the digest that fills in what the model leaves
+ * out.
+ */
 export async function attempt(
   backend: Backend,
   read: () => DigestSource,

@@ -26,35 +26,33 @@ const known = new WeakMap<ToolEvent, FoldSource>()
 export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
   const found = event && known.get(event)
   if (found) return found
-  // the names are one string, since a session keeps those of 200 steps
-  const { original, names } = originalOf(part)
-  let raw: DigestSource | undefined = original
-  const call = lazy(() => withoutSecrets({ ...(raw as DigestSource), output: "" }))
+  let original: DigestSource | undefined = endsOnly(sourceOf(part))
+  // one string, which takes less memory: a session keeps the names of 200 steps
+  const names = [...namesOf(original)].join("\n")
+  const call = lazy(() => withoutSecrets({ ...(original as DigestSource), output: "" }))
   const whole = lazy(() => {
-    const source = { ...call(), output: redactOutput(raw as DigestSource) }
-    // no longer needed, and as large as the output
-    raw = undefined
+    const source = { ...call(), output: redactOutput(original as DigestSource) }
+    // not needed any more, and as large as the output
+    original = undefined
     return source
   })
-  const left = lazy(() => namesOf(whole()))
+  const safeNames = lazy(() => namesOf(whole()))
   const made = {
     call,
     whole,
     get names() {
       return new Set(names === "" ? [] : names.split("\n"))
     },
-    shows: (name: string) => left().has(name),
+    shows: (name: string) => safeNames().has(name),
   }
   if (event) known.set(event, made)
   return made
 }
 
-/** The call as the host has it, of a long output only the ends, and the names in it, one per line. */
-function originalOf(part: ToolPart): { original: DigestSource; names: string } {
-  const source = sourceOf(part)
+/** The source with only the ends of a long output, copied, so that the rest can be collected. */
+function endsOnly(source: DigestSource): DigestSource {
   const [first = "", last] = endsOf(source.output)
-  const original = last === undefined ? source : { ...source, output: `${own(first)}\n${own(last)}` }
-  return { original, names: [...namesOf(original)].join("\n") }
+  return last === undefined ? source : { ...source, output: `${own(first)}\n${own(last)}` }
 }
 
 function namesOf({ input, output }: DigestSource): Set<string> {

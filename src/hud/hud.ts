@@ -108,8 +108,8 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 const MIN_FOLDED_TOKENS = 50
 
 /**
- * Half right after a compaction, near the limit, where every token brings the next compaction closer, and where steps are
- * folded, since their records name the files.
+ * The budget is half in three cases: right after a compaction; near the limit, where every token brings the next compaction
+ * closer; and where steps are folded, since their records name the files.
  */
 function budget({ facts, around, options: { budgetTokens } }: HudSource): number {
   const { contextLimit, sentTokens, folded } = around
