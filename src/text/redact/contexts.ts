@@ -97,7 +97,7 @@ const SIGN_IN =
 /** A rule of Redis's list of users. */
 const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
 /** Keys and names of communities that routers share. */
-const SHARED = /\b(?:snmp-server[ \t]+community|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?)[ \t]+(\S{3,200})/dg
+const ROUTER_KEY = /\b(?:snmp-server[ \t]+community|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?)[ \t]+(\S{3,200})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
@@ -220,7 +220,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["bundle"], GEM_HOST],
   [["chpasswd"], USER_PASSWORDS],
   [["on >"], USER_RULE],
-  [["snmp-server", "isakmp"], SHARED],
+  [["snmp-server", "isakmp"], ROUTER_KEY],
 ]
 
 /** In prose and code, words, file names and versions may follow these as well; those are left alone. */
