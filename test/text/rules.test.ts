@@ -44,11 +44,27 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "Your login code is «482913».",
     "G-«482913» is your shop verification code.",
   ],
-  "what routers share": ["crypto isakmp key «amber5pine» address 192.0.2.4", "snmp-server community «amberpine» RO"],
+  "what routers share": [
+    "crypto isakmp key «amber5pine» address 192.0.2.4",
+    "snmp-server community «amberpine» RO",
+    "createUser monitor SHA «amberpine» AES",
+  ],
   "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh jklm nopq»"],
-  "a user and a password": ["log in as ops / «Amber!Pine77» until Friday"],
+  "a user and a password": [
+    "log in as ops / «Amber!Pine77» until Friday",
+    "  stats auth admin:«AmberPine77»",
+    "the staging account `demo@shop.dev` / `«amb@PINE77»`, on all hosts",
+  ],
+  "an argument on a line of its own": ["new PDO(\n  'mysql:host=db',\n  'shop',\n  '«amberpine»',\n)"],
+  "a share of Windows": ["net use Z: %SHARE% /user:SHOP\\scanner «AmberPine77» /persistent:yes"],
+  "a column in another language": ["| Host | Kennwort |\n|------|----------|\n| db | «amber-pine-77» |"],
   "a seed in groups": ["setup key: «abcd ef2h ijkl mnop qr5t»"],
-  "a name with a sentence": ["my db password for the shop is «Amber!Pine77»"],
+  "a name with a sentence": [
+    "my db password for the shop is «Amber!Pine77»",
+    "the sudo password on both nodes is «AmberPine77»",
+  ],
+  "a form that is encoded twice": ["body: user%3Dops%26pass%3D«amber-pine-77»%26mode%3Dfull"],
+  "a call that is awaited": ["password: await hash('«AmberPine77»', 12)"],
   "a heading": ["# Password\n\n«Amber!Pine77»"],
   // calls and commands of more programs
   "a network in a picture": ["WIFI:T:WPA;S:shop;P:«amberpine»;;"],
@@ -375,5 +391,7 @@ test.each([
   "keys/public.pem\nsrc/auth.ts:41:  return verify(body)",
   "SSL_KEY_FILE=./certs/server.key\nPORT=3000\nLOG_LEVEL=debug",
   "    file: ./secrets/db_password.txt\nvolumes:\n  data: {}",
+  "      DB_PASSWORD: ${DB_PASSWORD:?required}",
+  "Reported by ann@shop.dev / bob@shop.dev",
   "random randomseed frexp ceil floor rad abs sqrt modf asin min mod fmod tan",
 ])("%s stays as it is", (line) => expect(redact(line)).toBe(line))

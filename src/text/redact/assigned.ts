@@ -35,7 +35,7 @@ const TYPE =
 const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|für|von|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -57,7 +57,7 @@ const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,8}(
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;{\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
-  /(?:(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
+  /(?:(?:await[ \t]+)?(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
   /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
@@ -108,7 +108,7 @@ export const findAssigned: Find = (text, report) => {
     const secrecy =
       written === "key" && /[?&]/.test(text[name.from - 1] ?? "")
         ? "weak"
-        : written === "pass" && text.startsWith("--", name.from - 2)
+        : written === "pass" && /(?:--|[?&]|%26)$/.test(text.slice(Math.max(0, name.from - 3), name.from))
           ? "password"
           : secrecyOf(written)
     // a test of Go that passed
@@ -159,6 +159,8 @@ function assignedTo(
   if (prompted > nameTo) return as("call", prompted)
   if (sign > closed) {
     if (before === "?" || before === "&") return as("query", sign, /[&#]/)
+    // `${NAME:?message}`
+    if (text[sign] === "?" && text.startsWith("${", nameFrom - 2)) return undefined
     const written = text.slice(closed, sign)
     if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
     if (written.includes("%")) return as("query", sign, /%2[267]|%7D/i)

@@ -90,20 +90,21 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\([^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),[^,\n]{1,100},[ \t]*\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
 const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
-/** Keys and names of communities that routers share. */
-const ROUTER_KEY = /\b(?:snmp-server[ \t]+community|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?)[ \t]+(\S{3,200})/dg
+/** Keys and names of communities that routers share, and a user of their monitoring. */
+const ROUTER_KEY =
+  /\b(?:snmp-server[ \t]+community|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4}))[ \t]+["']?([^\s"']{3,200})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
@@ -112,9 +113,9 @@ const USER_PASSWORDS = /\bchpasswd:\s{1,20}list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.
 /** A text that is encoded to be stored. */
 const ENCODED =
   /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
-/** A user's address and password, as mail programs keep them; not a path on a host. */
+/** A user's address and password, as mail programs and people write them; not a path on a host, or another address. */
 const ADDRESS =
-  /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
+  /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
 /** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
   /(?:^|[>:\]])[ \t]*(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?"?[ \t]*(?:$|\\)))/dgm
@@ -220,7 +221,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["bundle"], GEM_HOST],
   [["chpasswd"], USER_PASSWORDS],
   [["on >"], USER_RULE],
-  [["snmp-server", "isakmp"], ROUTER_KEY],
+  [["snmp-server", "isakmp", "createuser"], ROUTER_KEY],
 ]
 
 /** In prose and code, words, file names and versions may follow these as well; those are left alone. */
@@ -229,7 +230,7 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
   [[" as ", " is "], REVERSED],
   [["curl"], CURL_TOKEN],
-  [["credential", "creds", "login", "log in", "logged", "userp", "user_pass", "basic"], LOGIN_PAIR],
+  [["credential", "creds", "login", "log in", "logged", "userp", "user_pass", "basic", "stats"], LOGIN_PAIR],
   [["base64"], ENCODED],
 ]
 
@@ -317,7 +318,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:ht|mosquitto_)passwd\b/,
     /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,
   ],
-  [/\bnet[ \t]+use\b/i, /[ \t]\\\\\S{1,200}(?:[ \t]+\/user:\S{1,80})?[ \t]+(?=[^\s/])/gi],
+  [/\bnet[ \t]+use\b/i, /[ \t](?:\\\\|%)\S{1,200}(?:[ \t]+\/user:\S{1,80})?[ \t]+(?=[^\s/])/gi],
   [/\bcmdkey\b/i, /[ \t]\/pass:/gi],
   // of any program that was given a user before
   [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-][^\s:]{5}|\d+[^\d\s.:/])/g],
@@ -328,7 +329,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net user|_user |_password |sqlplus|rman|expdp|impdp/g
+  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg

@@ -14,7 +14,7 @@ import { withhold } from "./withheld.ts"
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these is searched as a document, see `documentsIn`. */
 const DOCUMENT_HINT =
-  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
+  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|[Kk]ennwort|[Cc]ontrase|[Ss]enha\b|[Cc]lave\b|[Mm]dp\b|MDP|[Ww]achtwoord|[Ll]ösenord|[Hh]asło|[Ss]alasana|[Pp]arola|[Şş]ifre|[Пп]ароль|密[码碼]|パスワード|비밀번호/
 
 /** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(

@@ -3,7 +3,7 @@
 // print is often cut off, or several documents in one.
 
 import { isChosen } from "./chosen.ts"
-import { nameAround, secrecyOf } from "./names.ts"
+import { NAMES, nameAround, secrecyOf } from "./names.ts"
 import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
 
 /** What a text must contain for a finder to run. */
@@ -17,7 +17,7 @@ const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/priv|prime1/, findNumbers],
   [/VALUES|values|stdin/, findTuples],
   [/[>|][-+]?\d?(?=\s)/, findScalars],
-  [/pass|pwd|secret|token|key|pin|psk/i, findColumns],
+  [/[|│\t,;]|\S {2,}\S/, findColumns],
 ]
 
 export const findInStructure: Find = (text, report) => {
@@ -290,7 +290,8 @@ const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
 const MAX_ROWS = 2_000
 const MAX_ROW_CHARS = 2_000
 
-const HEADER_WORD = /pass|pwd|secret|token|key|pin\b|psk|\bvalue\b/gi
+/** What the name of a secret column contains. A first column may name the values of the second, of the name `value`. */
+const HEADER_WORD = new RegExp(`${NAMES.source}|\\bvalue\\b`, "gi")
 
 /** Tables and CSV: a column's header says that its values are secret, or that its first column names them. */
 function findColumns(text: string, report: ReportSpan): void {
@@ -345,7 +346,7 @@ function isCellSecret(cell: string, { separator, named }: Table): boolean {
 function headerOf(line: string): Table | undefined {
   // the first line of a string of JSON
   const row = line.replace(JSON_BEFORE, (before) => " ".repeat(before.length))
-  if (row.length < 8 || !/pass|pwd|secret|token|key|pin|psk|value/i.test(row)) return
+  if (row.length < 8) return
   for (const separator of SEPARATORS) {
     if (!separator.test(row)) continue
     const spans = cellsOf(row, separator)
