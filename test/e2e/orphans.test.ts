@@ -59,9 +59,11 @@ describe("no sidecar is left of `opencode run`", () => {
   testLarge(
     "that comes to its end",
     async () => {
-      world.provider.play([use(read("routes.txt")), { ...say("Done."), after: started }])
+      // one look for both: this OpenCode may be gone before a second one looks
+      const begun = started()
+      world.provider.play([use(read("routes.txt")), { ...say("Done."), after: () => begun }])
       const child = run()
-      await started()
+      await begun
       await endsWith(child)
       expect(child.exitCode).toBe(0)
     },
