@@ -7,9 +7,15 @@
  */
 export type Secrecy = "password" | "secret" | "weak"
 
+/** Names of secrets in languages other than English. */
+export const FOREIGN_NAMES =
+  /kennwort|schlüssel|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/i
+
+const ENGLISH_NAMES =
+  /pass|assword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
+
 /** Every name of a secret contains one of these. */
-export const NAMES =
-  /pass|assword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community|kennwort|schlüssel|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/gi
+export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
   /^(?:assword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i

@@ -6,15 +6,16 @@ import { ESCAPE_SEQUENCE, line, own } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
+import { FOREIGN_NAMES } from "./names.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
-/** Only a text that contains one of these is searched as a document, see `documentsIn`. */
+/** Only a text that contains one of these, or a foreign name of a secret, is searched as a document, see `documentsIn`. */
 const DOCUMENT_HINT =
-  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|[Kk]ennwort|[Cc]ontrase|[Ss]enha\b|[Cc]lave\b|[Mm]dp\b|MDP|[Ww]achtwoord|[Ll]ösenord|[Hh]asło|[Ss]alasana|[Pp]arola|[Şş]ifre|[Пп]ароль|密[码碼]|パスワード|비밀번호/
+  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
 
 /** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
@@ -98,7 +99,7 @@ function redactOnce(text: string): string {
   const hints = hintsIn(shown.plain)
   findInHeaders(shown.plain, reportFrom(shown), hints)
   findAssigned(shown.plain, reportFrom(shown))
-  if (DOCUMENT_HINT.test(shown.plain))
+  if (DOCUMENT_HINT.test(shown.plain) || FOREIGN_NAMES.test(shown.plain))
     for (const view of documentsIn(shown)) {
       findInStructure(view.plain, reportFrom(view))
       // these have searched the text with its prefixes already, since a prefix may contain a name and its value

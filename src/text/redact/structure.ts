@@ -290,7 +290,7 @@ const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
 const MAX_ROWS = 2_000
 const MAX_ROW_CHARS = 2_000
 
-/** What the name of a secret column contains. A first column may name the values of the second, of the name `value`. */
+/** In the header of a column of secrets, or of the values that the first column names. */
 const HEADER_WORD = new RegExp(`${NAMES.source}|\\bvalue\\b`, "gi")
 
 /** Tables and CSV: a column's header says that its values are secret, or that its first column names them. */
