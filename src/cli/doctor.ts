@@ -12,10 +12,9 @@ import { homeFolder } from "../system/data-folder.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { parseAs } from "../system/values.ts"
 import { plural } from "../text/format.ts"
-import { readFolder } from "./arguments.ts"
 import { BYTES, lateProgress } from "./progress.ts"
 import { askOnBun } from "./runtime.ts"
-import { coloured, escapedLine, print, untilInterrupted, wrapped } from "./terminal.ts"
+import { coloured, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
 
 export const doctor = defineCommand({

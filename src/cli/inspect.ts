@@ -7,7 +7,6 @@ import { callsOf } from "../replay/context.ts"
 import type { Recording } from "../store/recording.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
-import { readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
 import {
   isSessionFile,
@@ -18,7 +17,7 @@ import {
   replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
-import { escapeControls, escapedLine, print, UsageError, wrapped } from "./terminal.ts"
+import { escapeControls, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
   meta: {

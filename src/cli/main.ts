@@ -1,14 +1,24 @@
 #!/usr/bin/env node
-// The command line of hudfold: finds the command, answers --help and --version, and turns every error into one line and an
-// exit code: 2 for what the user can fix, 1 for a bug.
+
+// The command line of hudfold: finds the command, checks its arguments, answers --help and --version, and turns every error
+// into one line and an exit code: 2 for what the user can fix, 1 for a bug.
+
+import { parseArgs } from "node:util"
 import { type ArgsDef, type CommandDef, defineCommand, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
-import { checkArguments, quoteArgument } from "./arguments.ts"
-import { helpOf, resolved } from "./help.ts"
 import { clearBunEnvironment } from "./runtime.ts"
-import { complain, endQuietlyOnClosedPipe, print, UsageError } from "./terminal.ts"
+import {
+  BOLD,
+  coloured,
+  complain,
+  endQuietlyOnClosedPipe,
+  print,
+  quoteArgument,
+  UsageError,
+  wrapped,
+} from "./terminal.ts"
 
 const name = "hudfold"
 const { version } = manifest
@@ -32,19 +42,23 @@ const main = defineCommand({
 async function runCommandOf(command: CommandDef<ArgsDef>, args: readonly string[], path: string): Promise<number> {
   const subCommands = await resolved(command.subCommands)
   if (!subCommands) {
-    if (asksForHelp(args)) return say(await helpOf(path, command, version))
+    if (asksForHelp(args)) return say(await helpOf(path, command))
     checkArguments(args, (await resolved(command.args)) ?? {}, path)
     const { result } = await runCommand(command, { rawArgs: [...args] })
     return typeof result === "number" ? result : 0
   }
   const [first, ...rest] = args
-  if (first === "--help" || first === "-h") return say(await helpOf(path, command, version))
+  if (first === "--help" || first === "-h") return say(await helpOf(path, command))
   const known = `expected ${Object.keys(subCommands).join(", ")} (see ${path} --help)`
   if (first === undefined) throw new UsageError(`no command; ${known}`)
   if (first.startsWith("-")) throw new UsageError(`unknown option ${first}; ${known}`)
   const sub = Object.hasOwn(subCommands, first) ? subCommands[first] : undefined
   if (!sub) throw new UsageError(`unknown command ${quoteArgument(first)}; ${known}`)
   return runCommandOf(await resolved(sub), rest, `${path} ${first}`)
+}
+
+async function resolved<T>(value: T | Promise<T> | (() => T | Promise<T>)): Promise<T> {
+  return typeof value === "function" ? (value as () => T | Promise<T>)() : value
 }
 
 function say(text: string): number {
@@ -55,6 +69,96 @@ function say(text: string): number {
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf("--")
   return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === "--help" || arg === "-h")
+}
+
+/**
+ * Before citty reads the arguments: it silently accepts unknown options and missing values, and prints the whole usage text
+ * for anything it does refuse. A last positional whose name ends in `...` may be repeated; citty leaves all of its values in
+ * `args._`. Throws UsageError.
+ */
+function checkArguments(args: readonly string[], definitions: ArgsDef, command: string): void {
+  const see = `see ${command} --help`
+  const options = Object.entries(definitions).filter(([, one]) => one.type !== "positional")
+  const positionals = Object.entries(definitions).filter(([, one]) => one.type === "positional")
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      options.map(([name, one]) => [name, { type: one.type === "boolean" ? "boolean" : "string" } as const]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  for (const token of tokens) {
+    if (token.kind !== "option") continue
+    const definition = Object.hasOwn(definitions, token.name) ? definitions[token.name] : undefined
+    if (!definition || definition.type === "positional" || token.rawName !== `--${token.name}`) {
+      const shown = options.filter(([, one]) => one.description !== undefined)
+      const known = [...shown.map(([name]) => `--${name}`), "--help"].join(", ")
+      throw new UsageError(`unknown option ${token.rawName}; expected ${known} (${see})`)
+    }
+    if (definition.type === "boolean" && token.value !== undefined) {
+      throw new UsageError(`${token.rawName} takes no value, got ${quoteArgument(token.value)} (${see})`)
+    }
+    if (definition.type !== "boolean" && !token.value) throw new UsageError(`${token.rawName} needs a value (${see})`)
+  }
+  const given = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
+  const missing = positionals[given.length]
+  if (missing && missing[1].required !== false) {
+    throw new UsageError(`missing ${missing[0].toUpperCase()}: ${missing[1].description}; ${see}`)
+  }
+  if (given.length > positionals.length && !positionals.at(-1)?.[0].endsWith("...")) {
+    throw new UsageError(`unexpected argument ${quoteArgument(given[positionals.length] ?? "")}; ${see}`)
+  }
+}
+
+type Named = { name: string; description: string }
+
+/** What `--help` prints. Options without a description are internal and not shown. */
+async function helpOf(path: string, command: CommandDef<ArgsDef>): Promise<string> {
+  const { description = "" } = (await resolved(command.meta)) ?? {}
+  const args = Object.entries((await resolved(command.args)) ?? {})
+  const positionals = args.flatMap(([name, one]): Named[] => {
+    if (one.type !== "positional") return []
+    const upper = name.toUpperCase()
+    // in lower case it is part of the error when the argument is missing
+    const said = (one.description ?? "").replace(/^./, (first) => first.toUpperCase())
+    return [{ name: one.required === false ? `[${upper}]` : `<${upper}>`, description: said }]
+  })
+  const options = args.flatMap(([name, one]): Named[] => {
+    if (one.type === "positional" || one.description === undefined) return []
+    const value = one.type === "boolean" ? "" : `=<${one.valueHint ?? "VALUE"}>`
+    return [{ name: `--${name}${value}`, description: one.description }]
+  })
+  const commands: Named[] = []
+  for (const [name, sub] of Object.entries((await resolved(command.subCommands)) ?? {})) {
+    const meta = await resolved((await resolved(sub)).meta)
+    commands.push({ name, description: meta?.description ?? "" })
+  }
+  const use = [path, ...(commands.length > 0 ? ["<command>"] : []), ...positionals.map(({ name }) => name)]
+  return [
+    wrapped(`${description}. (hudfold ${version})`),
+    "",
+    wrapped(`Usage: ${[...use, ...(options.length > 0 ? ["[options]"] : [])].join(" ")}`, 4, 0),
+    ...list("Commands", commands),
+    ...list("Arguments", positionals),
+    ...list("Options", options),
+    ...(commands.length > 0 ? ["", `${path} <command> --help says more about a command.`] : []),
+  ].join("\n")
+}
+
+/** The description of a longer name begins on the next line. */
+const MAX_NAME_COLUMNS = 20
+
+function list(title: string, entries: readonly Named[]): string[] {
+  if (entries.length === 0) return []
+  const width = Math.min(MAX_NAME_COLUMNS, Math.max(...entries.map(({ name }) => name.length)))
+  const indent = width + 4
+  const lines = entries.flatMap(({ name, description }) => {
+    const said = wrapped(description, indent)
+    return name.length > width ? [`  ${name}`, `${" ".repeat(indent)}${said}`] : [`  ${name.padEnd(width)}  ${said}`]
+  })
+  return ["", coloured(title, BOLD), ...lines]
 }
 
 endQuietlyOnClosedPipe()

@@ -1,23 +1,23 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
+
 import { defineCommand } from "citty"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
-import { download } from "../setup/download.ts"
-import { locate } from "../setup/hub.ts"
+import { download, locate } from "../setup/download.ts"
 import {
   fetchedModels,
   fetchedPath,
   findFetched,
   hubModelName,
+  MODELS,
+  readReference,
   removeModelFiles,
   setModelInUse,
-} from "../setup/model-files.ts"
-import { MODELS, readReference } from "../setup/models.ts"
+} from "../setup/models.ts"
 import { applyModelPlan, planReference } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
-import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { columns, escapedLine, print, UsageError, untilInterrupted } from "./terminal.ts"
+import { columns, escapedLine, print, quoteArgument, UsageError, untilInterrupted } from "./terminal.ts"
 
 const name = {
   type: "positional",

@@ -1,9 +1,13 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { defineCommand } from "citty"
-import { allIn, paidOf, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
+import { ownReason } from "../fold/fold.ts"
+import type { Spent } from "../replay/bill.ts"
+import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
+import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
-import { forPeople, type Replayed } from "./replay-words.ts"
+import { billSentence, billWords, per100, signedPercent, UNBILLED } from "../report/words.ts"
+import { amount, finePercent, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
 import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
@@ -14,7 +18,7 @@ import {
   readReplayArguments,
   SESSION,
 } from "./sessions.ts"
-import { escapedLine, print } from "./terminal.ts"
+import { BOLD, coloured, columns, escapedLine, print, strong, terminalColumns, wrapped } from "./terminal.ts"
 
 export const replay = defineCommand({
   meta: {
@@ -80,4 +84,178 @@ function figuresOf(replay: Replay) {
 
 function ratio(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null
+}
+
+export type Replayed = {
+  session: string
+  title: string
+  /** messages and parts that could not be read */
+  skipped: number
+  replay: Replay
+}
+
+/** A session with fewer calls says little: hardly anything in it is old enough to be folded. */
+const MIN_CALLS = 10
+const MIN_TITLE_CHARS = 20
+const MAX_TITLE_CHARS = 40
+const LABEL_COLUMNS = 16
+const MAX_TOOLS = 6
+const MAX_EXAMPLES = 3
+
+export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
+  const [only] = replayed
+  const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
+  if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
+  const rows = [...costs(sum), ...losses(sum), ...folds(sum.folds), ...notes(replayed, sum)]
+  return [
+    strong(billSentence(replayed.map(({ replay }) => replay))),
+    "",
+    ...(replayed.length > 1 ? [...table(replayed), ""] : []),
+    wrapped(`${name}, ${plural(sum.calls, "call")}, at the prices of ${sum.pricings.join(", ")}`),
+    "",
+    ...rows.map(
+      ([title, said]) =>
+        `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`,
+    ),
+    "",
+    wrapped(
+      "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
+    ),
+  ].join("\n")
+}
+
+type Row = readonly [title: string, said: string]
+
+function costs(sum: Replay): Row[] {
+  const { without, with: sent, recalls, hud } = sum
+  const rows: Row[] = []
+  if (sum.billing === "tokens") {
+    const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
+    const worth = `${amount(without.cost)} → ${amount(allIn(sum))} in fresh input tokens${recalled}`
+    rows.push(["conversation", `${change(allIn(sum), without.cost)}: ${worth}`])
+  }
+  return [
+    ...rows,
+    ["sent", `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} cached`],
+    ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
+    ["own text", `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: ${ownText(hud)}`],
+  ]
+}
+
+function ownText({ calls, tokens, noticeTokens }: Replay["hud"]): string {
+  const hud = calls > 0 ? `a HUD of ${Math.round(tokens / calls)} tokens on ${plural(calls, "call")}` : "no HUD"
+  return noticeTokens > 0 ? `${hud}, and the description of hud_recall` : hud
+}
+
+function losses(sum: Replay): Row[] {
+  const { recalls, compactions } = sum
+  const { copiedLines, lostLines, needs, heldNeeds } = recalls
+  const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
+  const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
+  const rows: Row[] = [
+    recalls.calls === 0
+      ? ["recalls", `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`]
+      : ["recalls", `${times} (${per100(sum)} per 100 calls): ${lines}`],
+  ]
+  if (needs > 0)
+    rows.push([
+      "needs",
+      `${needs} names and lines were used after they were folded; ${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`,
+    ])
+  const { automatic, asked: byUser, avoided } = compactions
+  if (automatic > 0) {
+    const what = `${avoided} of ${automatic} automatic ones would not have been needed by then`
+    rows.push(["compactions", `${what}; the calls after each are replayed as recorded`])
+  }
+  if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} requested by the user`])
+  return rows
+}
+
+function stillThere(lines: number): string {
+  return lines === 1
+    ? "the line the agent copied was still in the context"
+    : `all ${lines} lines the agent copied were still in the context`
+}
+
+function folds(count: FoldCount): Row[] {
+  const { steps, outputs, byReason, byTool, cuts, largestCuts, largest } = count
+  if (steps.count + outputs.count === 0) return [["folds", "none"]]
+  const sizes = [
+    ...(steps.count > 0 ? [`${plural(steps.count, "step")} of ${amount(steps.tokens)} tokens`] : []),
+    ...(outputs.count > 0 ? [`${plural(outputs.count, "output")} of ${amount(outputs.tokens)}`] : []),
+  ]
+  const reasons = REPLAYED_REASONS.flatMap((reason) => {
+    const one = byReason[reason]
+    return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
+  })
+  const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
+  const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
+  const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
+  const examples = REPLAYED_REASONS.flatMap((reason) => largestCuts[reason] ?? [])
+  return [
+    ["folds", `${sizes.join(", ")}, in ${plural(cuts, "cut")}: ${reasons.join(", ")}`],
+    ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
+    ...examples.map((cut, i): Row => {
+      const saved = `${stepsAndOutputs(cut)} at call ${cut.call}, ${amount(cut.savedTokens)} less from then on`
+      return [i === 0 ? "largest cuts" : "", `${REASON_WORDS[cut.reason]}: ${saved}: ${cut.because}`]
+    }),
+    ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
+      const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
+      const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
+      return [i === 0 ? "largest folds" : "", `${what}: ${ownReason(fold)}`]
+    }),
+  ]
+}
+
+function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
+  const several = replayed.length > 1
+  const rows: Row[] = []
+  const losing = replayed.filter(
+    ({ replay }) => replay.billing === "tokens" && replay.calls > 0 && savedCost(replay) < 0,
+  )
+  if (several && losing.length > 0) rows.push(["dearer with it", losing.map(({ title }) => cut(title)).join("; ")])
+  const short = replayed.filter(({ replay }) => replay.calls < MIN_CALLS)
+  if (!several && short.length > 0)
+    rows.push(["too short", `so few calls say little; folding begins at about ${MIN_CALLS}`])
+  const given = new Set(replayed.map(({ session }) => session))
+  const subagents = sum.subagents.filter((id) => !given.has(id))
+  if (subagents.length > 0)
+    rows.push(["subagents", `${plural(subagents.length, "session")} not included, such as ${subagents[0]}`])
+  const skipped = replayed.reduce((total, one) => total + one.skipped, 0)
+  if (skipped > 0) rows.push(["unreadable", `${skipped} messages or parts left out`])
+  return rows
+}
+
+/** What is paid for each session; the titles take the room that is left. */
+function table(replayed: readonly Replayed[]): string[] {
+  const hasRun = replayed.some(({ replay }) => replay.ran)
+  const figures = replayed.map(({ replay }) => {
+    const bill = paidOf(replay)
+    const paid =
+      typeof bill === "string"
+        ? [UNBILLED[bill], "", ""]
+        : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
+    return [`${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
+  })
+  const head = ["calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
+  const lines = columns([head, ...figures], (at) => at < 4)
+  const width = Math.max(...lines.map((line) => line.length))
+  const room = Math.max(MIN_TITLE_CHARS, Math.min(MAX_TITLE_CHARS, (terminalColumns() ?? 1000) - width - 2))
+  const titles = replayed.map(({ title }) => cut(title, room))
+  const [first = "", ...rest] = columns(["session", ...titles].map((title, at) => [title, lines[at] ?? ""]))
+  return [coloured(first, BOLD), ...rest]
+}
+
+function change(after: number, before: number): string {
+  const share = before > 0 ? (after - before) / before : 0
+  return `${Math.round(100 * share) > 0 ? "+" : ""}${percent(share)}`
+}
+
+function cached({ cachedTokens, tokens }: Spent): string {
+  return finePercent(cachedTokens / tokens)
+}
+
+function cut(title: string, maxChars = MAX_TITLE_CHARS): string {
+  const whole = escapedLine(title)
+  return whole.length > maxChars ? `${whole.slice(0, maxChars - 1)}…` : whole
 }

@@ -6,14 +6,13 @@ import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
-import { setModelInUse } from "../setup/model-files.ts"
+import { setModelInUse } from "../setup/models.ts"
 import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
 import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
-import { quoteArgument } from "./arguments.ts"
 import { withProgress } from "./progress.ts"
-import { escapedLine, print, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
+import { escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
   meta: { name: "setup", description: "Install the local engine and a model to write digests" },
@@ -40,7 +39,8 @@ export const setup = defineCommand({
       if (args.uninstall) return remove(args["keep-models"] === true, args["dry-run"] === true, signal)
       if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
       const model = readModel(args.model, rawArgs)
-      const wanted = { model, gpu: readGpu(args.gpu), dryRun: args["dry-run"] === true, test: args.test === true }
+      const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
+      const wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
       const outcome = await runSetup(wanted, args.json ? process.stderr : process.stdout, signal)
       if (args.json) print(JSON.stringify(outcome, null, 2))
       return 0
@@ -115,13 +115,6 @@ function readModel(given: unknown, rawArgs: readonly string[]): string | false |
   if (!rawArgs.includes("--no-model")) return typeof given === "string" ? given : undefined
   if (isNamed) throw new UsageError("--model and --no-model cannot be combined")
   return false
-}
-
-function readGpu(text: string | undefined) {
-  if (text === undefined) return undefined
-  const parsed = gpuChoiceSchema.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`--gpu must be one of ${gpuChoiceSchema.options.join(", ")}, got ${quoteArgument(text)}`)
 }
 
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {

@@ -3,43 +3,48 @@
 import { homedir } from "node:os"
 import { sep } from "node:path"
 import { defineCommand } from "citty"
+import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
-import { costOf, measuredBill, type Paid } from "../replay/paid.ts"
-import {
-  billsOfSessions,
-  type MeasuredTurn,
-  STATS_KEYS,
-  type StatsKey,
-  type StatsRow,
-  statsBy,
-  statsRow,
-} from "../report/stats.ts"
-import { billWords, measuredSentence, signedPercent } from "../report/words.ts"
+import { billChange, costOf, measuredBill, type Paid, sumPaid } from "../replay/paid.ts"
+import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
 import type { SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { amount, plural } from "../text/format.ts"
-import { quoteArgument, readNumber } from "./arguments.ts"
 import { runOnBun } from "./runtime.ts"
 import { needBun, OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
-import { BOLD, coloured, columns, escapedLine, print, strong, UsageError, wrapped } from "./terminal.ts"
+import {
+  BOLD,
+  coloured,
+  columns,
+  escapedLine,
+  print,
+  readChoice,
+  readNumber,
+  strong,
+  UsageError,
+  wrapped,
+} from "./terminal.ts"
 
 const DAY_MS = 86_400_000
+
+const KEYS = ["day", "week", "month", "project", "model"] as const
+type Key = (typeof KEYS)[number]
 /** What is shown when nothing is chosen. */
-const SHOWN: readonly StatsKey[] = ["month", "project", "model"]
+const SHOWN: readonly Key[] = ["month", "project", "model"]
 
 export const stats = defineCommand({
   meta: { name: "stats", description: "What the plugin has saved in all sessions, as measured while it ran" },
   args: {
-    by: { type: "string", valueHint: "WHAT", description: `One table only: by ${STATS_KEYS.join(", ")}` },
+    by: { type: "string", valueHint: "WHAT", description: `One table only: by ${KEYS.join(", ")}` },
     days: { type: "string", valueHint: "N", description: "Only the last N days; by default all that is kept, 90 days" },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
   async run({ args, rawArgs }) {
     const options = readOptionsGiven(args.options)
-    const keys = args.by === undefined ? SHOWN : [readKey(args.by)]
+    const keys = args.by === undefined ? SHOWN : [readChoice("--by", args.by, KEYS)]
     const days = args.days === undefined ? undefined : readNumber("--days", args.days, 36_500)
     if (needBun(["latest"], options)) return runOnBun(["stats", ...rawArgs])
     const { readTurns } = await import("../store/turns.ts")
@@ -58,13 +63,6 @@ export const stats = defineCommand({
   },
 })
 
-/** Throws UsageError. */
-function readKey(given: string): StatsKey {
-  const key = STATS_KEYS.find((one) => one === given)
-  if (key) return key
-  throw new UsageError(`--by must be one of ${STATS_KEYS.join(", ")}, got ${quoteArgument(given)}`)
-}
-
 /** Empty where OpenCode's database cannot be read: then there are no projects, and no sums in money. */
 async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   try {
@@ -79,40 +77,38 @@ async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
 /** A call may have begun this much before the turn it belongs to, by the clocks of two processes. */
 const MAX_EARLY_MS = 10_000
 
-/** The turns in which the plugin prepared requests, with what OpenCode recorded as their cost. */
-function measuredTurns(
-  turns: readonly Turn[],
-  costs: SessionCosts,
-  override: ReturnType<typeof pricingOverride>,
-): MeasuredTurn[] {
+/** One finished turn in which the plugin prepared requests. */
+type MeasuredTurn = ReturnType<typeof measuredTurns>[number]
+
+function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: PricingOverride) {
   const bySession = Map.groupBy(turns, ({ sessionID }) => sessionID)
   return [...bySession.values()].flatMap((ofSession) => {
     let from = 0
-    return ofSession.flatMap((turn): MeasuredTurn[] => {
-      const recorded = costs.get(turn.sessionID)
-      const begins = Math.max(from, turn.startedAt - MAX_EARLY_MS)
-      from = turn.endedAt
+    return ofSession.flatMap((turn) => {
+      const { sessionID, startedAt, endedAt, calls, recalls, savedTokens, providerID, modelID } = turn
+      const recorded = costs.get(sessionID)
+      const begins = Math.max(from, startedAt - MAX_EARLY_MS)
+      from = endedAt
       if (turn.inputCostWithout === 0) return []
-      const calls = recorded?.calls.filter(({ atMs }) => atMs > begins && atMs <= turn.endedAt) ?? []
+      const made = recorded?.calls.filter(({ atMs }) => atMs > begins && atMs <= endedAt) ?? []
       // a session without any charge has no known price
-      const usd = recorded?.calls.some(({ usd }) => usd > 0) ? calls.reduce((sum, { usd }) => sum + usd, 0) : undefined
-      return [
-        {
-          session: rootOf(turn.sessionID, costs),
-          startedAt: turn.startedAt,
-          calls: turn.calls,
-          recalls: turn.recalls,
-          savedTokens: turn.savedTokens,
-          project: recorded?.directory ?? "unknown (not in OpenCode any more)",
-          model: turn.modelID === "" ? "unknown" : `${turn.providerID}/${turn.modelID}`,
-          bill: billOf(turn, usd, override),
-        },
-      ]
+      const usd = recorded?.calls.some(({ usd }) => usd > 0) ? made.reduce((sum, { usd }) => sum + usd, 0) : undefined
+      return {
+        /** of a subagent, the session that the user talks to */
+        session: rootOf(sessionID, costs),
+        ...{ startedAt, calls, recalls },
+        /** input tokens that were not sent */
+        savedTokens,
+        project: recorded?.directory ?? "unknown (not in OpenCode any more)",
+        model: modelID === "" ? "unknown" : `${providerID}/${modelID}`,
+        /** what was paid, and what would have been; undefined where fewer tokens save no money */
+        bill: billOf(turn, usd, override),
+      }
     })
   })
 }
 
-function billOf(turn: Turn, usd: number | undefined, override: ReturnType<typeof pricingOverride>): Paid | undefined {
+function billOf(turn: Turn, usd: number | undefined, override: PricingOverride): Paid | undefined {
   const { providerID, modelID, inputCost, inputCostWithout, outputTokens, savedUsd } = turn
   // some models match another row when they have a price; here they had one, but its amount is unknown
   const charged = usd ? { cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 } } : {}
@@ -132,23 +128,63 @@ function rootOf(id: string, costs: SessionCosts): string {
   }
 }
 
-function asJson(turns: readonly MeasuredTurn[]) {
+type Row = ReturnType<typeof rowOf>
+
+function rowOf(name: string, turns: readonly MeasuredTurn[]) {
+  const sum = (key: "calls" | "recalls" | "savedTokens") => turns.reduce((total, turn) => total + turn[key], 0)
+  const bill = sumPaid(turns.flatMap((turn) => turn.bill ?? []))
   return {
-    /** in milliseconds since 1970; null without a turn */
-    since: firstMs(turns) ?? null,
-    sum: statsRow("all", turns),
-    ...Object.fromEntries(STATS_KEYS.map((key) => [key, statsBy(key, turns)])),
+    name,
+    sessions: new Set(turns.map(({ session }) => session)).size,
+    calls: sum("calls"),
+    recalls: sum("recalls"),
+    savedTokens: sum("savedTokens"),
+    /** all that was paid, and what would have been; without turns that are not billed by tokens */
+    ...bill,
+    /** what the plugin adds to the bill as a share of it; negative when it saves */
+    change: billChange(bill),
   }
 }
 
-function firstMs(turns: readonly MeasuredTurn[]): number | undefined {
-  return turns.length > 0 ? Math.min(...turns.map(({ startedAt }) => startedAt)) : undefined
+/** One row for each day, project and so on: times newest first, others by what was paid. */
+function rowsBy(key: Key, turns: readonly MeasuredTurn[]): Row[] {
+  const rows = [...Map.groupBy(turns, (turn) => nameIn(key, turn))].map(([name, group]) => rowOf(name, group))
+  if (key === "project" || key === "model") return rows.sort((a, b) => b.with.cost - a.with.cost)
+  return rows.sort((a, b) => (a.name < b.name ? 1 : -1))
 }
 
-function forPeople(turns: readonly MeasuredTurn[], keys: readonly StatsKey[]): string {
-  const { sessions, calls, recalls, savedTokens } = statsRow("all", turns)
+/** Days, weeks and months are those of the local time zone; a week is named by its Monday. */
+function nameIn(key: Key, turn: MeasuredTurn): string {
+  if (key === "project" || key === "model") return turn[key]
+  const date = new Date(turn.startedAt)
+  if (key === "week") date.setDate(date.getDate() - ((date.getDay() + 6) % 7))
+  return localDate(date).slice(0, key === "month" ? 7 : undefined)
+}
+
+/** The bills of the sessions, in the order of their first turns. */
+function billsOfSessions(turns: readonly MeasuredTurn[]): Paid[] {
+  const sessions = Map.groupBy(turns, ({ session }) => session).values()
+  const bills = Array.from(sessions, (group) => group.flatMap(({ bill }) => bill ?? []))
+  return bills.filter(({ length }) => length > 0).map((group) => ({ ran: true, ...sumPaid(group) }))
+}
+
+function firstMs(turns: readonly MeasuredTurn[]): number {
+  return Math.min(...turns.map(({ startedAt }) => startedAt))
+}
+
+function asJson(turns: readonly MeasuredTurn[]) {
+  return {
+    /** in milliseconds since 1970; null without a turn */
+    since: turns.length > 0 ? firstMs(turns) : null,
+    sum: rowOf("all", turns),
+    ...Object.fromEntries(KEYS.map((key) => [key, rowsBy(key, turns)])),
+  }
+}
+
+function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string {
+  const { sessions, calls, recalls, savedTokens } = rowOf("all", turns)
   const bills = billsOfSessions(turns)
-  const since = new Date(firstMs(turns) ?? 0).toLocaleDateString("en-GB", { dateStyle: "medium" })
+  const since = new Date(firstMs(turns)).toLocaleDateString("en-GB", { dateStyle: "medium" })
   const counts = `${plural(calls, "call")}, ${amount(savedTokens)} tokens not sent, ${plural(recalls, "recall")}`
   const unbilled = sessions - bills.length
   return [
@@ -158,13 +194,13 @@ function forPeople(turns: readonly MeasuredTurn[], keys: readonly StatsKey[]): s
     ...(unbilled > 0
       ? [wrapped(`Not in the sums in money: ${plural(unbilled, "session")} not billed by tokens.`)]
       : []),
-    ...keys.flatMap((key) => ["", ...table(key, statsBy(key, turns))]),
+    ...keys.flatMap((key) => ["", ...table(key, rowsBy(key, turns))]),
   ].join("\n")
 }
 
-function table(key: StatsKey, rows: readonly StatsRow[]): string[] {
+function table(key: Key, rows: readonly Row[]): string[] {
   const cells = rows.map(({ name, sessions, calls, without, with: paid, change }) => [
-    key === "project" ? escapedLine(shortProject(name)) : escapedLine(name),
+    escapedLine(key === "project" ? shortProject(name) : name),
     `${sessions}`,
     `${calls}`,
     billWords(paid),

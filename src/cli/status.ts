@@ -1,16 +1,26 @@
 // `hudfold status`: prints what the panel shows, for users who run OpenCode without its screen. It only reads the status file
 // that the plugin writes.
+import { once } from "node:events"
 import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
 import { defineCommand } from "citty"
-import { listStatus, readStatus, sessionOf, statusFolder } from "../status/files.ts"
+import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
-import { quoteArgument, readFolder } from "./arguments.ts"
-import { coloured, escapeControls, escapedLine, print, SIGNALS, UsageError, wrapped } from "./terminal.ts"
+import {
+  coloured,
+  escapeControls,
+  escapedLine,
+  print,
+  quoteArgument,
+  readFolder,
+  SIGNALS,
+  UsageError,
+  wrapped,
+} from "./terminal.ts"
 
 export const status = defineCommand({
   meta: { name: "status", description: "Print the status of a session: context, savings, folds, failures" },
@@ -112,27 +122,19 @@ function linesOf({ name, text, tone, details }: StatusRow): string[] {
 async function follow(wanted: Wanted): Promise<void> {
   // throws where there is no status; a missing folder could not be watched
   await find(wanted)
-  let isEnded = false
-  let wake = () => {}
-  const watcher = watch(wanted.folder, (_, file) => {
-    if (file !== null && sessionOf(file) !== undefined) wake()
-  })
-  const end = () => {
-    isEnded = true
-    wake()
-  }
+  const stop = new AbortController()
+  const end = () => stop.abort()
+  const watcher = watch(wanted.folder)
   for (const signal of SIGNALS) process.on(signal, end)
   try {
-    for (let shown = ""; !isEnded; ) {
+    for (let shown = ""; !stop.signal.aborted; ) {
       // before reading, so that no change in between is missed
-      const changed = new Promise<void>((resolve) => {
-        wake = resolve
-      })
+      const changed = once(watcher, "change", stop).catch(() => {})
       const status = await find(wanted)
       const seen = JSON.stringify(status)
       if (seen !== shown) show(status, wanted, true)
       shown = seen
-      if (!isEnded) await changed
+      await changed
     }
   } finally {
     watcher.close()

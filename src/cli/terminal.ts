@@ -1,10 +1,38 @@
-// The terminal: stdout, stderr and signals. Text from sessions and arguments is escaped before it is printed.
+// The terminal: values of arguments, stdout, stderr and signals. Text from sessions and arguments is escaped before it is
+// printed.
 
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
 import { ACTIVE } from "../text/sanitize.ts"
 
 /** A mistake of the caller. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
+}
+
+/** The folder of the option `--dir` as an absolute path, by default the working directory. Throws UsageError. */
+export function readFolder(given = "."): string {
+  const path = resolve(given)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  throw new UsageError(`--dir: ${path} is not a folder`)
+}
+
+/** A whole number from 1. Throws UsageError. */
+export function readNumber(option: string, given: string, most = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(given)
+  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number
+  throw new UsageError(`${option} must be a whole number from 1, got ${quoteArgument(given)}`)
+}
+
+export function quoteArgument(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+}
+
+/** Throws UsageError. */
+export function readChoice<T extends string>(option: string, given: string, choices: readonly T[]): T {
+  const choice = choices.find((one) => one === given)
+  if (choice !== undefined) return choice
+  throw new UsageError(`${option} must be one of ${choices.join(", ")}, got ${quoteArgument(given)}`)
 }
 
 /**

@@ -1,14 +1,20 @@
-// Everything the doctor looks at, in order; each result is yielded as soon as it is known. Changes nothing.
+// Everything the doctor looks at, in order; each result is yielded as soon as it is known. Changes nothing. Here are also the
+// checks of OpenCode itself, this command's runtime, the plugin's options, and other plugins that do the same work.
 
-import { dirname } from "node:path"
+import { execFile } from "node:child_process"
+import { basename, dirname } from "node:path"
+import { promisify } from "node:util"
 import { placesIn, readInstalled } from "../engine/installed.ts"
-import type { Options } from "../options.ts"
+import { findCommand } from "../engine/launch.ts"
+import { type Options, readOptions } from "../options.ts"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
+import { hasSqlite } from "../system/sqlite.ts"
+import { asRecord } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
-import { type CheckResult, fail } from "./check.ts"
-import { readConfig } from "./config-files.ts"
+import { type CheckResult, fail, ok, warn } from "./check.ts"
+import { type Config, readConfig } from "./config-files.ts"
 import {
   checkEngine,
   checkGpu,
@@ -19,9 +25,16 @@ import {
   measureSpeed,
   wantsSidecar,
 } from "./digests.ts"
-import { checkOpencode, checkRuntime } from "./host.ts"
-import { checkConfig, checkListed, checkLoaded, checkPanel, checkVersions, readListing } from "./listing.ts"
-import { checkConflicts, checkOptions, optionsOf } from "./settings.ts"
+import {
+  checkConfig,
+  checkListed,
+  checkLoaded,
+  checkPanel,
+  checkVersions,
+  type Listing,
+  readListing,
+} from "./listing.ts"
+import { PACKAGE } from "./plugin-list.ts"
 import { checkStore, type Databases } from "./store.ts"
 
 export type Examination = ModelCheckOptions & {
@@ -123,4 +136,112 @@ function readStorePath({ store }: Options, env: Environment, home: string): { pa
 
 function withoutSecrets({ fix, ...check }: CheckResult): CheckResult {
   return { ...check, found: redact(check.found), ...(fix === undefined ? {} : { fix: redact(fix) }) }
+}
+
+const PATIENCE_MS = 15_000
+const UPGRADE = "upgrade it: opencode upgrade"
+
+/** `needs` is the manifest's `engines.opencode`, such as `>=1.18.0`. `version` is undefined if unknown. */
+export async function checkOpencode(
+  env: Environment,
+  needs: string,
+  signal: AbortSignal,
+): Promise<{ check: CheckResult; version?: string }> {
+  const command = findCommand("opencode", env)
+  if (command === undefined) {
+    const install = "install it (https://opencode.ai) or put it on PATH"
+    return { check: fail("opencode", "opencode is not on PATH", install) }
+  }
+  let said: string
+  try {
+    said = (await promisify(execFile)(command, ["--version"], { env, timeout: PATIENCE_MS, signal })).stdout.trim()
+  } catch (error) {
+    signal.throwIfAborted()
+    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
+    return { check: fail("opencode", `${command} --version failed (${why})`, "reinstall OpenCode") }
+  }
+  const version = /\d+\.\d+\.\d+\S*/.exec(said)?.[0]
+  if (version === undefined) {
+    const found = `${command} --version prints ${JSON.stringify(said.slice(0, 60))}, which is not a version`
+    return { check: fail("opencode", found, "put OpenCode's own program first on PATH") }
+  }
+  // the version of a development build, which OpenCode does not compare with a plugin's requirements either
+  if (version.startsWith("0.0.0"))
+    return { check: ok("opencode", `${version}, a development build, in ${command}`), version }
+  if (isOlder(version, needs)) {
+    return { check: fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE), version }
+  }
+  return { check: ok("opencode", `version ${version} in ${command}`), version }
+}
+
+/** Compares only the three numbers. */
+function isOlder(version: string, needs: string): boolean {
+  const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
+  return have.localeCompare(want, "en", { numeric: true }) < 0
+}
+
+/** The runtime of this command, and the program that reads databases for it. */
+export function checkRuntime(env: Environment): CheckResult {
+  const { bun, node } = process.versions
+  if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
+  if (hasSqlite()) return ok("runtime", `Node ${node}, which has SQLite`)
+  const other = findCommand("bun", env) ?? findCommand("opencode", env)
+  const reads = other === undefined ? "no Bun on PATH, so databases are not read" : `databases are read by ${other}`
+  return ok("runtime", `Node ${node}; ${reads}`)
+}
+
+/** The options in effect and the file they are in; the defaults if none are given. */
+export function optionsOf({ ours }: Listing): { options: Options; path?: string; problems: Problem[] } {
+  const last = ours.at(-1)
+  const { options, problems } = readOptions(last?.options)
+  return { options, problems, ...(last === undefined ? {} : { path: last.file.path }) }
+}
+
+type Problem = ReturnType<typeof readOptions>["problems"][number]
+
+export function checkOptions(listing: Listing): CheckResult[] {
+  const { options, path, problems } = optionsOf(listing)
+  if (path === undefined) return []
+  if (problems.length > 0) {
+    return problems.map(({ option, message }) =>
+      fail("options", withoutSecret(option, message), `correct ${option === ALL ? "its options" : option} in ${path}`),
+    )
+  }
+  if (!options.enabled) {
+    return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
+  }
+  const names = Object.keys(asRecord(listing.ours.at(-1)?.options) ?? {})
+  return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
+}
+
+/** Stands for the options as a whole in a problem. */
+const ALL = "(all)"
+
+/** The message without the value, if that is a key or may contain one. */
+function withoutSecret(option: string, message: string): string {
+  const pattern = option === ALL || /key$/i.test(option) ? /, got .*(?=; using)/ : /, got [{[].*(?=; using)/
+  return message.replace(pattern, "")
+}
+
+/** Plugins that remove or rewrite old tool outputs, recognized by list entry or file name. */
+const OTHERS: readonly { name: string; pattern: RegExp }[] = [
+  { name: "DCP", pattern: /(?:^|[/\\@_-])(?:opencode-dcp(?:$|[/\\@._-])|dcp(?:$|[@._-]))|dynamic-context-pruning/i },
+  { name: "ACP", pattern: /(?:^|[/\\@_-])opencode-acp(?:$|[/\\@._-])/i },
+  { name: "magic-context", pattern: /magic-context/i },
+]
+
+export function checkConflicts(config: Config, listing: Listing): CheckResult[] {
+  const folding = optionsOf(listing).options.fold.enabled
+  const found = OTHERS.flatMap(({ name, pattern }) => {
+    const listed = listing.server.find((one) => pattern.test(one.name) || pattern.test(one.spec))
+    const where = listed?.file.path ?? config.pluginFiles.find((path) => pattern.test(basename(path)))
+    if (where === undefined) return []
+    return [{ name, where, end: listed ? `remove ${name} from ${where}` : `move ${where} away` }]
+  })
+  if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
+  return found.map(({ name, where, end }) => {
+    if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
+    const what = `${name} prunes the context too (${where}): each changes messages the other keeps stable, so the prompt cache is lost`
+    return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${PACKAGE}`)
+  })
 }

@@ -17,8 +17,8 @@ import type { Message, Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
 import { defined } from "../system/values.ts"
+import { type NamedPrice, type Prices, pricesOf } from "./bill.ts"
 import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
-import { type NamedPrice, type Prices, pricesOf } from "./prices.ts"
 import { messagesOf } from "./request.ts"
 
 export type ReplayOptions = RequestOptions & {

@@ -1,16 +1,20 @@
 // Installs the engine's packages: in a staging folder beside the target, which it then replaces, so that an interruption
-// leaves either the old or the new installation. Does nothing if the right packages are installed.
+// leaves either the old or the new installation. Does nothing if the right packages are installed. The packages are fetched by
+// npm, bun, or OpenCode's own binary, which can act as Bun. All three honour package-lock.json with its checksums, and the
+// user's registry, proxy and cache settings.
 
+import { spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import * as z from "zod/mini"
 import { type EngineRecord, type Places, readInstalled, readRecord } from "../engine/installed.ts"
+import { findCommand } from "../engine/launch.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { restrictTreeToOwner, writePrivate } from "../system/private-folder.ts"
 import { SetupError } from "./errors.ts"
 import { checkRoom, makeStagingFolder, replaceFolder } from "./folder.ts"
-import { findInstallers, type Installer, OWN_CACHE, runInstaller } from "./installers.ts"
 import { type LockOptions, withLock } from "./lock.ts"
 import { ENGINE, type Pinned, pin, variantPackage } from "./packages.ts"
 
@@ -169,4 +173,169 @@ async function writeRecord({ version, variants }: Pinned, path: string): Promise
 async function areSame(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map((path) => readFile(path).catch(() => undefined)))
   return a !== undefined && b !== undefined && a.equals(b)
+}
+
+export type Installer = {
+  name: "npm" | "bun" | "opencode"
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+}
+
+// these options override the user's settings: the target is one private folder, and no package script is run
+const NPM_ARGS = [
+  ...["ci", "--omit=optional", "--ignore-scripts", "--no-bin-links", "--location=project", "--no-global"],
+  ...["--no-audit", "--no-fund", "--no-progress", "--no-update-notifier", "--loglevel=error"],
+  // with npm's default pauses between attempts an offline machine waits for more than a minute
+  ...["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=3000"],
+]
+const BUN_ARGS = [
+  ...["install", "--frozen-lockfile", "--no-save", "--omit=optional", "--ignore-scripts", "--no-progress"],
+  // not links to files in Bun's cache, which other programs share
+  "--backend=copyfile",
+]
+
+/**
+ * The cache of OpenCode's Bun, in the target folder, so that no Bun cache of 84 MB stays in the home folder of a user
+ * without Bun. The caller removes it.
+ */
+export const OWN_CACHE = ".bun-cache"
+
+/** The available installers, in the order to try them. */
+export function findInstallers(env: Environment = process.env): Installer[] {
+  const found: Installer[] = []
+  const npm = findNpm(env)
+  if (npm) found.push({ name: "npm", command: npm.command, args: [...npm.args, ...NPM_ARGS], env: {} })
+  const addBun = (name: "bun" | "opencode", command: string | undefined) => {
+    if (command) found.push({ name, command, args: BUN_ARGS, env: { BUN_BE_BUN: "1" } })
+  }
+  addBun("bun", findCommand("bun", env))
+  addBun("opencode", findCommand("opencode", env))
+  if (process.versions.bun && !found.length) addBun("bun", process.execPath)
+  return found
+}
+
+/** Names of API keys, tokens, passwords and key agents. */
+const CREDENTIAL =
+  /KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE|(?:^|_)(?:PAT|PWD|DSN|SID|JWT)(?:_|$)|^AWS_|^OPENCODE_|_(?:URL|URI)$/i
+const URL_WITH_PASSWORD = /^[a-z][\w+.-]*:\/\/[^/\s]*:[^/\s]*@/i
+/** The installers' own settings, some of them secret: registries, proxies and their certificates. */
+const SETTING = /^(?:npm_|BUN_|NODE_|(?:https?|all|no)_proxy$|SSL_CERT_)|^PWD$/i
+
+/**
+ * The environment without credentials, except the settings of npm and Bun, proxies, and variables that the user's .npmrc
+ * or bunfig.toml refers to. A second line of defence, since no package script is run.
+ */
+function withoutCredentials(env: Environment): Record<string, string> {
+  const named = namedInSettings(env)
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => {
+      if (value === undefined) return []
+      const isSecret = CREDENTIAL.test(name) || URL_WITH_PASSWORD.test(value)
+      return !isSecret || SETTING.test(name) || named.has(name) ? [[name, value]] : []
+    }),
+  )
+}
+
+/** Variables referred to as `${NAME}` or `$NAME` in the user's settings. */
+function namedInSettings(env: Environment): ReadonlySet<string> {
+  const home = env.HOME ?? env.USERPROFILE
+  const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
+    folder ? [".npmrc", ".bunfig.toml"].map((name) => join(folder, name)) : [],
+  )
+  files.push(env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? "")
+  return new Set(files.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+function findNpm(env: Environment): { command: string; args: string[] } | undefined {
+  if (process.platform !== "win32") {
+    const command = findCommand("npm", env)
+    return command === undefined ? undefined : { command, args: [] }
+  }
+  // on Windows npm is a .cmd, which needs a shell to start; its script is beside node
+  const node = findCommand("node", env)
+  const script = node && join(dirname(node), "node_modules", "npm", "bin", "npm-cli.js")
+  return node && script && existsSync(script) ? { command: node, args: [script] } : undefined
+}
+
+/**
+ * Installs the packages of the folder's package.json and package-lock.json. Rejects with a SetupError, or on abort with the
+ * signal's reason once the program has ended.
+ */
+export async function runInstaller(
+  { name, command, args, env }: Installer,
+  folder: string,
+  environment: Environment = process.env,
+  signal?: AbortSignal,
+): Promise<void> {
+  const cache = name === "opencode" ? { BUN_INSTALL_CACHE_DIR: join(folder, OWN_CACHE) } : {}
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { ...withoutCredentials(environment), ...cache, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    windowsHide: true,
+  })
+  let output = ""
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString("utf8")).slice(-20_000)
+  }
+  child.stdout.on("data", keep)
+  child.stderr.on("data", keep)
+  const stop = () => {
+    child.kill("SIGTERM")
+    setTimeout(() => child.kill("SIGKILL"), 2_000).unref()
+  }
+  if (signal?.aborted) stop()
+  signal?.addEventListener("abort", stop, { once: true })
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject)
+      child.once("close", resolve)
+    })
+    signal?.throwIfAborted()
+    if (code !== 0) throw failure(name, output, code)
+  } catch (cause) {
+    if (cause instanceof SetupError || signal?.aborted) throw cause
+    throw new SetupError("INSTALL_FAILED", `${name} could not be started: ${String(cause)}`, { cause })
+  } finally {
+    signal?.removeEventListener("abort", stop)
+  }
+}
+
+const OFFLINE =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|DNSResolveFailed|Timeout)\b/
+const DISK_FULL = /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/
+const WRONG_CHECKSUM = /\bEINTEGRITY\b|\bIntegrity ?Check/i
+
+function failure(name: string, output: string, code: number | null): SetupError {
+  const lines = output.split("\n").map((line) => line.trim())
+  const unlabelled = (line: string) => line.replace(/^(?:npm )?err(?:or)?[!:]? /i, "")
+  const find = (pattern: RegExp) => {
+    const line = lines.find((one) => pattern.test(one))
+    return line && unlabelled(line)
+  }
+  const full = find(DISK_FULL)
+  if (full)
+    return new SetupError("DISK_FULL", `the disk is full (${name}: ${full}); free some space and run the command again`)
+  const wrong = find(WRONG_CHECKSUM)
+  if (wrong) {
+    const what = `the registry sent a package whose checksum is not the pinned one (${wrong})`
+    return new SetupError("CHECKSUM", `${what}; nothing was installed. Clear ${name}'s cache or use another registry`)
+  }
+  const offline = find(OFFLINE)
+  if (offline) {
+    const what = `${name} could not reach the package registry (${offline})`
+    return new SetupError("OFFLINE", `${what}; check the network, the proxy and the registry in your npm settings`)
+  }
+  const errors = lines.filter((line) => /\berr(?:or)?\b/i.test(line)).slice(0, 2)
+  const words = (errors.length ? errors : lines.filter(Boolean).slice(-2)).map(unlabelled).join(", ")
+  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${code}: ${words || "no output"}`)
 }

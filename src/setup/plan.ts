@@ -14,14 +14,21 @@ import {
 } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
-import { type DownloadOptions, download } from "./download.ts"
+import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { isUpToDate } from "./engine.ts"
 import { leftoversBeside, sizeOf } from "./folder.ts"
-import { type HubFile, locate } from "./hub.ts"
 import { type LockOptions, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
-import { checkModelFile, fetchedFiles, fetchedPath, hubModelName, removeModelFiles } from "./model-files.ts"
-import { DEFAULT_MODEL, type ModelReference, readReference } from "./models.ts"
+import {
+  checkModelFile,
+  DEFAULT_MODEL,
+  fetchedFiles,
+  fetchedPath,
+  hubModelName,
+  type ModelReference,
+  readReference,
+  removeModelFiles,
+} from "./models.ts"
 import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
 export type Plan = Awaited<ReturnType<typeof planSetup>>

@@ -1,13 +1,13 @@
 // Individual checks that need no complete machine: file modes, times, foreign databases.
+
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
+import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
 import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
-import { checkOpencode } from "../../src/doctor/host.ts"
 import { checkLoaded, type Listing, type LoadEvidence } from "../../src/doctor/listing.ts"
-import { checkConflicts } from "../../src/doctor/settings.ts"
 import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
 import { readOptions } from "../../src/options.ts"
 import { ago } from "../../src/text/format.ts"

@@ -1,7 +1,7 @@
 // The lock files match the manifests and have every checksum, and no unreviewed script runs at install.
 
 import { describe, expect, test } from "bun:test"
-import { findInstallers } from "../../src/setup/installers.ts"
+import { findInstallers } from "../../src/setup/engine.ts"
 import { find, type Manifest, nameOf, type Pin, readLock } from "../support/lock.ts"
 
 const LOCKS = [

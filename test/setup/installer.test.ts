@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { findInstallers, type Installer, runInstaller } from "../../src/setup/installers.ts"
+import { findInstallers, type Installer, runInstaller } from "../../src/setup/engine.ts"
 import { linkCommands } from "../cli/support.ts"
 import { temporaryFolder } from "../store/support.ts"
 import { CREDENTIALS, INSTALLER_SETTINGS, PLANTED, polluted } from "../support/credentials.ts"

@@ -6,8 +6,15 @@ import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { el, folded, section, themeButton } from "./dom.ts"
-import { sourcesSection, summary } from "./summary.ts"
-import { groupsView, renderCallTable, renderCosts, renderFoldTable, renderSessionTable } from "./tables.ts"
+import {
+  groupsView,
+  renderCallTable,
+  renderCosts,
+  renderFoldTable,
+  renderSessionTable,
+  sourcesSection,
+  summary,
+} from "./tables.ts"
 
 const report = unpackReport(JSON.parse(document.getElementById("data")?.textContent ?? "") as PackedReport)
 const { sessions } = report
