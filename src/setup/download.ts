@@ -87,7 +87,8 @@ async function fileOf(
 type HubRequest = { env: Environment; repository: string; signal?: AbortSignal | undefined }
 
 /**
- * One request to the hub. Follows redirects to a file's storage, except for HEAD, whose answer describes the file.
+ * One request to the hub. Follows redirects itself, since HF_TOKEN must not be sent to a file's storage, which the hub
+ * redirects to. Not for HEAD, whose answer describes the file.
  * Resolves with a response of status 200 to 299, or 416. Rejects with a SetupError; OFFLINE and HUB_FAILED may be retried.
  */
 export async function requestHub(url: string, init: RequestInit, request: HubRequest): Promise<Response> {
@@ -95,12 +96,11 @@ export async function requestHub(url: string, init: RequestInit, request: HubReq
   const hub = new URL(hubOf(env))
   let at = new URL(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const token =
-      at.origin === hub.origin && (at.protocol === "https:" || isLoopback(at.hostname)) ? env.HF_TOKEN : undefined
     const headers = new Headers(init.headers)
     // the byte offsets of a compressed response would not be those of the file
     headers.set("accept-encoding", "identity")
-    if (token) headers.set("authorization", `Bearer ${token}`)
+    if (env.HF_TOKEN && at.origin === hub.origin && (at.protocol === "https:" || isLoopback(at.hostname)))
+      headers.set("authorization", `Bearer ${env.HF_TOKEN}`)
     const response = await fetchHeaders(at, { ...init, headers, redirect: "manual" }, signal)
     const { status } = response
     const location = response.headers.get("location")

@@ -4,7 +4,7 @@
 // user's registry, proxy and cache settings.
 
 import { spawn } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as z from "zod/mini"
@@ -120,11 +120,8 @@ async function installedVariants(variants: readonly string[], places: Places): P
 
 async function build(pinned: Pinned, folder: string, options: EngineOptions): Promise<void> {
   const installers = options.installers ?? findInstallers(options.env)
-  const [first] = installers
-  if (!first) {
-    const what = "no program here can install npm packages: expected npm, bun or opencode on PATH, found none"
-    throw new SetupError("NO_INSTALLER", `${what}; install one of them`)
-  }
+  const none = "no program here can install npm packages: expected npm, bun or opencode on PATH, found none"
+  if (installers.length === 0) throw new SetupError("NO_INSTALLER", `${none}; install one of them`)
   await checkRoom(join(folder, ".."), options.sizeBytes ?? 0)
   let failed: unknown
   for (const installer of installers) {
@@ -203,16 +200,10 @@ export const OWN_CACHE = ".bun-cache"
 
 /** The available installers, in the order to try them. */
 export function findInstallers(env: Environment = process.env): Installer[] {
-  const found: Installer[] = []
-  const npm = findNpm(env)
-  if (npm) found.push({ name: "npm", command: npm.command, args: [...npm.args, ...NPM_ARGS], env: {} })
-  const addBun = (name: "bun" | "opencode", command: string | undefined) => {
-    if (command) found.push({ name, command, args: BUN_ARGS, env: { BUN_BE_BUN: "1" } })
-  }
-  addBun("bun", findCommand("bun", env))
-  addBun("opencode", findCommand("opencode", env))
-  if (process.versions.bun && !found.length) addBun("bun", process.execPath)
-  return found
+  const bun = (name: "bun" | "opencode", command = findCommand(name, env)): Installer[] =>
+    command ? [{ name, command, args: BUN_ARGS, env: { BUN_BE_BUN: "1" } }] : []
+  const found = [...findNpm(env), ...bun("bun"), ...bun("opencode")]
+  return found.length === 0 && process.versions.bun ? bun("bun", process.execPath) : found
 }
 
 /** Names of API keys, tokens, passwords and key agents. */
@@ -226,8 +217,8 @@ const SETTING = /^(?:npm_|BUN_|NODE_|(?:https?|all|no)_proxy$|SSL_CERT_)|^PWD$/i
  * The environment without credentials, except the settings of npm and Bun, proxies, and variables that the user's .npmrc
  * or bunfig.toml refers to. A second line of defence, since no package script is run.
  */
-function withoutCredentials(env: Environment): Record<string, string> {
-  const named = namedInSettings(env)
+async function withoutCredentials(env: Environment): Promise<Record<string, string>> {
+  const named = await namedInSettings(env)
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
       if (value === undefined) return []
@@ -238,32 +229,23 @@ function withoutCredentials(env: Environment): Record<string, string> {
 }
 
 /** Variables referred to as `${NAME}` or `$NAME` in the user's settings. */
-function namedInSettings(env: Environment): ReadonlySet<string> {
+async function namedInSettings(env: Environment): Promise<ReadonlySet<string>> {
   const home = env.HOME ?? env.USERPROFILE
   const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
     folder ? [".npmrc", ".bunfig.toml"].map((name) => join(folder, name)) : [],
   )
-  files.push(env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? "")
-  return new Set(files.flatMap((path) => [...readText(path).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
+  const given = env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? ""
+  const texts = await Promise.all([...files, given].map((path) => readFile(path, "utf8").catch(() => "")))
+  return new Set(texts.flatMap((text) => [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
-
-function findNpm(env: Environment): { command: string; args: string[] } | undefined {
-  if (process.platform !== "win32") {
-    const command = findCommand("npm", env)
-    return command === undefined ? undefined : { command, args: [] }
-  }
+function findNpm(env: Environment): Installer[] {
+  const isWindows = process.platform === "win32"
+  const command = findCommand(isWindows ? "node" : "npm", env)
+  if (!command) return []
   // on Windows npm is a .cmd, which needs a shell to start; its script is beside node
-  const node = findCommand("node", env)
-  const script = node && join(dirname(node), "node_modules", "npm", "bin", "npm-cli.js")
-  return node && script && existsSync(script) ? { command: node, args: [script] } : undefined
+  const script = isWindows ? [join(dirname(command), "node_modules", "npm", "bin", "npm-cli.js")] : []
+  return script.every(existsSync) ? [{ name: "npm", command, args: [...script, ...NPM_ARGS], env: {} }] : []
 }
 
 /**
@@ -279,7 +261,7 @@ export async function runInstaller(
   const cache = name === "opencode" ? { BUN_INSTALL_CACHE_DIR: join(folder, OWN_CACHE) } : {}
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...withoutCredentials(environment), ...cache, ...env },
+    env: { ...(await withoutCredentials(environment)), ...cache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   })

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs"
 import { lstat, mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import { byteSize } from "../text/format.ts"
 import { SetupError, shortReason } from "./errors.ts"
 
@@ -19,11 +19,9 @@ export async function makeStagingFolder(place: string): Promise<string> {
 
 /** What killed runs left beside a place. */
 export async function leftoversBeside(place: string): Promise<string[]> {
-  const name = basename(place)
   const names = await readdir(dirname(place)).catch(() => [])
-  return names
-    .filter((one) => one.startsWith(`${name}${STAGING}`) || one === `${name}.old`)
-    .map((one) => join(dirname(place), one))
+  const paths = names.map((name) => join(dirname(place), name))
+  return paths.filter((path) => path.startsWith(`${place}${STAGING}`) || path === `${place}.old`)
 }
 
 /** Size in bytes of a file, or of all files below a folder; 0 if there is nothing. */
@@ -65,8 +63,7 @@ export async function replaceFolder(finished: string, place: string): Promise<vo
     await rename(finished, place)
   } catch (cause) {
     if (had && !existsSync(place)) await rename(old, place).catch(() => {})
-    const why = shortReason(cause)
-    const what = `${place} could not be replaced (${why})`
+    const what = `${place} could not be replaced (${shortReason(cause)})`
     throw new SetupError("IN_USE", `${what}; close OpenCode and run the command again`, { cause })
   }
   // on Windows, files in use stay until the next setup

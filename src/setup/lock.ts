@@ -8,6 +8,7 @@ import { dirname } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { makePrivateFolder } from "../system/private-folder.ts"
 import { isRunning } from "../system/process.ts"
+import { asRecord } from "../system/values.ts"
 import { SetupError, shortReason, systemCode } from "./errors.ts"
 
 const POLL_MS = 200
@@ -31,13 +32,11 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
   for (let looks = 0, waited = false; !(await create(path, own)); looks++) {
     signal?.throwIfAborted()
     const holder = await readHolder(path)
-    const state = holder === "gone" ? "fresh" : await stateOf(path, holder)
-    if (state !== "stale") staleSinceMs = undefined
-    else staleSinceMs ??= performance.now()
+    const state = holder === "gone" ? "gone" : await stateOf(path, holder)
+    staleSinceMs = state === "stale" ? (staleSinceMs ?? performance.now()) : undefined
     // a live holder gets time to refresh its lock, because the system clock may have been set
-    const isAbandoned =
-      state === "abandoned" || performance.now() - (staleSinceMs ?? Number.POSITIVE_INFINITY) > 2 * REFRESH_MS
-    if (holder !== "gone" && isAbandoned) await removeLock(path, holder)
+    const isOverdue = staleSinceMs !== undefined && performance.now() - staleSinceMs > 2 * REFRESH_MS
+    if (holder !== "gone" && (state === "abandoned" || isOverdue)) await removeLock(path, holder)
     // a holder that has just made the file may not have written its name yet
     else if (holder !== "gone" && !waited && (holder || looks > 0)) {
       onWait?.(holder?.pid ?? 0)
@@ -58,14 +57,14 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
 }
 
 async function create(path: string, own: Holder): Promise<boolean> {
-  const refuse = (cause: unknown) => {
+  const refusal = (cause: unknown) => {
     const what = `${dirname(path)} is not writable (${shortReason(cause)})`
-    throw new SetupError("UNWRITABLE", `${what}; set HUDFOLD_DATA to another folder`, { cause })
+    return new SetupError("UNWRITABLE", `${what}; set HUDFOLD_DATA to another folder`, { cause })
   }
   try {
     makePrivateFolder(dirname(path))
   } catch (error) {
-    refuse(error)
+    throw refusal(error)
   }
   try {
     await writeFile(path, JSON.stringify(own), { flag: "wx", mode: 0o600 })
@@ -74,15 +73,14 @@ async function create(path: string, own: Holder): Promise<boolean> {
     if (systemCode(error) === "EEXIST") return false
     // on a full disk the file exists but is empty
     if (FAILED_WRITE_CODES.has(systemCode(error) ?? "")) await rm(path, { force: true }).catch(() => {})
-    return refuse(error)
+    throw refusal(error)
   }
 }
 
 /** undefined: the file exists, but its content is empty or invalid */
 async function readHolder(path: string): Promise<Holder | "gone" | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, "utf8"))
-    return typeof value === "object" && value !== null ? (value as Holder) : undefined
+    return asRecord(JSON.parse(await readFile(path, "utf8"))) as Holder | undefined
   } catch (error) {
     return systemCode(error) === "ENOENT" ? "gone" : undefined
   }

@@ -8,21 +8,7 @@ import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import type { Environment } from "../system/data-folder.ts"
 
-export type Machine = {
-  platform: NodeJS.Platform
-  /** of this process */
-  arch: string
-  /** whether this process is emulated on an ARM processor */
-  translated: boolean
-  /** Linux only */
-  libc?: { name: "glibc"; version: string } | { name: "musl" }
-  cpu: string
-  cores: number
-  memoryBytes: number
-  /** memory available without swapping */
-  availableBytes: number
-  gpu: Gpu
-}
+export type Machine = Awaited<ReturnType<typeof probeMachine>>
 
 /** GPU support, detected by the files that the engine itself looks for. Not probed on macOS, which always has Metal. */
 export type Gpu = {
@@ -38,16 +24,19 @@ export type Gpu = {
   devices: string[]
 }
 
-export async function probeMachine(env: Environment = process.env): Promise<Machine> {
+export async function probeMachine(env: Environment = process.env) {
   const { platform, arch } = process
   return {
     platform,
-    arch,
+    /** of this process */
+    arch: arch as string,
+    /** whether this process is emulated on an ARM processor */
     translated: await isTranslated(platform, env),
     ...(platform === "linux" ? { libc: libc() } : {}),
     cpu: cpus()[0]?.model.trim().replace(/\s+/g, " ") || "unknown processor",
     cores: availableParallelism(),
     memoryBytes: totalmem(),
+    /** without swapping */
     availableBytes: await availableBytes(platform),
     gpu: platform === "win32" ? await probeWindows(env) : platform === "linux" ? await probeLinux(env) : NO_GPU,
   }
@@ -58,26 +47,19 @@ const NO_GPU: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
 /** `root` is the root of the file system, for tests. */
 export async function probeLinux(env: Environment, root = "/"): Promise<Gpu> {
   const at = (path: string) => join(root, path)
-  const cuda = (await namesIn(at("/usr/local"))).filter((name) => /^cuda(?:-|$)/.test(name))
-  const targets = await Promise.all(
-    cuda.map(async (name) => {
-      const folder = at(`/usr/local/${name}/targets`)
-      return (await namesIn(folder)).map((target) => join(folder, target, "lib"))
-    }),
-  )
-  const libraries = await namesInAll([
+  const folders = [
     ...[env.PATH, env.LD_LIBRARY_PATH, env.CUDA_PATH].flatMap((value) => (value ?? "").split(delimiter)),
     ...["/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].map(at),
-    ...targets.flat(),
-  ])
+  ]
+  for (const name of await namesIn(at("/usr/local"))) {
+    const targets = at(`/usr/local/${name}/targets`)
+    if (/^cuda(?:-|$)/.test(name)) folders.push(...(await namesIn(targets)).map((one) => join(targets, one, "lib")))
+  }
+  const libraries = await namesInAll(folders)
   const has = (name: string) => libraries.some((file) => file === name || file.startsWith(`${name}.`))
   const home = env.XDG_DATA_HOME ?? join(env.HOME ?? homedir(), ".local/share")
-  const icds = [
-    ...["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"].map((folder) =>
-      at(`${folder}/vulkan/icd.d`),
-    ),
-    join(home, "vulkan/icd.d"),
-  ]
+  const shared = ["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"].map(at)
+  const icds = [...shared, home].map((folder) => join(folder, "vulkan/icd.d"))
   const named = (env.VK_DRIVER_FILES ?? env.VK_ICD_FILENAMES ?? "").split(delimiter)
   const drivers = named.some(Boolean) ? named : await namesInAll(icds)
   const nvidia = has("libcuda.so") && has("libnvidia-ml.so")
@@ -116,7 +98,7 @@ async function nvidiaModel(folder: string): Promise<string | undefined> {
   return (text && /^Model:\s*(.+)$/m.exec(text)?.[1]?.trim()) || undefined
 }
 
-function libc(): NonNullable<Machine["libc"]> {
+function libc(): { name: "glibc"; version: string } | { name: "musl" } {
   const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined
   const version = report?.header?.glibcVersionRuntime
   return version ? { name: "glibc", version } : { name: "musl" }

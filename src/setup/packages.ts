@@ -8,13 +8,6 @@ import type { GpuChoice } from "../engine/wire/messages.ts"
 import { SetupError } from "./errors.ts"
 import type { Machine } from "./machine.ts"
 
-type Choice = {
-  /** names of the packages without their scope; the first works without a GPU */
-  variants: string[]
-  /** why a GPU is used or not */
-  why: string
-}
-
 /** Required by the prebuilt Linux libraries of 3.21.1. */
 const MIN_GLIBC = "2.34"
 
@@ -49,7 +42,7 @@ const SIZES: Readonly<Record<string, readonly [fetched: number, installed: numbe
 }
 
 /** Throws UNSUPPORTED if there is no prebuilt engine for this machine or for the requested GPU interface. */
-export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto"): Choice {
+export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto") {
   const { platform, arch, libc } = machine
   const base = BASE[`${platform}-${arch}`]
   if (!base) throw unsupported(`for ${platform} on ${arch}`, `expected one of ${Object.keys(BASE).join(", ")}`)
@@ -61,16 +54,18 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto"): Choic
   const { extra, why } = forGpu(machine, base, gpu)
   // If this process is emulated, OpenCode's own binary may or may not be; both packages are small.
   const other = machine.translated ? [platform === "darwin" ? "mac-arm64-metal" : "win-arm64"] : []
-  return { variants: [base, ...other, ...extra], why }
+  return {
+    /** names of the packages without their scope; the first works without a GPU */
+    variants: [base, ...other, ...extra],
+    /** why a GPU is used or not */
+    why,
+  }
 }
 
 /** Estimated sizes of the download and of the installation. */
-export function sizesOf(variants: readonly string[]): { fetchedBytes: number; installedBytes: number } {
-  const rows = ["", ...variants].map((variant) => SIZES[variant] ?? [0, 0])
-  return {
-    fetchedBytes: rows.reduce((total, [fetched]) => total + (fetched ?? 0), 0),
-    installedBytes: rows.reduce((total, [, installed]) => total + (installed ?? 0), 0),
-  }
+export function sizesOf(variants: readonly string[]) {
+  const sum = (side: 0 | 1) => ["", ...variants].reduce((total, variant) => total + (SIZES[variant]?.[side] ?? 0), 0)
+  return { fetchedBytes: sum(0), installedBytes: sum(1) }
 }
 
 function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string[]; why: string } {
@@ -89,7 +84,7 @@ function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string
     return { extra: [], why: `there is no engine ${what}` }
   }
   if (gpu !== "auto") {
-    const ready = gpu === "cuda" ? nvidia !== undefined && cuda : vulkan
+    const ready = gpu === "cuda" ? nvidia && cuda : vulkan
     const missing = gpu === "cuda" ? "NVIDIA's driver or CUDA's libraries are missing" : "the Vulkan loader is missing"
     const why = ready ? "requested" : `requested, but ${missing}: it will not be used`
     return { extra: [`${base}-${gpu}`], why }
@@ -114,7 +109,6 @@ function unsupported(what: string, expected: string): SetupError {
 }
 
 export const ENGINE = "node-llama-cpp"
-const SCOPE = "@node-llama-cpp/"
 
 /** The pinned version of node-llama-cpp. */
 export const engineVersion = shippedManifest.dependencies[ENGINE]
@@ -160,5 +154,5 @@ export function pin(variants: readonly string[], manifest = shippedManifest, loc
 export type Pinned = ReturnType<typeof pin>
 
 export function variantPackage(variant: string): string {
-  return `${SCOPE}${variant}`
+  return `@node-llama-cpp/${variant}`
 }
