@@ -6,10 +6,10 @@ import { join } from "node:path"
 import { exchange, readAddress } from "../digest/backends/http.ts"
 import {
   chooseModel,
-  type EngineRecord,
   hashFile,
   type ModelInUse,
   type Places,
+  type readInstalled,
   sharedReason,
 } from "../engine/installed.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
@@ -18,14 +18,14 @@ import { SetupError } from "../setup/errors.ts"
 import { probeMachine } from "../setup/machine.ts"
 import { checkModelFile, listedModel } from "../setup/models.ts"
 import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
-import { rateSpeed, tryOut } from "../setup/try-out.ts"
+import { rateSpeed, type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
 
-type InstalledParts = { engine: EngineRecord | undefined; model: ModelInUse | undefined }
+type Installed = Awaited<ReturnType<typeof readInstalled>>
 
 /** `onHash` reports progress, since checking a large model takes a while. */
 export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
@@ -33,7 +33,7 @@ export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: numb
 const SETUP = "hudfold setup"
 
 /** Whether the sidecar would be asked for digests at all. */
-export function wantsSidecar({ backend }: Options["digest"], { engine, model }: InstalledParts): boolean {
+export function wantsSidecar({ backend }: Options["digest"], { engine, model }: Installed): boolean {
   return backend === "llama" || (backend === "auto" && (engine !== undefined || model !== undefined))
 }
 
@@ -62,7 +62,7 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
   }
 }
 
-export function checkEngine(places: Places, { engine }: InstalledParts): CheckResult {
+export function checkEngine(places: Places, { engine }: Installed): CheckResult {
   const broken = (found: string) => fail("engine", found, `${SETUP}, which reinstalls it`)
   if (!engine) {
     const isBegun = existsSync(places.sidecar)
@@ -87,7 +87,7 @@ export function checkEngine(places: Places, { engine }: InstalledParts): CheckRe
 /** Rejects only with the signal's reason. */
 export async function checkModel(
   options: Options["digest"],
-  { model }: InstalledParts,
+  { model }: Installed,
   places: Places,
   watch: ModelCheckOptions,
 ): Promise<CheckResult> {
@@ -140,7 +140,7 @@ function howToRestore(model: ModelInUse): string {
 /** `device` is what the model of the last session ran on. */
 export async function checkGpu(
   { gpu }: Options["digest"],
-  { engine }: InstalledParts,
+  { engine }: Installed,
   device: string | undefined,
   env: Environment,
 ): Promise<CheckResult> {
@@ -179,8 +179,8 @@ export function checkSpeed(status: Status | undefined): CheckResult {
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
 export async function measureSpeed(
   places: Places,
-  { model }: InstalledParts,
-  trial: { gpu: Options["digest"]["gpu"]; version: string; env: Environment; signal: AbortSignal },
+  { model }: Installed,
+  trial: TryOutOptions,
 ): Promise<CheckResult | undefined> {
   if (!model) return undefined
   try {

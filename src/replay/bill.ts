@@ -176,9 +176,8 @@ function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
 
 /** The request carries a cache mark after each of these numbers of pieces. */
 function marksOf(messages: readonly (readonly Piece[])[]): number[] {
-  const ends: number[] = []
-  for (const message of messages) ends.push((ends.at(-1) ?? 0) + message.length)
-  return ends.slice(-MARKED_MESSAGES)
+  let end = 0
+  return messages.map(({ length }) => (end += length)).slice(-MARKED_MESSAGES)
 }
 
 /** Number of leading tool pieces, which carry their own marks. */
@@ -188,7 +187,7 @@ function leading(pieces: readonly Piece[]): number {
 }
 
 function isSame(one: Piece | undefined, other: Piece | undefined): boolean {
-  return one === other || (one?.label === other?.label && one?.body === other?.body)
+  return one?.label === other?.label && one?.body === other?.body
 }
 
 function commonStart(one: string, other: string): number {

@@ -53,13 +53,12 @@ export function costOf(cost: number, usd: number | undefined): Cost {
 /** The sum of bills; in money only if all of them are. */
 export function sumPaid(bills: readonly Paid[]): Pick<Paid, "without" | "with"> {
   const sum = (side: "without" | "with") => {
-    const usd = bills.every((bill) => bill[side].usd !== undefined)
-      ? bills.reduce((total, bill) => total + (bill[side].usd ?? 0), 0)
-      : undefined
-    return costOf(
-      bills.reduce((total, bill) => total + bill[side].cost, 0),
-      usd,
-    )
+    const total: Cost = { cost: 0, usd: 0 }
+    for (const bill of bills) {
+      total.cost += bill[side].cost
+      addUsd(total, bill[side].usd)
+    }
+    return total
   }
   return { without: sum("without"), with: sum("with") }
 }

@@ -29,16 +29,6 @@ type Asker = {
   hud: string
 }
 
-type Missed = {
-  /** lines that were copied from the context, and those of them that only a folded step or output contained */
-  copied: number
-  lost: number
-  /** tokens of each original to be recalled; empty when nothing was missed */
-  back: readonly number[]
-  /** the names and lines the call used that were folded everywhere */
-  needs: readonly Need[]
-}
-
 /** A name or line that the agent used after all texts that contain it were folded. */
 export type Need = {
   text: string
@@ -71,7 +61,7 @@ export function newRecalls() {
   }
 
   return {
-    missed(asker: Asker): Missed {
+    missed(asker: Asker) {
       sources.read(asker.context)
       const lines = copiedLines(asker.wrote)
       const names = namesIn(argumentsIn(asker.wrote).join("\n")).keys()
@@ -90,8 +80,15 @@ export function newRecalls() {
         wanted.set(need.source.part, need.source)
       }
       for (const part of wanted.keys()) handedBack.set(part, asker.number)
-      const back = [...wanted.values()].map(({ body }) => tokensOfLength(body.length))
-      return { copied, lost, back, needs: [...needs.values()] }
+      return {
+        /** lines that were copied from the context, and those of them that only a folded step or output contained */
+        copied,
+        lost,
+        /** tokens of each original to be recalled; empty when nothing was missed */
+        back: Array.from(wanted.values(), ({ body }) => tokensOfLength(body.length)),
+        /** the names and lines the call used that were folded everywhere */
+        needs: [...needs.values()],
+      }
     },
   }
 }

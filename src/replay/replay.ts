@@ -172,11 +172,8 @@ function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
 
 /** Ids of the sessions that the agent started as subagents. */
 export function subagentsOf(messages: readonly Message[]): string[] {
-  const ids = messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => {
-      const id = part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined
-      return id === undefined ? [] : [id]
-    }),
-  )
-  return [...new Set(ids)]
+  const ids = messages
+    .flatMap(({ parts }) => parts)
+    .map((part) => (part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined))
+  return [...new Set(ids.filter((id) => id !== undefined))]
 }

@@ -40,10 +40,6 @@ export function messagesOf(messages: readonly Message[], change?: Change): Piece
   return tail === undefined ? wire : [...wire, [ownPiece(tail)]]
 }
 
-export function piecesOf(messages: readonly Message[]): Piece[] {
-  return messagesOf(messages).flat()
-}
-
 function split(pieces: readonly Piece[]): Piece[][] {
   return [pieces.filter((piece) => !isResult(piece)), pieces.filter(isResult)].filter((message) => message.length > 0)
 }
@@ -117,11 +113,9 @@ function readPart({ kind }: Message, part: Part): Piece[] {
 
 function toolPieces(part: ToolPart, fold?: Fold): Piece[] {
   const { callID, tool } = part
-  const input = JSON.stringify(part.input)
-  const output = fold ? fold.text : resultOf(part)
   return [
-    { ...piece(`call ${callID} ${tool}`, input), tool },
-    { ...piece(`result ${callID}`, output), tool },
+    { ...piece(`call ${callID} ${tool}`, JSON.stringify(part.input)), tool },
+    { ...piece(`result ${callID}`, fold?.text ?? resultOf(part)), tool },
   ]
 }
 

@@ -7,7 +7,7 @@ import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { callsOf, messageAt } from "../replay/context.ts"
 import { type CallReplayed, type Measured, type Replay, replaySession } from "../replay/replay.ts"
-import { isResult, type Piece, piecesOf, sumTokens } from "../replay/request.ts"
+import { isResult, messagesOf, type Piece, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
@@ -215,7 +215,7 @@ function newCosts() {
     },
     /** Counts what a call wrote, as it was at that time. */
     wrote(message: Message): void {
-      for (const piece of piecesOf([message])) {
+      for (const piece of messagesOf([message]).flat()) {
         if (piece.tool === undefined) continue
         const cost = ofPiece(piece)
         if (!isResult(piece)) cost.calls++

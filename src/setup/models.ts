@@ -7,6 +7,7 @@ import { open, readdir, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ModelInUse, Places } from "../engine/installed.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
+import { defined } from "../system/values.ts"
 import type { HubFile } from "./download.ts"
 import { SetupError, systemCode } from "./errors.ts"
 
@@ -122,8 +123,7 @@ const FORMS = "a name of `hudfold model list`, hf:owner/repository:QUANT, hf:own
 
 /** Whether a file's name ends in a quantisation, as `model-Q8_0.gguf` does in `q8_0`. */
 export function hasQuantisation(file: string, quantisation: string): boolean {
-  const ending = new RegExp(`(?:^|[-._/\\\\])${quantisation.replaceAll(".", "\\.")}\\.gguf$`, "i")
-  return ending.test(file)
+  return new RegExp(`(?:^|[-._/\\\\])${quantisation.replaceAll(".", "\\.")}\\.gguf$`, "i").test(file)
 }
 
 /** Whether a path in a repository names a model file, and stays inside the folder it is joined to. */
@@ -133,8 +133,12 @@ export function isModelPath(file: string): boolean {
 
 const PART = "[\\w][\\w.-]*"
 // a URI as node-llama-cpp and llama.cpp write it, or the URL of the file's page or download
-const URI = new RegExp(`^(?:hf|huggingface):(${PART}/${PART})(?:/([^#:]+)|:([\\w.-]+))(?:#(${PART}))?$`)
-const ADDRESS = new RegExp(`^https?://[^/]+/(${PART}/${PART})/(?:resolve|blob)/(${PART})/([^?#]+)(?:[?#].*)?$`)
+const REPOSITORY = `(?<repository>${PART}/${PART})`
+const REVISION = `(?<revision>${PART})`
+const URI = new RegExp(
+  `^(?:hf|huggingface):${REPOSITORY}(?:/(?<file>[^#:]+)|:(?<quantisation>[\\w.-]+))(?:#${REVISION})?$`,
+)
+const ADDRESS = new RegExp(`^https?://[^/]+/${REPOSITORY}/(?:resolve|blob)/${REVISION}/(?<file>[^?#]+)(?:[?#].*)?$`)
 
 /** Throws BAD_REFERENCE. Relative paths are resolved against `folder`. */
 export function readReference(text: string, folder = process.cwd()): ModelReference {
@@ -143,27 +147,21 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
     const { repository, revision, file } = listed
     return { kind: "hub", repository, revision, file, listed }
   }
-  const uri = URI.exec(text)
-  const address = ADDRESS.exec(text)
-  const repository = uri?.[1] ?? address?.[1]
-  if (repository) {
-    const file = uri?.[2] ?? address?.[3]
-    const quantisation = uri?.[3]
+  const named = (URI.exec(text) ?? ADDRESS.exec(text))?.groups
+  if (named) {
+    const { repository = "", file, quantisation, revision = "main" } = named
     if (file !== undefined && !isModelPath(file)) {
       throw new SetupError("BAD_REFERENCE", `a model is a .gguf file; got ${JSON.stringify(file)} in ${repository}`)
     }
-    const revision = uri?.[4] ?? address?.[2] ?? "main"
-    return { kind: "hub", repository, revision, ...(file ? { file } : {}), ...(quantisation ? { quantisation } : {}) }
+    return { kind: "hub", repository, revision, ...defined({ file, quantisation }) }
   }
   if (/^[a-z][\w+.-]+:/i.test(text) && !isAbsolute(text)) {
     throw new SetupError("BAD_REFERENCE", `${JSON.stringify(text)} is not a model; expected ${FORMS}`)
   }
   if (/[/\\]|\.gguf$/i.test(text)) return { kind: "path", path: resolve(folder, text) }
   const names = MODELS.map((model) => model.name).join(", ")
-  throw new SetupError(
-    "BAD_REFERENCE",
-    `no model is called ${JSON.stringify(text)}; expected ${FORMS}. Names: ${names}`,
-  )
+  const what = `no model is called ${JSON.stringify(text)}`
+  throw new SetupError("BAD_REFERENCE", `${what}; expected ${FORMS}. Names: ${names}`)
 }
 
 /** Where a file of the hub is stored. */
@@ -179,14 +177,12 @@ export function hubModelName({ repository, file }: Pick<HubFile, "repository" | 
 /** All completely fetched models, sorted by name: the name in the curated list, or the URI. */
 export async function fetchedModels(places: Places) {
   const paths = await modelFiles(places, /\.gguf$/i)
-  const models = await Promise.all(
-    paths.map(async (path) => {
-      const [owner = "", repository = "", ...file] = relative(places.models, path).split(sep)
-      const name = hubModelName({ repository: `${owner}/${repository}`, file: file.join("/") })
-      return { name, path, sizeBytes: (await stat(path)).size }
-    }),
-  )
-  return models.sort((a, b) => a.name.localeCompare(b.name))
+  const models = paths.map(async (path) => {
+    const [owner = "", repository = "", ...file] = relative(places.models, path).split(sep)
+    const name = hubModelName({ repository: `${owner}/${repository}`, file: file.join("/") })
+    return { name, path, sizeBytes: (await stat(path)).size }
+  })
+  return (await Promise.all(models)).sort((a, b) => a.name.localeCompare(b.name))
 }
 
 /** Finds a fetched model by its name, file name, path, or URI. */
@@ -215,9 +211,8 @@ export async function fetchedFiles(places: Places): Promise<string[]> {
 async function modelFiles(places: Places, ending: RegExp): Promise<string[]> {
   const names = await readdir(places.models, { recursive: true }).catch(() => [])
   // at least owner/repository/file: setup creates nothing above that
-  return names
-    .filter((name) => ending.test(name) && name.split(sep).length >= 3)
-    .map((name) => join(places.models, name))
+  const created = names.filter((name) => ending.test(name) && name.split(sep).length >= 3)
+  return created.map((name) => join(places.models, name))
 }
 
 export async function setModelInUse(places: Places, record: ModelInUse): Promise<void> {
@@ -248,13 +243,10 @@ export async function checkModelFile(path: string): Promise<number> {
     const message = `${path} is not a model: expected a GGUF file of version 2 or 3, got ${got}`
     return new SetupError("NOT_A_MODEL", message, { cause })
   }
-  let file: Awaited<ReturnType<typeof open>>
-  try {
-    file = await open(path)
-  } catch (cause) {
+  const file = await open(path).catch((cause: unknown) => {
     const code = systemCode(cause)
     throw refuse(code === "ENOENT" ? "no such file" : `a file that cannot be read (${code})`, cause)
-  }
+  })
   try {
     const found = await file.stat()
     if (!found.isFile()) throw refuse("a folder or something else")

@@ -109,10 +109,8 @@ async function hasSize(path: string, sizeBytes: number | undefined): Promise<boo
 export async function installedPaths(places: Places, keepModels: boolean) {
   const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
   const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
-  const found = await Promise.all(
-    [...engine, ...models].map(async (path) => (existsSync(path) ? [{ path, sizeBytes: await sizeOf(path) }] : [])),
-  )
-  return found.flat()
+  const found = [...engine, ...models].filter((path) => existsSync(path))
+  return Promise.all(found.map(async (path) => ({ path, sizeBytes: await sizeOf(path) })))
 }
 
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */

@@ -20,14 +20,11 @@ const BUDGET_TOKENS = 400
 /** A long tool output and its digest, and how long a digest may take to be useful. */
 const LONG = { inTokens: 2000, outTokens: 80, maxMs: 10_000 }
 
-type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment; signal: AbortSignal }
+export type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment; signal: AbortSignal }
 
 /** Rejects with TRIAL_FAILED, also if the model is too slow, or with the signal's reason. Leaves no process behind. */
-export async function tryOut(
-  places: Places,
-  model: ModelInUse,
-  { gpu, version, env = process.env, signal }: TryOutOptions,
-) {
+export async function tryOut(places: Places, model: ModelInUse, options: TryOutOptions) {
+  const { gpu, version, env = process.env, signal } = options
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
   const shared = sharedReason(places)
@@ -37,14 +34,8 @@ export async function tryOut(
   const spec = launchSpecHere(runtime, places.main, env)
   if ("reason" in spec) throw failed(spec.reason)
   const prompt = promptFor(SAMPLE, { budgetTokens: BUDGET_TOKENS })
-  const load = {
-    modelPath: model.path,
-    gpu,
-    contextTokens: CONTEXT_TOKENS,
-    threads: 0,
-    memoryBytes: 0,
-    instruction: prompt.instruction,
-  }
+  const { instruction } = prompt
+  const load = { modelPath: model.path, gpu, contextTokens: CONTEXT_TOKENS, threads: 0, memoryBytes: 0, instruction }
   try {
     const run = await startRun({ spec, load, version, holdsHost: true, times: RUN_TIMES, onLog: () => {} }, signal)
     try {
@@ -52,10 +43,10 @@ export async function tryOut(
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
       const { digest, refused } = ground(structured, SAMPLE, extract(SAMPLE))
-      const { promptTokens, outputTokens } = usage
       /** the model's summary of the sample; undefined if the sample does not support it */
       const gist = refused === undefined ? digest.gist : undefined
       const { capabilities } = run
+      const { promptTokens, outputTokens } = usage
       return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }
     } finally {
       await run.end()

@@ -2,11 +2,14 @@ import { describe, expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill, type Price } from "../../src/replay/bill.ts"
-import { messagesOf, piece, piecesOf } from "../../src/replay/request.ts"
+import { messagesOf, piece } from "../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
-const bodies = ({ messages }: SessionBuilder) => piecesOf(conversationOf(messages)).map(({ body }) => body)
+const bodies = ({ messages }: SessionBuilder) =>
+  messagesOf(conversationOf(messages))
+    .flat()
+    .map(({ body }) => body)
 
 describe("what a provider sees of a message", () => {
   test("texts, reasoning, calls and results in order, without what OpenCode does not send", () => {
