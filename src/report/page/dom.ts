@@ -32,6 +32,15 @@ export type Column<Row> = {
   cell(row: Row): Child
 }
 
+export function numberColumn<Row>(head: string, cell: (row: Row) => Child): Column<Row> {
+  return { head, isNumber: true, cell }
+}
+
+/** A column of counts, which sort it. */
+export function countColumn<Row>(head: string, count: (row: Row) => number): Column<Row> {
+  return { ...numberColumn(head, (row: Row) => `${count(row)}`), by: count }
+}
+
 /** A table in a box that scrolls on its own if it is too wide. The caption stays outside, where it is never cut. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): HTMLElement {
   const align = ({ isNumber }: Column<Row>) => (isNumber ? { class: "number" } : {})

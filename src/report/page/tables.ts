@@ -5,7 +5,7 @@ import type { Pricing } from "../../fold/pricing.ts"
 import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
-import { type ContentCost, type ReportData, type SessionReport, sumCosts } from "../report.ts"
+import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
 import {
   billSentences,
   billWords,
@@ -19,7 +19,7 @@ import {
   UNBILLED,
   type Whose,
 } from "../words.ts"
-import { button, type Column, el, section, table } from "./dom.ts"
+import { button, type Column, countColumn, el, numberColumn, section, table } from "./dom.ts"
 
 /** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
 export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"): HTMLElement {
@@ -32,12 +32,12 @@ export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"):
     "Shares of what the conversation cost without hudfold, over all requests; arguments and outputs in tokens, counted once",
     [
       { head: by, cell: (row) => (by === "tool" ? row.tool : KINDS[row.kind]) },
-      { head: "without hudfold", isNumber: true, cell: (row) => share(row.without) },
-      { head: "with hudfold", isNumber: true, cell: (row) => share(row.with) },
+      numberColumn("without hudfold", (row) => share(row.without)),
+      numberColumn("with hudfold", (row) => share(row.with)),
       { head: "", cell: (row) => bars(row.without, row.with, most) },
-      { head: "calls", isNumber: true, cell: ({ calls }) => count(calls) },
-      { head: "arguments", isNumber: true, cell: ({ inputTokens }) => count(inputTokens) },
-      { head: "outputs", isNumber: true, cell: ({ outputTokens }) => count(outputTokens) },
+      numberColumn("calls", ({ calls }) => count(calls)),
+      numberColumn("arguments", ({ inputTokens }) => count(inputTokens)),
+      numberColumn("outputs", ({ outputTokens }) => count(outputTokens)),
     ],
     rows,
   )
@@ -82,23 +82,16 @@ function bar(side: "with" | "without", cost: number, most: number): HTMLElement 
 export function renderFoldTable({ folds }: SessionReport, choose: (call: number) => void): HTMLElement {
   // why a request was folded is said once, not at each of what was folded in it
   const firsts = new Set(folds.filter(({ call }, at) => call !== folds[at - 1]?.call))
-  return table(
+  return table<ReportedFold>(
     "What was folded, in the order of folding",
     [
       { head: "id", cell: ({ id }) => id },
       { head: "folded", cell: ({ side, step }) => (side === "step" ? `step ${step}` : `output of step ${step}`) },
-      {
-        head: "call",
-        isNumber: true,
-        cell: ({ call }) => button(`${call}`, () => choose(call), { "aria-label": `go to call ${call}` }),
-      },
+      numberColumn("call", ({ call }) => button(`${call}`, () => choose(call), { "aria-label": `go to call ${call}` })),
       { head: "what", cell: ({ what }) => el("code", {}, what) },
-      { head: "tokens", isNumber: true, cell: ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}` },
+      numberColumn("tokens", ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}`),
       { head: "purpose", cell: ({ reason }) => REASON_WORDS[reason] },
-      {
-        head: "why",
-        cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because),
-      },
+      { head: "why", cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because) },
     ],
     folds,
   )
@@ -112,14 +105,14 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
   return table<number>(
     "Tokens of each call's request",
     [
-      { head: "call", isNumber: true, cell: (call) => `${call}` },
-      { head: "without hudfold", isNumber: true, cell: at(calls.without) },
-      { head: "of which cached", isNumber: true, cell: at(calls.withoutCached) },
-      { head: "with hudfold", isNumber: true, cell: at(calls.with) },
-      { head: "of which cached", isNumber: true, cell: at(calls.withCached) },
-      { head: "HUD", isNumber: true, cell: at(calls.hudTokens) },
-      { head: "reported", isNumber: true, cell: at(calls.reported) },
-      { head: "of which cached", isNumber: true, cell: at(calls.reportedCached) },
+      numberColumn("call", (call) => `${call}`),
+      numberColumn("without hudfold", at(calls.without)),
+      numberColumn("of which cached", at(calls.withoutCached)),
+      numberColumn("with hudfold", at(calls.with)),
+      numberColumn("of which cached", at(calls.withCached)),
+      numberColumn("HUD", at(calls.hudTokens)),
+      numberColumn("reported", at(calls.reported)),
+      numberColumn("of which cached", at(calls.reportedCached)),
     ],
     calls.with.map((_, i) => i + 1),
   )
@@ -128,7 +121,11 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
 type Numbered = readonly [session: SessionReport, place: number]
 
 export function renderSessionTable(sessions: readonly SessionReport[], open: (place: number) => void): HTMLElement {
-  const hasRun = sessions.some(({ replay }) => replay.ran)
+  const ran: Column<Numbered> = {
+    head: "hudfold ran",
+    cell: ([{ replay }]) => (replay.ran ? "yes" : "no"),
+    by: ([{ replay }]) => (replay.ran ? 1 : 0),
+  }
   return table<Numbered>(
     `A click on a heading sorts${unitNote(sessions.map(({ replay }) => replay))}`,
     [
@@ -145,16 +142,8 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
       },
       { head: "project", cell: ([{ project }]) => project || "–", by: ([{ project }]) => project },
       { head: "model", cell: ([{ models }]) => models.join(", ") || "–", by: ([{ models }]) => models.join(", ") },
-      { head: "calls", isNumber: true, cell: ([{ replay }]) => `${replay.calls}`, by: ([{ replay }]) => replay.calls },
-      ...(hasRun
-        ? [
-            {
-              head: "hudfold ran",
-              cell: ([{ replay }]: Numbered) => (replay.ran ? "yes" : "no"),
-              by: ([{ replay }]: Numbered) => (replay.ran ? 1 : 0),
-            },
-          ]
-        : []),
+      countColumn("calls", ([{ replay }]) => replay.calls),
+      ...(sessions.some(({ replay }) => replay.ran) ? [ran] : []),
     ],
     sessions.map((session, place) => [session, place] as const),
   )
@@ -264,12 +253,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
       { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
       ...billColumns<(typeof rows)[number]>(({ replays }) => replays),
       { head: "", cell: ({ bill }) => bill && bars(bill.without.cost, bill.with.cost, most) },
-      {
-        head: "sessions",
-        isNumber: true,
-        cell: ({ replays }) => `${replays.length}`,
-        by: ({ replays }) => replays.length,
-      },
+      countColumn("sessions", ({ replays }) => replays.length),
     ],
     rows,
   )
@@ -361,10 +345,10 @@ export function sourcesSection({ pricings, price, sessions, sum, failed, madeBy,
       "What a token costs, compared with a fresh input token",
       [
         { head: "pricing", cell: ({ row }) => row },
-        { head: "cached", isNumber: true, cell: ({ read }) => figure(read) },
-        { head: "written", isNumber: true, cell: ({ write }) => figure(write) },
-        { head: "output", isNumber: true, cell: ({ output }) => figure(output) },
-        { head: "cache kept", isNumber: true, cell: ({ lifetimeMs }) => `${figure(lifetimeMs / 60_000)} min` },
+        numberColumn("cached", ({ read }) => figure(read)),
+        numberColumn("written", ({ write }) => figure(write)),
+        numberColumn("output", ({ output }) => figure(output)),
+        numberColumn("cache kept", ({ lifetimeMs }) => `${figure(lifetimeMs / 60_000)} min`),
         { head: "billed by", cell: ({ billing }) => billing },
       ],
       pricings,
