@@ -49,6 +49,7 @@ export const replay = defineCommand({
 
 /** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */
 function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly FailedSession[]) {
+  const bills = replayed.map(({ replay }) => paidOf(replay)).filter((bill) => typeof bill === "object")
   return {
     sessions: replayed.map(({ replay, ...head }) => ({
       ...head,
@@ -59,14 +60,9 @@ function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly Fai
     /** all sessions together; its peaks are the largest of any session */
     sum: figuresOf(sum),
     /** the whole bills of the sessions that have one; `usd` where all have prices */
-    bill: billOf(replayed),
+    bill: { sessions: bills.length, ...sumPaid(bills) },
     failed,
   }
-}
-
-function billOf(replayed: readonly Replayed[]) {
-  const bills = replayed.map(({ replay }) => paidOf(replay)).filter((bill) => typeof bill === "object")
-  return { sessions: bills.length, ...sumPaid(bills) }
 }
 
 /** A replay with ratios; null where the divisor is zero or no price is known. */
@@ -152,16 +148,12 @@ function losses(sum: Replay): Row[] {
   const { copiedLines, lostLines, needs, heldNeeds } = recalls
   const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
   const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
-  const rows: Row[] = [
-    recalls.calls === 0
-      ? ["recalls", `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`]
-      : ["recalls", `${times} (${per100(sum)} per 100 calls): ${lines}`],
-  ]
-  if (needs > 0)
-    rows.push([
-      "needs",
-      `${needs} names and lines were used after they were folded; ${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`,
-    ])
+  const none = `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`
+  const rows: Row[] = [["recalls", recalls.calls === 0 ? none : `${times} (${per100(sum)} per 100 calls): ${lines}`]]
+  if (needs > 0) {
+    const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
+    rows.push(["needs", `${needs} names and lines were used after they were folded; ${held}`])
+  }
   const { automatic, asked: byUser, avoided } = compactions
   if (automatic > 0) {
     const what = `${avoided} of ${automatic} automatic ones would not have been needed by then`

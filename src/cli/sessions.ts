@@ -6,7 +6,7 @@ import { addSaving, noSaving, type Saving } from "../fold/saving.ts"
 import { storedSaving } from "../host/accounting.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
-import { type NamedPrice, PRICE_NAMES, priceNamed } from "../replay/bill.ts"
+import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import type { CallReplayed, Measured } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
@@ -85,14 +85,6 @@ export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<
   return measured
 }
 
-function readPrice(name: string, options: Options): NamedPrice {
-  const price = priceNamed(name, pricingOverride(options))
-  if (price) return price
-  throw new UsageError(
-    `--price must be a provider's id or one of ${PRICE_NAMES.join(", ")}; got ${quoteArgument(name)}`,
-  )
-}
-
 /** The plugin's options from `--options`, or the defaults. Throws UsageError. */
 export function readOptionsGiven(text: string | undefined): Options {
   if (text === undefined) return readOptions({}).options
@@ -110,14 +102,16 @@ export function readOptionsGiven(text: string | undefined): Options {
   return options
 }
 
-/** The options in the form that a replay takes. `price` is the provider that `--price` names. Throws UsageError. */
-export function replayOptionsOf(options: Options, price?: string): ReplayOptions {
-  return {
-    ...requestOptionsOf(options),
-    disabledAgents: options.disabledAgents,
-    prices: pricingOverride(options),
-    ...(price === undefined ? {} : { price: readPrice(price, options) }),
+/** The options in the form that a replay takes. `name` is the provider that `--price` names. Throws UsageError. */
+export function replayOptionsOf(options: Options, name?: string): ReplayOptions {
+  const prices = pricingOverride(options)
+  const price = name === undefined ? undefined : priceNamed(name, prices)
+  if (name !== undefined && !price) {
+    const expected = `a provider's id or one of ${PRICE_NAMES.join(", ")}`
+    throw new UsageError(`--price must be ${expected}; got ${quoteArgument(name)}`)
   }
+  const { disabledAgents } = options
+  return { ...requestOptionsOf(options), disabledAgents, prices, ...(price ? { price } : {}) }
 }
 
 /** What the arguments of `replay` and `report` have in common: the options, and each session once. Throws UsageError. */

@@ -34,6 +34,10 @@ export function exitCodeOf(level: CheckLevel): number {
   return LEVELS.indexOf(level)
 }
 
+export function moveCommand(path: string): string {
+  return `mv ${inShell(path)} ${inShell(`${path}.old`)}`
+}
+
 /** The path, quoted for a shell if necessary. */
 export function inShell(path: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

@@ -8,7 +8,7 @@ import type { Status } from "../status/status.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
 import { ago } from "../text/format.ts"
-import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
+import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
 import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, specOf, withoutDuplicates } from "./plugin-list.ts"
 import type { SessionFacts } from "./store.ts"
@@ -38,20 +38,15 @@ function isBroken({ problem }: ConfigFile): boolean {
 
 export function checkConfig(config: Config): CheckResult[] {
   const files = [...config.server, ...config.tui]
-  const correct = ({ path, problem = "" }: ConfigFile) =>
-    /JSON|"plugin"/.test(problem)
+  const broken = files.filter(isBroken).map((file) => {
+    const { path, problem = "" } = file
+    const fix = /JSON|"plugin"/.test(problem)
       ? "correct it; comments and trailing commas are fine"
-      : `fix that, or move the file away: mv ${inShell(path)} ${inShell(`${path}.old`)}`
-  const broken = [
-    ...config.server
-      .filter(isBroken)
-      .map((file) =>
-        fail("config", `${file.path} ${file.problem}, and OpenCode does not start with it`, correct(file)),
-      ),
-    ...config.tui
-      .filter(isBroken)
-      .map((file) => warn("config", `${file.path} ${file.problem}, and OpenCode ignores it`, correct(file))),
-  ]
+      : `fix that, or move the file away: ${moveCommand(path)}`
+    return config.server.includes(file)
+      ? fail("config", `${path} ${problem}, and OpenCode does not start with it`, fix)
+      : warn("config", `${path} ${problem}, and OpenCode ignores it`, fix)
+  })
   if (broken.length > 0) return broken
   if (files.length === 0) return [ok("config", `OpenCode has no config file yet; its folder is ${config.folder}`)]
   return [ok("config", `readable: ${files.map(({ path }) => path).join(", ")}`)]
@@ -88,10 +83,8 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   if (written.length > 1) {
     const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}); only the last entry and its options count`
     const others = new Set(written.slice(0, -1).map(({ file }) => file.path))
-    const from = [...others].map((path) =>
-      path === last.file.path ? `${path}, except for the last entry there` : path,
-    )
-    return warn("plugin", found, `remove it from ${from.join(" and from ")}`)
+    const except = (path: string) => (path === last.file.path ? `${path}, except for the last entry there` : path)
+    return warn("plugin", found, `remove it from ${[...others].map(except).join(" and from ")}`)
   }
   return ok("plugin", nameIn(last))
 }
@@ -155,12 +148,9 @@ export function checkVersions(
     }
     if (isNewer) return warn("version", found, `use the same version: npx ${PACKAGE}@${server.version} doctor`)
     const files = new Set([server, ...(tui ? [tui] : [])].map(({ file }) => file.path))
+    const list = `list "${PACKAGE}@${own}" in ${[...files].join(" and in ")}`
     const why = "OpenCode never updates a plugin that is listed without a version"
-    return warn(
-      "version",
-      found,
-      `list "${PACKAGE}@${own}" in ${[...files].join(" and in ")} (${why}); then restart OpenCode`,
-    )
+    return warn("version", found, `${list} (${why}); then restart OpenCode`)
   }
   if (seen !== undefined && seen !== server.version) {
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "restart OpenCode")
@@ -221,14 +211,8 @@ export type LoadEvidence = {
   nowMs: number
 }
 
-export function checkLoaded({
-  listing,
-  options,
-  statuses,
-  newest,
-  sessions,
-  nowMs,
-}: LoadEvidence): CheckResult | undefined {
+export function checkLoaded(evidence: LoadEvidence): CheckResult | undefined {
+  const { listing, options, statuses, newest, sessions, nowMs } = evidence
   const listed = listing.ours.at(-1)
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
@@ -256,11 +240,9 @@ export function checkLoaded({
     return warn("loaded", found, "restart OpenCode and send it a message")
   }
   const before = statuses[0] ? `; it was last seen in ${statuses[0].sessionID}` : ""
-  return warn(
-    "loaded",
-    `listed, but the last session (${when}) left no trace of it${before}`,
-    "restart OpenCode; if that does not help, run `opencode serve --print-logs` and look for errors at the first request",
-  )
+  const look = "run `opencode serve --print-logs` and look for errors at the first request"
+  const found = `listed, but the last session (${when}) left no trace of it${before}`
+  return warn("loaded", found, `restart OpenCode; if that does not help, ${look}`)
 }
 
 function isIn(directory: string, project: string | undefined): boolean {

@@ -14,7 +14,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize } from "../text/format.ts"
-import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
+import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -95,7 +95,7 @@ export async function checkStore(
     const why = whyUntrusted(one)
     if (why !== undefined) return fail("store", why, `chmod go-w ${inShell(one)}, or, if it is not yours, move it away`)
   }
-  const file = await stat(path).catch(codeOf)
+  const file = await stat(path).catch((error: NodeJS.ErrnoException) => error.code ?? "unknown reason")
   if (file === "ENOTDIR") return checkParents(path)
   if (file === "ENOENT") return ok("store", `none yet; the first session creates ${path}`)
   if (typeof file === "string") return cannotBeOpened(path, file)
@@ -106,10 +106,6 @@ export async function checkStore(
   return warn("store", `${found}, not checked: no Bun has answered`, "put bun or opencode on PATH")
 }
 
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "unknown reason"
-}
-
 /** A parent of the file is not a folder. */
 async function checkParents(path: string): Promise<CheckResult> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
@@ -117,10 +113,6 @@ async function checkParents(path: string): Promise<CheckResult> {
     if (found) return fail("store", `${folder} is a file, but the store needs a folder there`, moveCommand(folder))
   }
   return cannotBeOpened(path, "ENOTDIR")
-}
-
-function moveCommand(path: string): string {
-  return `mv ${inShell(path)} ${inShell(`${path}.old`)}`
 }
 
 function moveAway(path: string): string {
