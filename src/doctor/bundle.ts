@@ -6,6 +6,7 @@ import { arch, platform, release } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { placesIn, readInstalled } from "../engine/installed.ts"
+import type { Reason } from "../fold/fold.ts"
 import { probeMachine } from "../setup/machine.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, opencodeFolder } from "../system/data-folder.ts"
@@ -62,10 +63,8 @@ export async function bundleOf(
     ...projects.filter((folder) => !homes.includes(folder)).map((folder) => [folder, "<project>"] as const),
   ]
   // longest first: replacing "/home" first would leave the "me" of "/home/me"
-  return withoutPrivate(
-    bundle,
-    folders.sort(([a], [b]) => b.length - a.length),
-  ) as object
+  const longestFirst = folders.sort(([a], [b]) => b.length - a.length)
+  return withoutPrivate(bundle, longestFirst) as object
 }
 
 /** Includes the targets of the symbolic links among them. */
@@ -79,12 +78,8 @@ async function allNames(folders: readonly string[]): Promise<string[]> {
 function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Status): object {
   const { newest, episodes, kept, ...folds } = folding
   const shown = [...newest, ...episodes.flatMap(({ steps }) => steps)]
-  const reasons = Object.fromEntries(
-    (["free", "pays", "must"] as const).map((reason) => [
-      reason,
-      shown.filter((fold) => fold.reason === reason).length,
-    ]),
-  )
+  const count = (reason: Reason) => shown.filter((fold) => fold.reason === reason).length
+  const reasons = { free: count("free"), pays: count("pays"), must: count("must") }
   return {
     ...rest,
     hud: { activity: hud.activity, tokens: hud.tokens },
@@ -154,16 +149,12 @@ async function ownLogLines(folder: string): Promise<string[]> {
 
 async function newestLogs(folder: string): Promise<string[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".log"))
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name)
-      return { path, changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 }
-    }),
-  )
-  return files
-    .sort((a, b) => b.changedMs - a.changedMs)
-    .slice(0, MAX_LOG_FILES)
-    .map(({ path }) => path)
+  const files = names.map(async (name) => {
+    const path = join(folder, name)
+    return { path, changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 }
+  })
+  const newest = (await Promise.all(files)).sort((a, b) => b.changedMs - a.changedMs)
+  return newest.slice(0, MAX_LOG_FILES).map(({ path }) => path)
 }
 
 async function endOf(path: string): Promise<string> {

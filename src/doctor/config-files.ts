@@ -98,13 +98,11 @@ async function foldersUp(directory: string): Promise<string[]> {
   }
 }
 
-const CONTENT = "OPENCODE_CONFIG_CONTENT"
-
 /** A whole config in an environment variable. */
-async function contentOf(env: Environment, home: string, directory: string): Promise<ConfigFile[]> {
-  const text = env[CONTENT]
+async function contentOf(env: Environment, home: string, folder: string): Promise<ConfigFile[]> {
+  const text = env.OPENCODE_CONFIG_CONTENT
   if (!text) return []
-  return [{ path: `$${CONTENT}`, changedMs: 0, ...(await parsed(text, { env, home, folder: directory })) }]
+  return [{ path: "$OPENCODE_CONFIG_CONTENT", changedMs: 0, ...(await parsed(text, { env, home, folder })) }]
 }
 
 async function readAll(places: readonly Place[], env: Environment, home: string): Promise<ConfigFile[]> {
@@ -130,10 +128,10 @@ async function readPlace(place: Place, env: Environment, home: string): Promise<
   }
 }
 
-async function parsed(
-  text: string,
-  around: { env: Environment; home: string; folder: string },
-): Promise<Pick<ConfigFile, "value" | "problem">> {
+/** What references in a config refer to; `folder` is the one that their paths are relative to. */
+type Around = { env: Environment; home: string; folder: string }
+
+async function parsed(text: string, around: Around): Promise<Pick<ConfigFile, "value" | "problem">> {
   const whole = await withReferences(text, around)
   if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
   try {
@@ -176,10 +174,8 @@ const FILE_REFERENCE = /\{file:([^}]+)\}/g
  * Replaces `{env:NAME}` and `{file:path}`, as OpenCode does before it parses the JSON. `missing` is the reference to a file
  * that cannot be read, which makes OpenCode reject the config.
  */
-async function withReferences(
-  text: string,
-  { env, home, folder }: { env: Environment; home: string; folder: string },
-): Promise<{ text: string } | { missing: string }> {
+async function withReferences(text: string, around: Around): Promise<{ text: string } | { missing: string }> {
+  const { env, home, folder } = around
   // verbatim, unquoted; an unset variable is empty
   const filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
   const files = new Map<string, string>()
@@ -194,18 +190,13 @@ async function withReferences(
       return { missing: reference }
     }
   }
-  return {
-    text: filled.replace(FILE_REFERENCE, (reference, _, at: number) =>
-      isComment(filled, at) ? reference : (files.get(reference) ?? reference),
-    ),
-  }
+  const contentAt = (reference: string, _: string, at: number) =>
+    isComment(filled, at) ? reference : (files.get(reference) ?? reference)
+  return { text: filled.replace(FILE_REFERENCE, contentAt) }
 }
 
 function isComment(text: string, at: number): boolean {
-  return text
-    .slice(text.lastIndexOf("\n", at) + 1, at)
-    .trimStart()
-    .startsWith("//")
+  return /^\s*\/\//.test(text.slice(text.lastIndexOf("\n", at) + 1, at))
 }
 
 /** What may be between values: white space, a byte order mark and comments. */

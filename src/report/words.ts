@@ -117,17 +117,12 @@ function unpaidWords(replays: readonly Replay[], whose: Whose, saidBefore: numbe
         : `Not in a sum: ${plural(count, "session")} ${words}.`,
     ]
   })
-  return [
-    ...said,
-    ...unreportedWords(of("unreported"), all, whose, saidBefore),
-    ...emptyWords(of("empty").length, all, whose),
-  ]
-}
-
-function emptyWords(count: number, all: number, whose: Whose): string[] {
-  if (count === 0) return []
-  if (count === all) return [`${subjectOf(all, whose)} made no model calls, so there is nothing to compare.`]
-  return [`Not in a sum: ${plural(count, "session")} without model calls.`]
+  const empty = of("empty").length
+  const without =
+    empty === all
+      ? `${subjectOf(all, whose)} made no model calls, so there is nothing to compare.`
+      : `Not in a sum: ${plural(empty, "session")} without model calls.`
+  return [...said, ...unreportedWords(of("unreported"), all, whose, saidBefore), ...(empty > 0 ? [without] : [])]
 }
 
 /** Without usage the bill is unknown, and only the conversation can be compared. */
