@@ -8,7 +8,6 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import type { ModelInUse, Places } from "../engine/installed.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { defined } from "../system/values.ts"
-import type { HubFile } from "./download.ts"
 import { SetupError, systemCode } from "./errors.ts"
 
 type ListedModel = {
@@ -164,12 +163,15 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
   throw new SetupError("BAD_REFERENCE", `${what}; expected ${FORMS}. Names: ${names}`)
 }
 
+/** A file of the hub, by its path in a repository. */
+type FileName = { repository: string; file: string }
+
 /** Where a file of the hub is stored. */
-export function fetchedPath(places: Places, { repository, file }: Pick<HubFile, "repository" | "file">): string {
+export function fetchedPath(places: Places, { repository, file }: FileName): string {
   return join(places.models, ...repository.split("/"), ...file.split("/"))
 }
 
-export function hubModelName({ repository, file }: Pick<HubFile, "repository" | "file">): string {
+export function hubModelName({ repository, file }: FileName): string {
   const listed = MODELS.find((model) => model.repository === repository && model.file === file)
   return listed?.name ?? `hf:${repository}/${file}`
 }
