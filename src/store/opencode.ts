@@ -57,9 +57,14 @@ function jsonIn(path: string): string {
   return `CASE WHEN json_valid(data) THEN json_extract(data, '${path}') END`
 }
 
-type Stored = { id: string; data: string }
-type StoredV2 = Stored & { type: string }
-type StoredPart = Stored & { messageID: string }
+const MESSAGES = {
+  v2: "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq",
+  v1: "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id",
+}
+const PARTS = "SELECT id, message_id AS messageID, data FROM part WHERE session_id = ? ORDER BY id"
+
+type StoredMessage = { id: string; type?: string; data: string }
+type StoredPart = { id: string; messageID: string; data: string }
 
 /** Opens OpenCode's database, reads from it, and closes it. Rejects as `openOpencode` does, or with what `read` throws. */
 export async function withOpencode<T>(read: (database: OpencodeDatabase) => T, env?: Environment): Promise<T> {
@@ -119,42 +124,29 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     return fromAll("parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?", limit).slice(0, limit)
   }
 
-  /** The session from the first host that has its messages: after a failed import they are in the old tables only. */
-  function fetch(given: string) {
-    const id = find(given)
-    let empty: { row: Row; messages: StoredV2[]; parts?: undefined } | undefined
+  /** The session and its host's rows, of the first host that has some: after a failed import they are in the old tables only. */
+  function firstOf<T>(id: string, queries: Readonly<Record<Host, string>>) {
+    let found: { host: Host; row: Row; rows: T[] } | undefined
     for (const host of hosts()) {
       const [row] = sessionsOf(host, "id = ?", id)
-      if (!row) continue
-      if (host === "v1") {
-        const messages = all<Stored>("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id)
-        const parts = all<StoredPart>(
-          "SELECT id, message_id AS messageID, data FROM part WHERE session_id = ? ORDER BY id",
-          id,
-        )
-        return { row, messages, parts }
-      }
-      const messages = all<StoredV2>("SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq", id)
-      if (messages.length > 0) return { row, messages }
-      empty = { row, messages }
+      if (row) found = { host, row, rows: all<T>(queries[host], id) }
+      if (found && found.rows.length > 0) break
     }
-    return empty
+    return found
+  }
+
+  function fetch(given: string) {
+    const found = firstOf<StoredMessage>(find(given), MESSAGES)
+    return found && { ...found, parts: found.host === "v1" ? all<StoredPart>(PARTS, found.row.id) : [] }
   }
 
   function costsOf(id: string): Costs | undefined {
-    let costs: Costs | undefined
-    for (const host of hosts()) {
-      const [row] = sessionsOf(host, "id = ?", id)
-      if (!row) continue
-      const rows = all<{ atMs: unknown; usd: unknown }>(CALLS[host], id)
-      const calls = rows.flatMap(({ atMs, usd }) =>
-        typeof atMs === "number" && typeof usd === "number" ? [{ atMs, usd }] : [],
-      )
-      costs = { directory: row.directory, parentID: row.parentID ?? undefined, calls }
-      // as in `fetch`
-      if (rows.length > 0) break
-    }
-    return costs
+    const found = firstOf<{ atMs: unknown; usd: unknown }>(id, CALLS)
+    if (!found) return
+    const calls = found.rows.flatMap(({ atMs, usd }) =>
+      typeof atMs === "number" && typeof usd === "number" ? [{ atMs, usd }] : [],
+    )
+    return { directory: found.row.directory, parentID: found.row.parentID ?? undefined, calls }
   }
 
   return {
@@ -166,8 +158,8 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     readSession(id: string): Recording {
       const found = guarded(path, () => database.transaction(() => fetch(id))())
       if (!found) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
-      const { row, messages, parts } = found
-      if (!parts) {
+      const { host, row, rows: messages, parts } = found
+      if (host === "v2") {
         const stored = messages.map(({ id, type, data }) => withIds(data, { id, type }))
         const read = readMessages(fromStored(stored, row.id))
         return { info: infoOf(row), ...read, skipped: read.skipped + stored.filter((one) => !one).length }
@@ -260,7 +252,7 @@ function infoOf(row: Row): RecordedSession {
 }
 
 /** Undefined if `data` is not a JSON object. */
-function withIds(data: string, ids: Record<string, string>): object | undefined {
+function withIds(data: string, ids: Record<string, unknown>): object | undefined {
   const value = asRecord(parseJson(data))
   return value && { ...value, ...ids }
 }
