@@ -41,7 +41,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     act: async (sessionID, state) => {
       const message = await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity)
       watch.refresh(sessionID)
-      api.ui.toast({ variant: "info", title: "opencode-hudfold", message })
+      reporter.say(message)
     },
   })
 
@@ -59,7 +59,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       act: (sessionID, { status }) => {
         const { newest = [], episodes = [], kept } = status?.folding ?? {}
         if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
-          showFolds({ api, reporter, folder, changed: () => watch.refresh(sessionID) }, status)
+          showFolds({ api, reporter, folder, status, changed: () => watch.refresh(sessionID) })
         else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
       },
     },
@@ -70,7 +70,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       act: async (sessionID, state) => {
         const message = await foldAll(folder, sessionID, statusNow(state))
         watch.refresh(sessionID)
-        api.ui.toast({ variant: "info", title: "opencode-hudfold", message, duration: 8000 })
+        reporter.say(message, true)
       },
     },
     {
@@ -95,10 +95,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     api.ui.dialog.clear()
     if (!act) return run?.()
     const sessionID = openSession()
-    if (sessionID === undefined) {
-      api.ui.toast({ variant: "info", title: "opencode-hudfold", message: "Open a session first." })
-      return
-    }
+    if (sessionID === undefined) return reporter.say("Open a session first.")
     return act(sessionID, await readSessionSnapshot(folder, sessionID))
   }
   const unregister = api.keymap.registerLayer({

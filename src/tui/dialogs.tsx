@@ -10,7 +10,7 @@ import { stepRange } from "../text/format.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
-import { askFor, type Wish } from "./switch.ts"
+import { type Asked, askFor, type Wish } from "./switch.ts"
 import { fit } from "./text.ts"
 import {
   type DialogText,
@@ -44,81 +44,70 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
 }
 
 /** What the lists of folds need to act on a session. */
-type FoldsContext = { api: TuiPluginApi; reporter: Reporter; folder: string; changed: () => void }
+type FoldsContext = { api: TuiPluginApi; reporter: Reporter; folder: string; status: Status; changed: () => void }
 
 /** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
-export function showFolds(context: FoldsContext, status: Status): void {
-  const { api } = context
+export function showFolds(context: FoldsContext): void {
+  const { api, status } = context
   const { folding } = status
   showList<FoldedThing>(api, {
     title: foldsTitle(folding),
     placeholder: "Search; enter shows what can be done",
     options: [...foldRows(folding, listWidth(api)), ...keptRows(folding, listWidth(api))],
     onSelect({ value }) {
-      if (value.kind === "episode") showEpisode(context, status, value.episode)
-      else if (value.kind === "output") showActions(context, status, value.fold)
-      else showKept(context, status, value.step)
+      if ("record" in value) showEpisode(context, value)
+      else if ("side" in value) showActions(context, value)
+      else showKept(context, value)
     },
   })
 }
 
-function showEpisode(context: FoldsContext, status: Status, episode: EpisodeStatus): void {
+function showEpisode(context: FoldsContext, episode: EpisodeStatus): void {
   const { api } = context
   showList<FoldStatus | "record" | "unfold" | "pin">(api, {
     title: `Episode: ${stepRange(episode.from, episode.to)}`,
     placeholder: "Search; enter chooses",
     options: episodeRows(episode, listWidth(api)),
     onSelect({ value }) {
-      const tokens = episode.steps.reduce((sum, { tokens }) => sum + tokens, 0)
-      const ids = episode.steps.map(({ messageID }) => messageID)
       if (value === "record") showText(api, recordDialog(episode))
-      else if (value === "unfold" || value === "pin") ask(context, status, value, ids, tokens)
-      else showActions(context, status, value)
+      else if (value === "unfold" || value === "pin") ask(context, value, episode.steps)
+      else showActions(context, value)
     },
   })
 }
 
 /** What can be done with one folded output or step. */
-function showActions(context: FoldsContext, status: Status, fold: FoldStatus): void {
-  const { api, reporter } = context
+function showActions(context: FoldsContext, fold: FoldStatus): void {
+  const { api } = context
   showList<"open" | "why" | "unfold" | "pin">(api, {
     title: foldTitle(fold),
     placeholder: "Search; enter chooses",
     options: foldActions(fold, listWidth(api)),
     onSelect({ value }) {
-      if (value === "open") recall(api, reporter, status.sessionID, fold)
+      if (value === "open") recall(context, fold)
       else if (value === "why") showText(api, whyDialog(fold))
-      else ask(context, status, value, [fold.messageID], fold.tokens)
+      else ask(context, value, [fold])
     },
   })
 }
 
 /** What can be done with a step that is not folded. */
-function showKept(
-  context: FoldsContext,
-  status: Status,
-  { step, what, why, messageID = "", tokens = 0 }: KeptStatus,
-): void {
+function showKept(context: FoldsContext, step: KeptStatus): void {
+  const { why } = step
   showList<Wish>(context.api, {
-    title: `step ${step} ${what}`,
+    title: `step ${step.step} ${step.what}`,
     placeholder: why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`,
     options: keptActions(why === KEPT_BY_USER),
-    onSelect: ({ value }) => ask(context, status, value, [messageID], tokens),
+    onSelect: ({ value }) => ask(context, value, [step]),
   })
 }
 
-function ask(
-  { api, reporter, folder, changed }: FoldsContext,
-  status: Status,
-  wish: Wish,
-  ids: string[],
-  tokens: number,
-): void {
+function ask({ api, reporter, folder, status, changed }: FoldsContext, wish: Wish, steps: readonly Asked[]): void {
   api.ui.dialog.clear()
   reporter.run(wish, async () => {
-    const message = await askFor(wish, folder, status, ids, tokens)
+    const message = await askFor(wish, folder, status, steps)
     changed()
-    api.ui.toast({ variant: "info", title: "opencode-hudfold", message, duration: 8000 })
+    reporter.say(message, true)
   })
 }
 
@@ -131,9 +120,9 @@ function showList<T>(api: TuiPluginApi & Partial<ListDialogs>, list: ListDialog<
   }
 }
 
-function recall(api: TuiPluginApi, reporter: Reporter, sessionID: string, fold: FoldStatus): void {
+function recall({ api, reporter, status }: FoldsContext, fold: FoldStatus): void {
   reporter.run(`recall of ${fold.id}`, async () => {
-    showText(api, originalDialog(fold, await fetchOriginal(api.client, sessionID, fold)))
+    showText(api, originalDialog(fold, await fetchOriginal(api.client, status.sessionID, fold)))
   })
 }
 

@@ -47,7 +47,7 @@ export function Panel(props: PanelProps) {
         <text fg={theme().text}>{open() ? "▼" : "▶"}</text>
         <text fg={theme().text} wrapMode="none">
           <b>HUD</b>
-          <span style={{ fg: colourOf(title().ink, theme()) }}> {title().text}</span>
+          <span style={{ fg: theme()[COLOURS[title().ink]] }}> {title().text}</span>
         </text>
       </box>
       <Show when={open()}>
@@ -93,24 +93,12 @@ function Spans(props: { line: StyledLine; theme: TuiThemeCurrent }) {
 }
 
 function styleOf({ ink, on }: Span, theme: TuiThemeCurrent) {
-  const fg = colourOf(ink, theme)
+  const fg = theme[COLOURS[ink]]
   if (on === undefined) return { fg }
   return { fg, bg: on === "track" ? theme.backgroundElement : theme.textMuted }
 }
 
-function colourOf(ink: Ink, theme: TuiThemeCurrent) {
-  switch (ink) {
-    case "plain":
-    case "mark":
-      return theme.text
-    case "good":
-      return theme.success
-    case "warn":
-      return theme.warning
-    case "bad":
-      return theme.error
-    case "muted":
-    case "track":
-      return theme.textMuted
-  }
-}
+const COLOURS = {
+  ...{ plain: "text", mark: "text", muted: "textMuted", track: "textMuted" },
+  ...{ good: "success", warn: "warning", bad: "error" },
+} as const satisfies Record<Ink, keyof TuiThemeCurrent>

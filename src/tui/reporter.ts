@@ -20,6 +20,9 @@ export function createReporter(api: Pick<TuiPluginApi, "ui">) {
   }
   return {
     report,
+    /** Tells the user something, for longer than usual if it is long. */
+    say: (message: string, isLong = false): void =>
+      api.ui.toast({ variant: "info", title: "opencode-hudfold", message, ...(isLong ? { duration: 8000 } : {}) }),
     /** Runs `body` now and reports what it throws or rejects with. */
     run: (what: string, body: () => unknown): void => {
       void (async () => body())().catch((cause) => report(what, cause))

@@ -49,15 +49,18 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 /** What can be done to the steps with these message ids. */
 export type Wish = "unfold" | "pin" | "release" | "fold"
 
-/** Writes the wish to the file and returns the message for the user. `tokens` is what it changes in each request. */
+/** A step by its message, and what it adds to each request. */
+export type Asked = { messageID?: string | undefined; tokens?: number | undefined }
+
+/** Writes the wish to the file and returns the message for the user. */
 export async function askFor(
   wish: Wish,
   folder: string,
   { sessionID, calls }: Pick<Status, "sessionID" | "calls">,
-  messageIDs: readonly string[],
-  tokens: number,
+  steps: readonly Asked[],
 ): Promise<string> {
   const { foldNow, whole: before = {}, ...switches } = readSwitches(folder, sessionID)
+  const messageIDs = steps.flatMap(({ messageID }) => messageID ?? [])
   const asked = new Set(messageIDs)
   const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
   if (wish === "unfold" || wish === "pin")
@@ -67,17 +70,13 @@ export async function askFor(
     foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
   const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what } } : foldNow && { foldNow }
   await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
-  const size = `about ${amount(tokens)} tokens`
-  switch (wish) {
-    case "unfold":
-      return `Sent whole from the next request on, for ${UNFOLDED_CALLS} calls: ${size} in each.`
-    case "pin":
-      return `Sent whole from the next request on, for the rest of the session: ${size} in each.`
-    case "release":
-      return "It may be folded again."
-    case "fold":
-      return `Folded with the next request, if nothing still needs it: up to ${amount(tokens)} tokens less in each.`
-  }
+  const tokens = amount(steps.reduce((sum, step) => sum + (step.tokens ?? 0), 0))
+  return {
+    unfold: `Sent whole from the next request on, for ${UNFOLDED_CALLS} calls: about ${tokens} tokens in each.`,
+    pin: `Sent whole from the next request on, for the rest of the session: about ${tokens} tokens in each.`,
+    release: "It may be folded again.",
+    fold: `Folded with the next request, if nothing still needs it: up to ${tokens} tokens less in each.`,
+  }[wish]
 }
 
 /** Has all that is settled folded with the next request; the message says how much that is. */

@@ -194,10 +194,7 @@ export function statusText(state: SessionSnapshot): DialogText {
 export type KeptStatus = Status["folding"]["kept"]["newest"][number]
 
 /** The value of a row in the list of folds. */
-export type FoldedThing =
-  | { kind: "output"; fold: FoldStatus }
-  | { kind: "episode"; episode: EpisodeStatus }
-  | { kind: "kept"; step: KeptStatus }
+export type FoldedThing = FoldStatus | EpisodeStatus | KeptStatus
 
 type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
 
@@ -207,23 +204,19 @@ export function keptRows({ kept, newest }: Status["folding"], room: number): Fol
   return kept.newest.flatMap((step) => {
     // a status of an earlier version has no message; a step with a folded output is in the list already
     if (step.messageID === undefined || listed.has(step.messageID)) return []
-    const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", 0, room, { kind: "kept", step } as const)
+    const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", "", room, step)
     return [{ ...row, footer: `${amount(step.tokens ?? 0)} tokens`, category: "Not folded" }]
   })
 }
 
 /** What can be done with a folded output or step. */
 export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "why" | "unfold" | "pin">[] {
-  const row = <T>(title: string, text: string, value: T) => {
-    const description = fit(text, room - widthOf(title))
-    return { title, description, value }
-  }
   const more = `${amount(savedTokens(fold))} tokens more`
   return [
-    row("Open", `the original, ${amount(fold.tokens)} tokens`, "open"),
-    row("Why", `${REASON_WORDS[fold.reason]}: ${fold.because}`, "why"),
-    row("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "unfold"),
-    row("Pin", `whole for the rest of the session, ${more}`, "pin"),
+    rowOf("Open", `the original, ${amount(fold.tokens)} tokens`, "", room, "open"),
+    rowOf("Why", `${REASON_WORDS[fold.reason]}: ${fold.because}`, "", room, "why"),
+    rowOf("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "", room, "unfold"),
+    rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
 }
 
@@ -255,15 +248,14 @@ export function whyDialog(fold: FoldStatus): DialogText {
 export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
   const outputs = newest.map((fold) => ({
     call: fold.call,
-    row: rowOf(`${fold.id} ${fold.what}`, fold.because, savedTokens(fold), room, { kind: "output", fold } as const),
+    row: rowOf<FoldedThing>(`${fold.id} ${fold.what}`, fold.because, less(savedTokens(fold)), room, fold),
   }))
   const records = episodes.map((episode) => {
     const { count, steps } = episode
     const last = steps.toSorted((a, b) => b.call - a.call)[0]
     const title = `${stepRange(episode.from, episode.to)} · ${plural(count, "step")}`
     const why = last ? `${REASON_WORDS[last.reason]}: ${cutReason(last)}` : ""
-    const value = { kind: "episode", episode } as const
-    return { call: last?.call ?? 0, row: rowOf(title, why, episode.savedTokens, room, value) }
+    return { call: last?.call ?? 0, row: rowOf<FoldedThing>(title, why, less(episode.savedTokens), room, episode) }
   })
   return [...records, ...outputs].sort((a, b) => b.call - a.call).map(({ row }) => row)
 }
@@ -273,33 +265,22 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
   const { record, steps, count } = episode
   const left = count - steps.length
   const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
-  const more = steps.reduce((sum, step) => sum + savedTokens(step), 0)
+  const more = `${amount(steps.reduce((sum, step) => sum + savedTokens(step), 0))} more`
+  const all = plural(steps.length, "step")
+  const size = `${amount(tokensOfLength(record.length))} tokens`
   return [
-    {
-      title: "The record",
-      description: fit(`what is sent instead${unlisted}`, room - 20),
-      footer: `${amount(tokensOfLength(record.length))} tokens`,
-      value: "record",
-    },
-    {
-      title: `Unfold ${plural(steps.length, "step")}`,
-      description: `whole in the next ${UNFOLDED_CALLS} calls`,
-      footer: `${amount(more)} more`,
-      value: "unfold",
-    },
-    {
-      title: `Pin ${plural(steps.length, "step")}`,
-      description: "whole for the rest of the session",
-      footer: `${amount(more)} more`,
-      value: "pin",
-    },
-    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, savedTokens(fold), room, fold)),
+    rowOf("The record", `what is sent instead${unlisted}`, size, room, "record"),
+    rowOf(`Unfold ${all}`, `whole in the next ${UNFOLDED_CALLS} calls`, more, room, "unfold"),
+    rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
+    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, less(savedTokens(fold)), room, fold)),
   ]
 }
 
-function rowOf<T>(title: string, why: string, saved: number, room: number, value: T): FoldRow<T> {
-  const footer = saved > 0 ? `${amount(saved)} less` : ""
-  return { title, description: fit(why, room - widthOf(title) - widthOf(footer)), footer, value }
+const less = (saved: number) => (saved > 0 ? `${amount(saved)} less` : "")
+
+/** A row with as much of the description as there is room for. */
+function rowOf<T>(title: string, description: string, footer: string, room: number, value: T): FoldRow<T> {
+  return { title, description: fit(description, room - widthOf(title) - widthOf(footer)), footer, value }
 }
 
 export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {

@@ -36,29 +36,35 @@ test("what the options switch off is left alone", async () => {
 
 const status = { sessionID: "ses_1", calls: 20 }
 
+const step = (messageID: string, tokens: number) => ({ messageID, tokens })
+
 test("steps are unfolded for some calls, pinned for good, released and folded, each with the size it changes", async () => {
   await setSwitch(folder, "ses_1", "hud", "paused", "on")
-  expect(await askFor("unfold", folder, status, ["msg_1", "msg_2"], 3210)).toBe(
+  expect(await askFor("unfold", folder, status, [step("msg_1", 3000), step("msg_2", 210)])).toBe(
     "Sent whole from the next request on, for 12 calls: about 3.2k tokens in each.",
   )
-  expect(await askFor("pin", folder, status, ["msg_2"], 950)).toContain("for the rest of the session: about 950 tokens")
+  expect(await askFor("pin", folder, status, [step("msg_2", 950)])).toContain(
+    "for the rest of the session: about 950 tokens",
+  )
   expect(readSwitches(folder, "ses_1").whole).toEqual({ msg_1: 32, msg_2: FOREVER })
   // by then the first has run out
-  expect(await askFor("fold", folder, { ...status, calls: 32 }, ["msg_3"], 8700)).toContain("up to 8.7k tokens less")
+  expect(await askFor("fold", folder, { ...status, calls: 32 }, [step("msg_3", 8700)])).toContain(
+    "up to 8.7k tokens less",
+  )
   const { foldNow, ...switches } = readSwitches(folder, "ses_1")
   expect(foldNow).toEqual({ askedMs: expect.any(Number), what: ["msg_3"] })
   expect(switches).toEqual({ hud: "paused", folding: "on", whole: { msg_2: FOREVER } })
-  await askFor("release", folder, status, ["msg_2"], 950)
+  await askFor("release", folder, status, [step("msg_2", 950)])
   expect(readSwitches(folder, "ses_1").whole).toEqual({})
 })
 
 test("what is asked to be folded adds to what is not folded yet", async () => {
   const pending = () => readSwitches(folder, "ses_1").foldNow?.what
-  await askFor("fold", folder, status, ["msg_3"], 10)
-  await askFor("fold", folder, status, ["msg_3", "msg_5"], 10)
+  await askFor("fold", folder, status, [step("msg_3", 10)])
+  await askFor("fold", folder, status, [step("msg_3", 10), step("msg_5", 10)])
   expect(pending()).toEqual(["msg_3", "msg_5"])
   await foldAll(folder, "ses_1", undefined)
-  await askFor("fold", folder, status, ["msg_7"], 10)
+  await askFor("fold", folder, status, [step("msg_7", 10)])
   expect(pending()).toBe("all")
 })
 
