@@ -11,6 +11,7 @@ import { SLOTS } from "./hud/slots.ts"
 import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
 import type { ToolEvent } from "./session/event.ts"
+import { asRecord, defined } from "./system/values.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const optional = <T extends z.ZodMiniType>(schema: T, text: string) => z.optional(described(schema, text))
@@ -18,6 +19,8 @@ const withDefault = <T extends z.ZodMiniType>(schema: T, fallback: z.output<T>, 
   z._default(described(schema, text), fallback as never)
 const on = (text: string) => withDefault(z.boolean(), true, text)
 const group = <T extends z.ZodMiniType>(schema: T, text: string) => z.prefault(described(schema, text), {} as never)
+const off = (text: string) => withDefault(z.boolean(), false, text)
+const strings = (text: string) => withDefault(z.array(z.string()), [], text)
 const nonEmptyString = z.string().check(z.minLength(1))
 const int = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
 const number = (least: number, most: number) => z.number().check(z.minimum(least), z.maximum(most))
@@ -51,19 +54,13 @@ const fold = z.strictObject({
     int(8000, 100_000_000),
     "The size in tokens that no request should exceed; older steps are folded harder to stay below it.",
   ),
-  compaction: withDefault(
-    z.boolean(),
-    false,
+  compaction: off(
     "OpenCode 2 only: a compaction leaves your words verbatim, a record of every step and the facts, in place of a summary that the model writes. It makes no call.",
   ),
-  protectedTools: withDefault(
-    z.array(z.string()),
-    [],
+  protectedTools: strings(
     "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
   ),
-  protectedFiles: withDefault(
-    z.array(z.string()),
-    [],
+  protectedFiles: strings(
     "Files whose contents are never folded, nor the steps that used them, as globs such as `docs/**/*.md`.",
   ),
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
@@ -93,7 +90,7 @@ const openai = z.strictObject({
   model: optional(nonEmptyString, "The name of the model on that server; default: the first one it lists."),
   apiKey: optional(z.string(), "Sent as a bearer token; most local servers do not need one."),
   timeoutMs: withDefault(int(1000, 600_000), 60_000, "How long one digest may take, in milliseconds."),
-  allowRemote: withDefault(z.boolean(), false, "Allow the address of another machine. Tool outputs are sent there."),
+  allowRemote: off("Allow the address of another machine. Tool outputs are sent there."),
 })
 
 const digest = z.strictObject({
@@ -129,9 +126,7 @@ const digest = z.strictObject({
 export const optionsSchema = z.strictObject({
   $schema: optional(z.string(), "For editors; ignored."),
   enabled: on("The whole plugin."),
-  disabledAgents: withDefault(
-    z.array(z.string()),
-    [],
+  disabledAgents: strings(
     "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. `hud_recall` stays.",
   ),
   hud: group(hud, "The status message."),
@@ -181,12 +176,8 @@ function matcher(patterns: readonly string[]): (text: string) => boolean {
 /** The user's prices, which override those of the provider. */
 export function pricingOverride({ fold: { price } }: Options): PricingOverride {
   const { read, write, lifetimeMinutes, billing } = price
-  return {
-    ...(read === undefined ? {} : { read }),
-    ...(write === undefined ? {} : { write }),
-    ...(lifetimeMinutes === undefined ? {} : { lifetimeMs: lifetimeMinutes * 60_000 }),
-    ...(billing === undefined ? {} : { billing }),
-  }
+  const lifetimeMs = lifetimeMinutes === undefined ? undefined : lifetimeMinutes * 60_000
+  return defined({ read, write, lifetimeMs, billing })
 }
 
 export type OptionProblem = {
@@ -199,16 +190,16 @@ export type OptionProblem = {
 /** The options to run with, and the problems of those given. Never throws, whatever is given. */
 export function readOptions(given: unknown): { options: Options; problems: OptionProblem[] } {
   const problems: OptionProblem[] = []
-  if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given))) {
-    problems.push({ option: "(all)", message: `the options must be an object, got ${show(given)}; using the defaults` })
-    return { options: optionsSchema.parse({}), problems }
-  }
+  const defaults = (message: string) => ({
+    options: optionsSchema.parse({}),
+    problems: [{ option: "(all)", message: `the options must be ${message}; using the defaults` }],
+  })
+  if (given !== undefined && given !== null && !asRecord(given)) return defaults(`an object, got ${show(given)}`)
   let left: unknown
   try {
     left = structuredClone(given ?? {})
   } catch {
-    problems.push({ option: "(all)", message: "the options must be plain JSON; using the defaults" })
-    return { options: optionsSchema.parse({}), problems }
+    return defaults("plain JSON")
   }
   // terminates, because each round removes what the round before rejected
   for (;;) {
@@ -220,7 +211,7 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
       for (const path of paths) {
         if (problems.some((problem) => problem.option === path.join("."))) continue
         problems.push({ option: path.join("."), message: explain(issue, path, valueAt(given, path)) })
-        left = without(left, path)
+        remove(left, path)
       }
     }
   }
@@ -277,13 +268,9 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown {
-  if (key === undefined) return {}
-  if (typeof value !== "object" || value === null) return {}
-  const copy = { ...(value as Record<PropertyKey, unknown>) }
-  if (rest.length) copy[key] = without(copy[key], rest)
-  else delete copy[key]
-  return copy
+function remove(value: unknown, path: readonly PropertyKey[]): void {
+  const parent = asRecord(valueAt(value, path.slice(0, -1)))
+  if (parent) Reflect.deleteProperty(parent, path.at(-1) ?? "")
 }
 
 function show(value: unknown): string {

@@ -47,8 +47,7 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
   const connection = createMessageConnection(new LineReader(input, onNoise), new LineWriter(output))
   /** aborted with the reason when the client is closed */
   const closed = new AbortController()
-  let unanswered = 0
-  const waiting: (() => void)[] = []
+  const inFlight = new Set<Promise<unknown>>()
 
   for (const name of Object.keys(NOTIFICATIONS) as NotificationName[]) listen(name)
   connection.onUnhandledNotification((message) => onNoise(JSON.stringify(message)))
@@ -61,10 +60,6 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
       if (parsed.success) listeners[name]?.(parsed.data as Notice<Name>)
       else onNoise(JSON.stringify({ method: name, params }))
     })
-  }
-
-  function wake(): void {
-    for (const resolve of waiting.splice(0)) resolve()
   }
 
   /** Rejects with a `SidecarError`, or with the signal's reason. */
@@ -80,14 +75,11 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     const timer = timeoutMs === undefined ? undefined : setTimeout(onLate, timeoutMs)
     timer?.unref()
     const canceller = new CancellationTokenSource()
-    unanswered++
+    // vscode-jsonrpc throws synchronously when the stream has ended
+    const sent = (async (): Promise<unknown> => connection.sendRequest(name, params, canceller.token))()
+    const answered = sent.finally(() => inFlight.delete(answered))
+    inFlight.add(answered)
     try {
-      // vscode-jsonrpc throws synchronously when the stream has ended
-      const sent = (async (): Promise<unknown> => connection.sendRequest(name, params, canceller.token))()
-      const answered = sent.finally(() => {
-        unanswered--
-        if (unanswered === 0) wake()
-      })
       const parsed = REQUESTS[name].result.safeParse(await orAborted(answered, stop))
       if (parsed.success) return parsed.data as Result<Name>
       throw new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`)
@@ -110,18 +102,16 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     },
     /** requests the sidecar has not answered, including those that were cancelled or timed out here */
     get unanswered() {
-      return unanswered
+      return inFlight.size
     },
-    /** Resolves when there are none, or the client is closed. */
-    quiet: (): Promise<void> =>
-      unanswered === 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    /** Resolves when the sidecar has answered all, or the client is closed. */
+    quiet: () => Promise.allSettled(inFlight).then(() => {}),
     noise: noise as Readonly<typeof noise>,
     /** Rejects all pending and future requests with the reason. Idempotent: the first reason is kept. */
     close(reason: Error): void {
       if (closed.signal.aborted) return
       closed.abort(reason)
       connection.dispose()
-      wake()
     },
   }
 }

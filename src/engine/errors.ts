@@ -26,6 +26,8 @@ export class SidecarError extends CodedError<SidecarErrorCode> {
   }
 }
 
+export const wasClosed = () => new SidecarError("CLOSED", "the sidecar was ended")
+
 /** For both checks: that of the installed record and that of the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {
   const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`hudfold setup\` again`

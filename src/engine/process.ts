@@ -3,6 +3,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { Readable, Writable } from "node:stream"
+import { LATE, within } from "../system/process.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import type { LaunchSpec } from "./launch.ts"
@@ -113,31 +114,23 @@ function release(child: ChildProcessWithoutNullStreams): void {
   }
 }
 
+/** The waits keep the host alive for a second or so, so that the child is gone before the host is. */
 async function stopChild(
   child: ChildProcessWithoutNullStreams,
   exited: Promise<Exit>,
   { termMs, killMs }: typeof STOP_TIMES,
 ): Promise<Exit> {
-  // these timers keep the host alive for a second or so, so that the child is gone before the host is
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const after = (ms: number, action: () => void) => {
-    timer = setTimeout(action, ms)
-  }
-  const stuck = new Promise<Exit>((resolve) => {
-    after(termMs, () => {
-      child.kill("SIGTERM")
-      after(killMs, () => {
-        child.kill("SIGKILL")
-        after(GIVE_UP_MS, () => resolve({ how: "still there after SIGKILL", started: true }))
-      })
-    })
-  })
   child.stdin.end()
-  try {
-    return await Promise.race([exited, stuck])
-  } finally {
-    clearTimeout(timer)
+  for (const [waitMs, signal] of [
+    [termMs, "SIGTERM"],
+    [killMs, "SIGKILL"],
+  ] as const) {
+    const exit = await within(exited, waitMs)
+    if (exit !== LATE) return exit
+    child.kill(signal)
   }
+  const exit = await within(exited, GIVE_UP_MS)
+  return exit === LATE ? { how: "still there after SIGKILL", started: true } : exit
 }
 
 /** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */

@@ -3,7 +3,7 @@
 
 import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
-import { SidecarError, wrongProtocol } from "./errors.ts"
+import { SidecarError, wasClosed, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
 import {
@@ -122,7 +122,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   }
 
   void child.exited.then(() => endGone())
-  const onAbort = () => void end(new SidecarError("CLOSED", "the sidecar was ended"))
+  const onAbort = () => void end(wasClosed())
   if (signal.aborted) onAbort()
   else signal.addEventListener("abort", onAbort, { once: true })
   try {
@@ -142,7 +142,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
       /** Resolves with the reason once the process is gone. */
       ended,
       /** Idempotent. Resolves once the process is gone. */
-      end: async () => void (await end(new SidecarError("CLOSED", "the sidecar was ended"))),
+      end: async () => void (await end(wasClosed())),
     }
   } catch (error) {
     const cause = await causeOf(error)

@@ -6,7 +6,7 @@ import { orAborted } from "../system/process.ts"
 import { createShared } from "../system/shared.ts"
 import { errorMessage } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
-import { Health, isPermanent, RESTS_MS, SidecarError } from "./errors.ts"
+import { Health, isPermanent, RESTS_MS, SidecarError, wasClosed } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
 import { RUN_TIMES, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
@@ -82,7 +82,7 @@ export function createSidecar(config: SidecarConfig) {
 
   async function work(params: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     signal.throwIfAborted()
-    if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
+    if (closing.signal.aborted) throw wasClosed()
     if (off !== undefined) throw new SidecarError("OFF", off)
     clearTimeout(idle)
     let current: SidecarRun | undefined
@@ -156,7 +156,7 @@ export function createSidecar(config: SidecarConfig) {
       if (slow !== undefined) turnOff(slow)
       else if (!closing.signal.aborted) return adopt(fresh)
       await fresh.end()
-      throw new SidecarError("CLOSED", "the sidecar was ended")
+      throw wasClosed()
     } catch (error) {
       config.lease.release()
       if (error instanceof SidecarError) recordFailure(error, load.gpu !== "off")
@@ -190,7 +190,7 @@ export function createSidecar(config: SidecarConfig) {
     try {
       await sleep(leftMs, undefined, { signal: closing.signal, ref: config.holdsHost ?? false })
     } catch {
-      throw new SidecarError("CLOSED", "the sidecar was ended")
+      throw wasClosed()
     }
   }
 
@@ -199,7 +199,7 @@ export function createSidecar(config: SidecarConfig) {
     try {
       problem = await config.check?.(closing.signal)
     } catch (cause) {
-      if (closing.signal.aborted) throw new SidecarError("CLOSED", "the sidecar was ended")
+      if (closing.signal.aborted) throw wasClosed()
       // possibly temporary: a disk that is not mounted, no file descriptors left
       const why = `the model could not be read (${errorMessage(cause)})`
       const failure = new SidecarError("START_FAILED", why, { cause })
