@@ -24,8 +24,7 @@ export function statusRows(status: Status): StatusRow[] {
     foldsRow(status),
     openRow(status),
     failingRow(status),
-    staleRow(status, "changed on disk since read", { name: "changed", text: "changed on disk", tone: "warn" }),
-    staleRow(status, "edited since read", { name: "edited", text: "edited since read", tone: "muted" }),
+    ...staleRows(status),
     hudRow(status),
     writerRow(status.writer),
   ].filter((row) => row !== undefined)
@@ -39,24 +38,32 @@ export function isNearlyFull({ context: { tokens, compactsAt, limit } }: Status)
   return most ? tokens / most >= NEARLY_FULL : false
 }
 
+/** A row without the details that there are none of. */
+function rowOf(
+  name: StatusRow["name"],
+  text: string,
+  tone: Tone,
+  details: readonly (string | false | undefined)[] = [],
+): StatusRow {
+  return { name, text, tone, details: details.filter((one) => typeof one === "string") }
+}
+
 function contextRow(status: Status): StatusRow {
   const { tokens, estimated, limit, compactsAt, compactions } = status.context
   const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
-  const details = [
-    ...(compactsAt === undefined ? [] : [`compacts at ${amount(compactsAt)}`]),
-    ...(compactions ? [compactions === 1 ? "compacted once" : `compacted ${compactions} times`] : []),
-  ]
-  return {
-    name: "context",
-    text: `${estimated ? "about " : ""}${amount(tokens)}${of}`,
-    tone: isNearlyFull(status) ? "warn" : "plain",
-    details,
-  }
+  return rowOf(
+    "context",
+    `${estimated ? "about " : ""}${amount(tokens)}${of}`,
+    isNearlyFull(status) ? "warn" : "plain",
+    [
+      compactsAt !== undefined && `compacts at ${amount(compactsAt)}`,
+      compactions > 0 && (compactions === 1 ? "compacted once" : `compacted ${compactions} times`),
+    ],
+  )
 }
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
-  if (cachedShare === undefined) return
-  return { name: "cached", text: `${percent(cachedShare)} cached`, tone: "muted", details: [] }
+  return cachedShare === undefined ? undefined : rowOf("cached", `${percent(cachedShare)} cached`, "muted")
 }
 
 /** The call at which recorded sessions are first folded, in the median. */
@@ -67,28 +74,21 @@ function savedRow({ saved, folding }: Status): StatusRow | undefined {
   if (calls === 0) return
   const isFolded = folding.steps + folding.outputs > 0
   if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
-    return {
-      ...savedIn("watching; nothing folded yet", "muted"),
-      details: [
-        calls < FIRST_FOLD ? `usually pays from about step ${FIRST_FOLD}` : "a cut would not pay yet",
-        ...(share < 0 ? [`its own text has cost ${percent(-share)} so far`] : []),
-      ],
-    }
+    return rowOf("saved", "watching; nothing folded yet", "muted", [
+      calls < FIRST_FOLD ? `usually pays from about step ${FIRST_FOLD}` : "a cut would not pay yet",
+      share < 0 && `its own text has cost ${percent(-share)} so far`,
+    ])
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
-  if (!savesMoney(saved)) return unsent ? savedIn(`${unsent} not sent`, "muted") : undefined
+  if (!savesMoney(saved)) return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
   if (share < 0) {
     const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
-    return { ...savedIn(`cost ${percent(-share)} more so far`, "muted"), details: [why] }
+    return rowOf("saved", `cost ${percent(-share)} more so far`, "muted", [why])
   }
   const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]
-  const paid =
-    usd === undefined || paidUsd === undefined ? [] : [`paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`]
-  const whose = subagentCalls === undefined ? [] : [`with ${plural(subagentCalls, "call")} of subagents`]
-  return { ...savedIn(said.join(", "), share >= 0.01 ? "good" : "muted"), details: [...paid, ...whose] }
-}
-
-function savedIn(text: string, tone: Tone): StatusRow {
-  return { name: "saved", text, tone, details: [] }
+  return rowOf("saved", said.join(", "), share >= 0.01 ? "good" : "muted", [
+    usd !== undefined && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
+    subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
+  ])
 }
 
 /** Whether sending fewer tokens saves money. */
@@ -105,17 +105,13 @@ function foldsRow(status: Status): StatusRow | undefined {
   // in a sidebar there is no room for more when both are folded
   const saved = `${amount(savedTokens)} less${steps > 0 && outputs > 0 ? "" : " a call"}`
   const newest = newestFold(status)
-  return {
-    name: "folds",
-    // the state comes first: the end of a line may be cut
-    text: state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded, ${saved}`,
-    tone: state ? "warn" : "plain",
-    details: [
-      ...(stopped === undefined ? [] : [stopped]),
-      ...(newest === undefined ? [] : [`newest ${newest}`]),
-      ...(recalls ? [plural(recalls, "recall")] : []),
-    ],
-  }
+  // the state comes first: the end of a line may be cut
+  const text = state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded, ${saved}`
+  return rowOf("folds", text, state ? "warn" : "plain", [
+    stopped,
+    newest !== undefined && `newest ${newest}`,
+    recalls > 0 && plural(recalls, "recall"),
+  ])
 }
 
 function newestFold({ folding: { newest, episodes } }: Status): string | undefined {
@@ -135,16 +131,11 @@ function openRow({ folding }: Status): StatusRow | undefined {
   if (folding.activity === "off" || open + settled === 0) return
   const waiting = settled > 0 ? `, ${settled} settled until folding pays` : ""
   const missed = folding.missed.map(({ shows, times }) => `${SHOWN[shows] ?? shows}${times > 1 ? ` ${times}x` : ""}`)
-  return {
-    name: "open",
-    text: `${plural(open, "step")} open${waiting}`,
-    tone: "muted",
-    details: [
-      ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
-      ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
-      ...(missed.length > 0 ? [`kept longer after misses: ${missed.join(", ")}`] : []),
-    ],
-  }
+  return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
+    ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
+    ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
+    missed.length > 0 && `kept longer after misses: ${missed.join(", ")}`,
+  ])
 }
 
 /** Words for the kinds of outputs. */
@@ -162,33 +153,25 @@ const SHOWN: Readonly<Record<string, string>> = {
 
 function failingRow({ failures }: Status): StatusRow | undefined {
   if (failures.length === 0) return
-  return {
-    name: "failing",
-    text: plural(failures.length, "open failure"),
-    tone: "bad",
-    details: failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`),
-  }
+  const details = failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`)
+  return rowOf("failing", plural(failures.length, "open failure"), "bad", details)
 }
 
 /** A warning only for files that others changed, not for those that the agent edited itself. */
-function staleRow(
-  { stale }: Status,
-  why: Status["stale"][number]["why"],
-  row: Omit<StatusRow, "details">,
-): StatusRow | undefined {
-  const files = stale.filter((file) => file.why === why)
-  if (files.length === 0) return
-  return { ...row, text: `${plural(files.length, "file")} ${row.text}`, details: files.map(({ path }) => path) }
+function staleRows({ stale }: Status): (StatusRow | undefined)[] {
+  const row = (name: "changed" | "edited", why: Status["stale"][number]["why"], said: string, tone: Tone) => {
+    const paths = stale.flatMap((file) => (file.why === why ? [file.path] : []))
+    return paths.length === 0 ? undefined : rowOf(name, `${plural(paths.length, "file")} ${said}`, tone, paths)
+  }
+  return [
+    row("changed", "changed on disk since read", "changed on disk", "warn"),
+    row("edited", "edited since read", "edited since read", "muted"),
+  ]
 }
 
 function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
   const said = text === undefined ? "nothing to say yet" : `${tokens} tokens`
-  return {
-    name: "hud",
-    text: activity === "on" ? `HUD ${said}` : `HUD ${activity}`,
-    tone: activity === "paused" ? "warn" : "muted",
-    details: [],
-  }
+  return rowOf("hud", `HUD ${activity === "on" ? said : activity}`, activity === "paused" ? "warn" : "muted")
 }
 
 /** Short enough to leave room for the state after the name. */
@@ -196,18 +179,17 @@ const MAX_MODEL_NAME_CHARS = 18
 
 function writerRow(writer: WriterStatus): StatusRow {
   const { backend, state, why, model, device, speed, waiting, working, written } = writer
-  if (backend === "extract") return { name: "digests", text: "digests without a model", tone: "muted", details: [] }
+  if (backend === "extract") return rowOf("digests", "digests without a model", "muted")
   const name = cutMiddle(model ?? backend, MAX_MODEL_NAME_CHARS)
   const isBad = state === "degraded" || state === "off"
   const how = state === "ready" && device !== undefined ? `on ${device}` : state
   const queue = waiting > 0 ? `, ${waiting} waiting` : working ? ", writing" : ""
-  const details = [
-    ...(why === undefined ? [] : [why]),
-    ...(speed ? [`reads ${Math.round(speed.prefill)}, writes ${Math.round(speed.decode)} tokens/s`] : []),
-    ...(name === model || model === undefined ? [] : [model]),
-    ...(written ? [`${plural(written, "digest")} written`] : []),
-  ]
-  return { name: "digests", text: `${name} ${how}${queue}`, tone: isBad ? "warn" : "muted", details }
+  return rowOf("digests", `${name} ${how}${queue}`, isBad ? "warn" : "muted", [
+    why,
+    speed && `reads ${Math.round(speed.prefill)}, writes ${Math.round(speed.decode)} tokens/s`,
+    name !== model && model,
+    written > 0 && `${plural(written, "digest")} written`,
+  ])
 }
 
 /** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */
