@@ -298,23 +298,14 @@ export function shareSidecar(config: SidecarConfig): Sidecar {
     }
     return createSidecar({ ...config, onChange, ...(after ? { after } : {}) })
   })
-  const sidecar = share.value
   const pause = (paused: boolean) => {
     user.paused = paused
-    sidecar.pause([...share.users].some((one) => one.paused))
+    share.value.pause([...share.users].some((one) => one.paused))
   }
-  return {
-    get state() {
-      return sidecar.state
-    },
-    get capabilities() {
-      return sidecar.capabilities
-    },
-    write: sidecar.write,
-    pause,
-    close() {
-      pause(false)
-      return share.release()
-    },
+  const close = () => {
+    pause(false)
+    return share.release()
   }
+  // not a copy, whose state would stay as it is now
+  return Object.assign<Sidecar, Pick<Sidecar, "pause" | "close">>(Object.create(share.value), { pause, close })
 }

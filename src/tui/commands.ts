@@ -12,11 +12,8 @@ type Command = {
   name: string
   title: string
   slash: string
-  /** for commands that need an open session */
-  act?: (sessionID: string, state: SessionSnapshot) => unknown
-  /** for commands that do not */
-  run?: () => unknown
   enabled?: () => boolean
+  run: () => unknown
 }
 
 /** Registers the commands until the plugin is disposed. */
@@ -29,6 +26,12 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     const id = current.name === "session" ? current.params?.sessionID : undefined
     return typeof id === "string" ? id : undefined
   }
+  /** What a command does that needs an open session. */
+  const inSession = (act: (sessionID: string, state: SessionSnapshot) => unknown) => async () => {
+    const sessionID = openSession()
+    if (sessionID === undefined) return reporter.say("Open a session first.")
+    return act(sessionID, await readSessionSnapshot(folder, sessionID))
+  }
   const isPaused = (name: Switch) => {
     const id = openSession()
     return id !== undefined && watch.peek(id)?.switches[name] === "paused"
@@ -38,11 +41,11 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     title,
     slash,
     enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
-    act: async (sessionID, state) => {
+    run: inSession(async (sessionID, state) => {
       const message = await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity)
       watch.refresh(sessionID)
       reporter.say(message)
-    },
+    }),
   })
 
   const commands: Command[] = [
@@ -50,34 +53,34 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       name: "opencode-hudfold.show",
       title: "HUD of the next request",
       slash: "hud",
-      act: (_, state) => showText(api, hudText(state)),
+      run: inSession((_, state) => showText(api, hudText(state))),
     },
     {
       name: "opencode-hudfold.folds",
       title: "HUD: list what is folded; open, unfold, pin, fold now",
       slash: "hud-folds",
-      act: (sessionID, { status }) => {
+      run: inSession((sessionID, { status }) => {
         const { newest = [], episodes = [], kept } = status?.folding ?? {}
         if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
           showFolds({ api, reporter, folder, status, changed: () => watch.refresh(sessionID) })
         else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
-      },
+      }),
     },
     {
       name: "opencode-hudfold.compact",
       title: "HUD: fold all that is settled with the next request",
       slash: "hud-compact",
-      act: async (sessionID, state) => {
+      run: inSession(async (sessionID, state) => {
         const message = await foldAll(folder, sessionID, statusNow(state))
         watch.refresh(sessionID)
         reporter.say(message, true)
-      },
+      }),
     },
     {
       name: "opencode-hudfold.status",
       title: "HUD: status of the session and the local model",
       slash: "hud-status",
-      act: (_, state) => showText(api, statusText(state)),
+      run: inSession((_, state) => showText(api, statusText(state))),
     },
     switchCommand("hud", "paused", "hud-pause", "HUD: pause it for this session"),
     switchCommand("hud", "on", "hud-resume", "HUD: resume it for this session"),
@@ -91,22 +94,17 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     },
   ]
 
-  const run = async ({ act, run }: Command) => {
-    api.ui.dialog.clear()
-    if (!act) return run?.()
-    const sessionID = openSession()
-    if (sessionID === undefined) return reporter.say("Open a session first.")
-    return act(sessionID, await readSessionSnapshot(folder, sessionID))
-  }
   const unregister = api.keymap.registerLayer({
-    commands: commands.map((command) => ({
+    commands: commands.map(({ slash, run, ...command }) => ({
+      ...command,
       namespace: "palette",
-      name: command.name,
-      title: command.title,
       category: "opencode-hudfold",
-      slashName: command.slash,
-      ...(command.enabled ? { enabled: command.enabled } : {}),
-      run: () => reporter.run(`/${command.slash}`, () => run(command)),
+      slashName: slash,
+      run: () =>
+        reporter.run(`/${slash}`, () => {
+          api.ui.dialog.clear()
+          return run()
+        }),
     })),
   })
   api.lifecycle.onDispose(unregister)
