@@ -137,7 +137,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       state = { kind: "sqlite", path }
     },
     recover,
-    onLost: (_, why) => warn("lost", `the store lost a write: ${why}`),
+    onLost: (why) => warn("lost", `the store lost a write: ${why}`),
   })
 
   async function loadOpen(): Promise<() => Connection> {
@@ -265,9 +265,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     get state() {
       return state
     },
-    /** Writes waiting for the disk, and writes lost because the queue was full or the database refused them. */
-    get counters() {
-      return { pending: writer.pending, dropped: writer.lost }
+    /** how many writes wait for the disk */
+    get pending() {
+      return writer.pending
     },
     /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
     loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),

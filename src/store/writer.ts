@@ -15,8 +15,8 @@ export type WriterOptions = {
   write(batch: readonly StoreWrite[], haste: Haste): void
   /** Must not return `again` forever. */
   recover(error: unknown): Recovery
-  /** Called for every write that is lost. */
-  onLost(count: number, why: string): void
+  /** Called when writes are lost. */
+  onLost(why: string): void
   maxWrites?: number
   delayMs?: number
 }
@@ -37,7 +37,6 @@ const CLOSING_PAUSE_MS = 50
 
 export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs = 1000 }: WriterOptions) {
   const queue = new Map<string, StoreWrite>()
-  let lost = 0
   let retries = 0
   let stopped = false
   /** why the last batch failed and will be retried */
@@ -91,7 +90,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     const [oldest] = queue.keys()
     if (queue.size > maxWrites && oldest !== undefined) {
       queue.delete(oldest)
-      lose(1, `more than ${maxWrites} writes are waiting`)
+      onLost(`more than ${maxWrites} writes are waiting`)
     }
   }
 
@@ -152,7 +151,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
           const [only] = batch
           if (only && batch.length === 1) {
             remove(batch)
-            lose(1, innermostReason(error))
+            onLost(innermostReason(error))
             return true
           }
           return batch.every((one) => stopped || writeBatch([one], patienceMs))
@@ -165,11 +164,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     for (const [key, one] of batch) if (queue.get(key) === one) queue.delete(key)
   }
 
-  function lose(count: number, why: string): void {
-    lost += count
-    onLost(count, why)
-  }
-
   function close(): Promise<void> {
     closing ??= (async () => {
       clearTimeout(timer)
@@ -179,7 +173,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
         if (await drain(CLOSING_PATIENCE_MS)) return
         await new Promise((resolve) => setTimeout(resolve, CLOSING_PAUSE_MS))
       }
-      if (queue.size > 0) lose(queue.size, retryReason)
+      if (queue.size > 0) onLost(retryReason)
       queue.clear()
     })()
     return closing
@@ -188,9 +182,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   return {
     get pending() {
       return queue.size
-    },
-    get lost() {
-      return lost
     },
     add,
     addNow,

@@ -18,7 +18,7 @@ test("counts of a model are added up, over saves, processes and a locked file's 
     first.store.saveMisses("p/m", counted("run", 0, 5))
     first.store.saveMisses("p/other", counted("run", 2, 7))
     first.store.saveMisses("p/m", new Map())
-    expect(first.store.counters.pending).toBe(3)
+    expect(first.store.pending).toBe(3)
     expect(first.store.loadMisses("p/m")).toEqual(new Map([...counted("file", 1, 30), ...counted("run", 0, 5)]))
     // another process on the same file
     await using second = await openAt(path)
