@@ -33,7 +33,7 @@ export class Engine {
   async load(load: Load, signal: AbortSignal): Promise<Capabilities> {
     const start = performance.now()
     await this.closeModel()
-    const sizeBytes = await inspectModel(load.modelPath)
+    await inspectModel(load.modelPath)
     const engine = await importEngine()
     const key = `${load.gpu} ${load.modelPath}`
     const known = this.fallbacks.get(key)
@@ -57,19 +57,12 @@ export class Engine {
       gpu: device.gpu,
       devices: device.names.map((name) => name.slice(0, 200)),
       ...(fallback === undefined ? {} : { fallback: fallback.slice(0, 400) }),
-      model: {
-        name: (model.fileInfo.metadata.general.name || basename(load.modelPath)).slice(0, 200),
-        sizeBytes,
-        parameters: model.fileInsights.totalParameters,
-      },
+      model: { name: (model.fileInfo.metadata.general.name || basename(load.modelPath)).slice(0, 200) },
       contextTokens,
       threads,
-      grammar: true,
-      sequences: 1,
       prefillTokensPerSecond: speed.prefill,
       decodeTokensPerSecond: speed.decode,
       loadMs: performance.now() - start,
-      rssBytes: process.memoryUsage.rss(),
     }
   }
 

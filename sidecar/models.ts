@@ -19,11 +19,8 @@ const PROCESS_BYTES = 150_000_000
 /** Share of the free memory that a model may use if no limit is set. */
 const MAX_SHARE_OF_FREE = 0.75
 
-/**
- * The file's size in bytes. Throws an `EngineError`: MODEL_MISSING if there is no such file, MODEL_INVALID if it does not
- * begin as a GGUF file.
- */
-export async function inspectModel(path: string): Promise<number> {
+/** Rejects with an `EngineError`: MODEL_MISSING if there is no such file, MODEL_INVALID if it does not begin as a GGUF file. */
+export async function inspectModel(path: string): Promise<void> {
   const info = await stat(path).catch((error: unknown) => {
     throw new EngineError(
       "MODEL_MISSING",
@@ -40,7 +37,6 @@ export async function inspectModel(path: string): Promise<number> {
   const version = head.length < 8 ? 0 : head.readUInt32LE(4)
   if (!VERSIONS.includes(version))
     throw invalidModel(path, `its GGUF version is ${version}, ${VERSIONS.join(" and ")} are supported`)
-  return info.size
 }
 
 function invalidModel(path: string, why: string, cause?: unknown): EngineError {

@@ -1,7 +1,7 @@
 // Loading a model: the engine's capabilities, its errors for invalid files, and the device it uses.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { mkdir, stat } from "node:fs/promises"
+import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { TinyModel } from "../support/gguf.ts"
 import {
@@ -31,20 +31,15 @@ test("it reports its capabilities", async () => {
   expect(capabilities).toEqual({
     gpu: TEST_GPU,
     devices: TEST_GPU === "off" ? [] : [expect.any(String)],
-    model: { name: "Tiny", sizeBytes: (await stat(modelPath)).size, parameters: expect.any(Number) },
+    model: { name: "Tiny" },
     contextTokens: 2048,
     threads: expect.any(Number),
-    grammar: true,
-    sequences: 1,
     prefillTokensPerSecond: expect.any(Number),
     decodeTokensPerSecond: expect.any(Number),
     loadMs: expect.any(Number),
-    rssBytes: expect.any(Number),
   })
-  expect(capabilities.model.parameters).toBeGreaterThan(100_000)
   expect(capabilities.prefillTokensPerSecond).toBeGreaterThan(1)
   expect(capabilities.decodeTokensPerSecond).toBeGreaterThan(1)
-  expect(capabilities.rssBytes).toBeGreaterThan(10_000_000)
   expect(capabilities.threads).toBeGreaterThan(0)
 })
 

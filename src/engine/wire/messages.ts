@@ -56,7 +56,7 @@ const loadSchema = z.object({
 })
 export type Load = z.output<typeof loadSchema>
 
-/** What the loaded engine can do. The plugin requests nothing that is not declared here. */
+/** What was loaded, where it runs and how fast. */
 const capabilitiesSchema = z.object({
   /** the interface in use; `off` is the CPU */
   gpu: z.enum(["off", ...GPUS]),
@@ -64,24 +64,18 @@ const capabilitiesSchema = z.object({
   devices: z.array(short(200)),
   /** why a better device is not in use, if one was requested or found */
   fallback: z.optional(short(400)),
-  /** from the file's metadata; `parameters` is the number of weights */
-  model: z.object({ name: short(200), sizeBytes: count, parameters: count }),
+  /** its name in the file's metadata, else the file's */
+  model: z.object({ name: short(200) }),
   /** context of one request: as requested, but at most what the model was trained for */
   contextTokens: count,
   /** CPU threads in use */
   threads: count,
-  /** whether the schema is enforced during generation */
-  grammar: z.boolean(),
-  /** number of concurrent requests */
-  sequences: count,
   /** prompt evaluation, measured at load */
   prefillTokensPerSecond: z.number(),
   /** generation, measured at load */
   decodeTokensPerSecond: z.number(),
   /** duration of loading */
   loadMs: z.number(),
-  /** memory of the process after loading */
-  rssBytes: count,
 })
 export type Capabilities = z.output<typeof capabilitiesSchema>
 
