@@ -4,6 +4,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { Readable, Writable } from "node:stream"
 import { LATE, within } from "../system/process.ts"
+import { lazy } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import type { LaunchSpec } from "./launch.ts"
@@ -74,17 +75,13 @@ export function startProcess(
   void exited.then(() => process.off("exit", onHostExit))
   if (!holdsHost) release(child)
 
-  let stopping: Promise<Exit> | undefined
   return {
     pid: child.pid,
     stdin: child.stdin,
     stdout: child.stdout,
     exited,
     lastLines,
-    stop: () => {
-      stopping ??= stopChild(child, exited, stopTimes)
-      return stopping
-    },
+    stop: lazy(() => stopChild(child, exited, stopTimes)),
   }
 }
 

@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path"
 import * as z from "zod/mini"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
-import { asRecord, parseAs, parseJson } from "../system/values.ts"
+import { asRecord, lazy, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, revertShape } from "./recording.ts"
 import { loadSqlite, openReadonly } from "./sqlite.ts"
@@ -89,11 +89,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     all<Row>(`SELECT ${COLUMNS}, ${TIMES} FROM ${SESSIONS[host]} WHERE ${rest}`, ...values)
 
   // the file may have the tables of OpenCode 1, of OpenCode 2, or both
-  let known: readonly Host[] | undefined
-  const hosts = () => {
-    known ??= hostsOf(database)
-    return known
-  }
+  const hosts = lazy(() => hostsOf(database))
   /** Rows of all hosts, those that changed last first. Of a session that both have, OpenCode 2's row is taken. */
   function fromAll(rest: string, ...values: (string | number)[]): Row[] {
     const rows = new Map<string, Row>()

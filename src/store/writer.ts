@@ -63,11 +63,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       return waiting ? [[key, waiting]] : []
     })
     try {
-      write(
-        batch.map(([, one]) => one),
-        { patienceMs: URGENT_PATIENCE_MS, urgent: true },
-      )
-      remove(batch)
+      writeAll(batch, { patienceMs: URGENT_PATIENCE_MS, urgent: true })
     } catch {
       // The background flush will get the same error and recover from it.
       makeRoom()
@@ -129,11 +125,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   function writeBatch(batch: readonly Waiting[], patienceMs: number): boolean {
     try {
-      write(
-        batch.map(([, one]) => one),
-        { patienceMs, urgent: false },
-      )
-      remove(batch)
+      writeAll(batch, { patienceMs, urgent: false })
       return true
     } catch (error) {
       const recovery = recover(error)
@@ -158,6 +150,13 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
         }
       }
     }
+  }
+
+  /** Throws if nothing was written. */
+  function writeAll(batch: readonly Waiting[], haste: Haste): void {
+    const writes = batch.map(([, one]) => one)
+    write(writes, haste)
+    remove(batch)
   }
 
   function remove(batch: readonly Waiting[]): void {

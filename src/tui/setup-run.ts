@@ -14,16 +14,8 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })
-  const errors: string[] = []
-  const output: string[] = []
-  readLines(child.stdout, (line) => {
-    output.push(line)
-    onLine(line)
-  })
-  readLines(child.stderr, (line) => {
-    errors.push(line)
-    onLine(line)
-  })
+  const output = keepLines(child.stdout, onLine)
+  const errors = keepLines(child.stderr, onLine)
   let stopped = false
   return {
     /** never rejects */
@@ -42,11 +34,16 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
 
 const findCli = () => shippedFile("the command-line program", import.meta.url, ["./cli.js", "../cli/main.ts"])
 
-function readLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
-  if (!stream) return
+/** The lines that the stream has printed so far, each passed on as it comes. */
+function keepLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): readonly string[] {
+  const lines: string[] = []
+  if (!stream) return lines
   createInterface({ input: stream }).on("line", (line) => {
-    if (line.trim()) onLine(line)
+    if (!line.trim()) return
+    lines.push(line)
+    onLine(line)
   })
+  return lines
 }
 
 function endOf(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
