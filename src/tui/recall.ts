@@ -15,14 +15,8 @@ export async function fetchOriginal(
   const { data, error, response } = await client.session.message({ sessionID, messageID: fold.messageID })
   if (!data) {
     if (response?.status === 404) return
-    throw new Error(
-      `OpenCode was asked for message ${fold.messageID} and answered ${reasonOf(error, response?.status)}`,
-    )
+    const reason = error instanceof Error ? error.message : (response?.status ?? "nothing")
+    throw new Error(`OpenCode was asked for message ${fold.messageID} and answered ${reason}`)
   }
   return originalText(messageOf(data as HostMessage), fold)
-}
-
-function reasonOf(error: unknown, status: number | undefined): string {
-  if (error instanceof Error) return error.message
-  return status === undefined ? "nothing" : String(status)
 }
