@@ -57,7 +57,7 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["cargo test", "cargo test", sys.cargoTestFail, "src/login.rs:42 expected 200, got 401 (login::tests::rejects)"],
   ["nextest", "cargo nextest run", sys.nextestFail, "src/login.rs:42 wrong status (login::tests::rejects)"],
   ["rustc", "cargo build", sys.rustcFail, "src/login.rs:42 mismatched types"],
-  ["surefire", "mvn test", sys.surefireFail, "LoginTest.java:42 expected: <200> but was: <401> (rejects)"],
+  ["surefire", "mvn test", sys.surefireFail, "LoginTest.java:42 expected: <200> but was: <401> (LoginTest.rejects)"],
   ["maven", "mvn compile", sys.mavenCompileFail, /Login\.java:42 cannot find symbol/],
   [
     "gradle",
@@ -90,7 +90,7 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["ctest", "ctest", sys.ctestFail, "login"],
   ["gcc under make", "make", sys.gccFail, "src/login.c:42 'sesion' undeclared (first use in this function)"],
   ["a linker", "make", sys.linkFail, /undefined reference to `hash_password'/],
-  ["ruff", "ruff check .", sys.ruffFail, "src/login.py:3 F401 [*] `os` imported but unused"],
+  ["ruff", "ruff check .", sys.ruffFail, "src/login.py:3 F401 `os` imported but unused"],
   ["ruff, full form", "uv run ruff check", sys.ruffFull, "src/login.py:3 F401 `os` imported but unused"],
   ["mypy", "mypy src", sys.mypyFail, /^src\/login\.py:42 Incompatible return value type/],
   ["deno test", "deno test", sys.denoFail, /login_test\.ts:42|rejects/],

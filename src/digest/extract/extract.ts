@@ -59,23 +59,16 @@ function digestRun(source: DigestSource, view: View, content: View): Digest {
   return { ...digestLog(source, view, content), ...defined({ verdict }) }
 }
 
-const REPORT_KINDS: Readonly<Record<CheckReport["kind"], string>> = {
-  tests: "test-run",
-  build: "build",
-  lint: "lint",
-  types: "types",
-}
-
 function digestReport(report: CheckReport, failure: string | undefined): Digest {
+  const { isTests, verdict, vague, total } = report
   const counts = countsOf(report.counts)
-  const passed = counts || report.total?.trim() || "passed"
-  const reason = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
-  const head = counts === "" ? report.name : `${report.name}: ${counts}`
   // the counts already include the number in "3 failed: …"
-  const what = counts === "" ? reason : reason.replace(/^\d+ failed: /, "")
-  const failed = report.vague ? reason : `${head}: ${what}`
-  const gist = report.verdict === "pass" ? `${report.name}: ${passed}` : failed
-  return { kind: REPORT_KINDS[report.kind], gist, verdict: report.verdict }
+  const reason = (failure ?? failureOf(report))
+    .replace(/ \(\d+ errors?\)$/, "")
+    .replace(counts === "" ? /^$/ : /^\d+ failed: /, "")
+  const failed = vague || counts === "" ? reason : `${counts}: ${reason}`
+  const gist = verdict === "pass" ? counts || total?.trim() || "passed" : failed
+  return { kind: isTests ? "test-run" : "check", gist, verdict }
 }
 
 function digestFailure({ lines }: View): Digest {

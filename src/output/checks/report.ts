@@ -18,8 +18,7 @@ export type Counts = { passed?: number; failed?: number; skipped?: number; error
  * - `vague`: the report is a wrapper's (`npm error`, `make: ***`), which only repeats that something failed
  */
 export type CheckReport = {
-  name: string
-  kind: "tests" | "build" | "lint" | "types"
+  isTests?: boolean
   verdict: "pass" | "fail"
   sure: boolean
   vague?: boolean
@@ -29,31 +28,13 @@ export type CheckReport = {
   total?: string
 }
 
-/** Reads one tool's output. `read` is called only if `signature` matches the whole text; it needs the flag `m`. */
-export type CheckReader = {
-  readonly signature: RegExp
-  read(lines: readonly string[]): CheckReport | undefined
-}
-
-/** A test run. It failed if any test failed or could not be run, unless `failed` says otherwise. */
-export function testRun(
-  name: string,
-  counts: Counts,
-  failures: readonly CheckFailure[],
-  total: string | undefined,
-  failed = (counts.failed ?? 0) + (counts.errors ?? 0) > 0,
-): CheckReport {
-  const verdict = failed ? "fail" : "pass"
-  return { name, kind: "tests", verdict, sure: true, counts, failures, ...(total ? { total } : {}) }
-}
-
 /** What failed, in one line of at most 160 characters, most useful words first. */
 export function failureOf(report: CheckReport): string {
   const [first, second] = report.failures
-  if (!first) return clip(report.total ?? `${report.name} failed`)
+  if (!first) return clip(report.total ?? "failed")
   if (!second) return clip(describe(first))
   const count = Math.max(report.counts.failed ?? report.counts.errors ?? 0, report.failures.length)
-  if (report.kind !== "tests") return clip(`${describe(first, 130)} (${plural(count, "error")})`)
+  if (!report.isTests) return clip(`${describe(first, 130)} (${plural(count, "error")})`)
   const room = Math.max(36, Math.floor(140 / Math.min(report.failures.length, 4)))
   const each = report.failures.slice(0, 4).map((failure) => brief(failure, room))
   return clip(`${count} failed: ${each.join("; ")}`)

@@ -68,7 +68,7 @@ const SHOWN: [name: string, digest: ReturnType<typeof extract>, kind: string, gi
     "list",
     /^7 lines: .*ERROR connection refused: 127\.0\.0\.1:6379/,
   ],
-  ["a terminal", digest("other", tools.terminal), "build", "error: Cannot find package 'elysia'"],
+  ["a terminal", digest("other", tools.terminal), "check", "error: Cannot find package 'elysia'"],
   ["no output", shell("mkdir -p a", ""), "empty", "no output"],
   ["a check without output", shell("tsc --noEmit", ""), "empty", "passed, no output"],
 ]
@@ -88,7 +88,7 @@ test("a test run: totals first, then the failure with its place and what was exp
   expect(shell("npm test 2>&1 | tail -50", js.jestFail)).toEqual({
     kind: "test-run",
     verdict: "fail",
-    gist: "jest: 1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
+    gist: "1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
   })
 })
 

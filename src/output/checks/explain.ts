@@ -1,0 +1,72 @@
+// Why a test failed, from the lines about it: what was expected, the message, and the place.
+
+import type { CheckFailure } from "./report.ts"
+
+const WANTED =
+  /^\s*(?:E {2,}|> +|\| +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+const GOT =
+  /^\s*(?:E {2,}|> +|\| +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
+const ERROR_LINE =
+  /^\s*(?:E {2,}|\| +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
+const NOISE =
+  /^\s*(?:$|[-=_─⎯~^|]{3,}|at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
+const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)/
+const FOREIGN =
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
+
+/** The reason for one failure, from the lines about it: the message and the place. */
+export function explainFailure(region: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
+  let wanted: string | undefined
+  let got: string | undefined
+  let error: string | undefined
+  let plain: string | undefined
+  let file: string | undefined
+  let line: number | undefined
+  for (const text of region) {
+    if (file === undefined) {
+      const place = sourcePlaceIn(text)
+      if (place) ({ file, line } = place)
+    }
+    wanted ??= WANTED.exec(text)?.[1]
+    got ??= GOT.exec(text)?.[1]
+    if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = text
+    if (!plain && !NOISE.test(text)) plain = text
+  }
+  const place = file === undefined || line === undefined ? {} : { file, line }
+  if (wanted && got) return { message: `expected ${brief(wanted)}, got ${brief(got)}`, ...place }
+  const best = error ?? plain
+  if (!best) return place
+  const message = messageOf(best)
+    .replace(/^['"](.+)['"]$/, "$1")
+    .replace(/^[|>]-?$/, ":")
+  // after `Expected values to be strictly equal:` the values follow
+  const after = message.endsWith(":")
+    ? region.slice(region.indexOf(best) + 1).find((text) => !NOISE.test(text))
+    : undefined
+  return { message: after ? `${message} ${after.trim()}` : message, ...place }
+}
+
+/** The source position that a line names, unless it is outside the project's own code. */
+export function sourcePlaceIn(text: string): { file: string; line: number } | undefined {
+  const python = /^\s*File "([^"]+)", line (\d+)/.exec(text) ?? /\bin (\S+):line (\d+)/.exec(text)
+  const found = python ?? PLACE.exec(text)
+  if (!found?.[1] || !found[2] || FOREIGN.test(found[1]) || /^\w*:?\/\/|^www\./.test(found[1])) return undefined
+  return { file: found[1], line: Number(found[2]) }
+}
+
+function messageOf(text: string): string {
+  return text
+    .replace(/^\s*(?:E {2,}|> +|\| +)?/, "")
+    .replace(
+      /^(?:[\w.$]*\.)?(?:AssertionError|AssertionFailedError|ComparisonFailure|Error|error)\b(?: \[\w+\])?: (?=\S)/,
+      "",
+    )
+    .replace(/^\S+\.\w{1,5}:\d+(?::\d+)?:\s+/, "")
+    .replace(/ \/\/ Object\.is equality$/, "")
+    .trim()
+}
+
+function brief(value: string): string {
+  const text = value.trim().replace(/,$/, "")
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}

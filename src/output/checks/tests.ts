@@ -1,0 +1,185 @@
+// Test runs: the lines in which runners state their totals and head their failures, and one way to read both. Nothing here
+// depends on which runner it was.
+
+import { defined } from "../../system/values.ts"
+import { explainFailure } from "./explain.ts"
+import type { CheckFailure, CheckReport, Counts } from "./report.ts"
+
+/** Totals. Only a test runner prints such lines; several of them add up. */
+const TOTALS: readonly RegExp[] = [
+  // jest, vitest, pest and PHPUnit
+  /^(?:Tests: +.*total| *Tests {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/gm,
+  /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/gm,
+  // bun, mocha, playwright
+  /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?/gm,
+  /^ +\d+ passing(?: \(.*)?(?:\n +\d+ (?:failing|pending))*$/gm,
+  /^ +\d+ (?:passed \([\d.]+m?s?.*\)|failed|skipped|interrupted)$/gm,
+  // node:test, and TAP without a summary
+  /^[ℹ#] tests \d+(?:\n[ℹ#] \w+ [\d.]+)+|^1\.\.\d+$/gm,
+  // pytest, unittest
+  /^=*\s?(?:\d+ \w+(?:, )?)+ in [\d.]+ ?s\b.*$|^=*\s?no tests ran in .*$/gm,
+  /^Ran \d+ tests? in [\d.]+s(?:\n+(?:OK|FAILED|NO TESTS RAN).*)?$/gm,
+  // go, cargo, nextest
+  /^(?:ok {1,2}\t|FAIL\t\S|DONE \d).*$/gm,
+  /^(?:PASS|FAIL)$/gm,
+  /^(?:test result: .*| +Summary \[ *[\d.]+s\] +\d+.*)$/gm,
+  // surefire, gradle, JUnit's console, dotnet
+  /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/gm,
+  /^(?:\d+ tests? completed, \d+ failed.*|> There were failing tests.*|\[ +\d+ tests (?:successful|failed|skipped) +\])$/gm,
+  /^(?:(?:Passed|Failed)! +- Failed: .*|Test summary: total: .*|Total tests: \d+(?:\n +\w+: \d+)*)$/gm,
+  // rspec, minitest, ExUnit
+  /^\d+ (?:examples?|(?:runs|tests), \d+ assertions|tests), \d+ failures?.*$/gm,
+  /^\d+ doctests?, \d+ tests, \d+ failures?.*$/gm,
+  // gtest, ctest, Catch2
+  /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/gm,
+  /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/gm,
+  // deno, swift, flutter
+  /^(?:ok|FAILED) \| \d+ passed.*$/gm,
+  /^Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*$/gm,
+  /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/gm,
+]
+
+/** What says that a run failed where the totals do not. */
+const BROKEN =
+  /^(?:Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|\s*--- FAIL: |FAIL(?:\t|$)|error: test failed|> There were failing tests|Test Run Failed|FAILED \(|FAILED \| |\d\d:\d\d .*: Some tests failed\.$)/m
+
+/** A passed test, to be counted where there are no totals. */
+const PASSED = /^(?:ok \d+|\s*--- PASS: )/gm
+
+/**
+ * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
+ * group `end`, the reason stands above. The first pattern that matches is used.
+ */
+const HEADINGS: readonly RegExp[] = [
+  // vitest, bun
+  /^ *FAIL {2}(?:\|\S+\| )?(?<file>\S+\.\w+)(?: > (?<title>.+)| \[ .+ \])?$/gm,
+  /^(?<end>\(fail\)) (?<title>.+?)(?: \[[\d.]+ ?m?s\])?$/gm,
+  // node:test, TAP
+  /^test at (?<file>.+):(?<line>\d+):\d+\n✖ (?<title>.+?)(?: \([\d.]+ms\))?$/gm,
+  /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+)$/gm,
+  // pytest, unittest
+  /^_{3,} (?:ERROR \w+ )?(?<title>\S.*?) _{3,}$/gm,
+  /^(?:FAILED|ERROR) (?<file>\S+?\.py)(?:::(?<title>\S.*?))?(?: - (?<message>.+))?$/gm,
+  /^(?:FAIL|ERROR): (?<title>\S+) \(.*/gm,
+  // go, cargo, nextest
+  /^\s*(?:--- FAIL:|=== FAIL: \S+) (?<title>\S+)/gm,
+  /^---- (?<title>.+?) stdout ----$/gm,
+  /^test (?<title>.+?) \.\.\. FAILED$/gm,
+  /^ +(?:FAIL|TIMEOUT|SIG\w+) \[ *[\d.]+s\] +(?:\(\S+\) +)?\S+ (?<title>.+)$/gm,
+  // surefire, gradle, JUnit's console, dotnet
+  /^(?:\[ERROR\] +)?(?:[\w$]+\.)*(?<title>[\w$]+\.[\w$]+|[\w$]+\([\w.$]+\)) .*<<< (?:FAILURE|ERROR)!/gm,
+  /^(?<title>[^>\n]+ > .+?) FAILED$/gm,
+  /^ +JUnit \w+:(?:.+:)?(?<title>.+)$/gm,
+  /^ +(?:Failed|X) (?<title>\S.+?)(?: \[[\d.<]+ ?\w+\])?$/gm,
+  // gtest, ctest, Catch2
+  /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
+  /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*\*\*\*.*$/gm,
+  /^(?<file>\S+?)[:(](?<line>\d+)\)?: FAILED:$/gm,
+  // mocha, jest, minitest, and others that number their failures: rspec, PHPUnit, playwright, ExUnit
+  /^ +\d+\) (?<title>\S.*(?:\n {7,}\S.*){1,5}?):$/gm,
+  /^\s*● (?!Console$)(?<title>.+)$/gm,
+  /^(?<title>(?:\w+::)*\w+#\w+)(?: \[(?<file>\S+):(?<line>\d+)\])?:$/gm,
+  /^ *\d+\) (?<title>\S.*?)[ ─]*$/gm,
+  // pest, deno, swift, flutter, rspec before any example
+  /^ +FAILED +(?<title>.+?)(?: {2,}.*)?$/gm,
+  /^(?<title>\S.*?) => (?<file>\S+?):(?<line>\d+)/gm,
+  /^(?<file>\S+):(?<line>\d+): error: (?:-\[)?(?<title>[\w.]+[ .]\w+)\]? : (?<message>.+)$/gm,
+  /^\d\d:\d\d \+.*?: (?<title>.+) \[E\]$/gm,
+  /^(?<title>An error occurred while loading .+?)\.?$/gm,
+  // any list of tests with marks
+  /^ *[×✗✖] (?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
+]
+
+/** What stands above the reason where the heading follows it. */
+const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|=== (?:RUN|CONT|NAME)|\S+\.[jt]sx?:$)/
+
+/** Nobody reads a longer list, and the cost must not grow with the number of failures. */
+const MAX_FAILURES = 20
+const MAX_REASON_LINES = 60
+
+/** The test run that a text reports, or the sum of several. */
+export function testRunIn(text: string): CheckReport | undefined {
+  const totals = TOTALS.flatMap((pattern) => [...text.matchAll(pattern)])
+  if (totals.length === 0) return undefined
+  const counts = sumOf(totals.map(([total]) => countsIn(total)))
+  const failed = Boolean(counts.failed || counts.errors) || BROKEN.test(text)
+  const failures = failed ? failuresIn(text, totals) : []
+  if (counts.passed === undefined && counts.failed === undefined) {
+    const passed = text.match(PASSED)?.length
+    if (passed) counts.passed = passed
+    if (failures.length > 0) counts.failed = failures.length
+  }
+  const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
+  return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, counts, failures, ...defined({ total }) }
+}
+
+const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
+  ["failed", /^(?:fail|cancel|interrupt)/i],
+  ["passed", /^(?:pass|succe)/i],
+  ["errors", /^err/i],
+  ["skipped", /^(?:skip|pend|todo|ignor|incompl)/i],
+]
+const WORD = String.raw`(fail\w*|cancel\w*|interrupted|pass\w*|succe\w+|errors?|skip\w*|pending|todo|ignored|incomplete)`
+const NUMBER_FIRST = new RegExp(String.raw`(\d+) (?:tests? )?${WORD}\b`, "gi")
+const WORD_FIRST = new RegExp(String.raw`\b${WORD}\W+(\d+)`, "gi")
+const ALL = /(\d+) (?:total|tests?|examples?|runs)\b|\b(?:tests(?: run)?|total)\W+(\d+)|out of (\d+)/i
+
+/** The counts in totals such as `1 failed, 2 skipped, 12 passed` or `Tests run: 13, Failures: 1`. */
+function countsIn(total: string): Counts {
+  const counts: Counts = {}
+  const numberFirst = [...total.matchAll(NUMBER_FIRST)].map(([, number, word]) => [word, number])
+  const wordFirst = () => [...total.matchAll(WORD_FIRST)].map(([, word, number]) => [word, number])
+  for (const [word = "", number] of numberFirst.length > 0 ? numberFirst : wordFirst()) {
+    const kind = WORDS.find(([, pattern]) => pattern.test(word))?.[0]
+    if (kind) counts[kind] = (counts[kind] ?? 0) + Number(number)
+  }
+  const all = ALL.exec(total)?.slice(1).find(Boolean)
+  const others = (counts.failed ?? 0) + (counts.errors ?? 0) + (counts.skipped ?? 0)
+  if (all !== undefined && counts.passed === undefined) counts.passed = Math.max(0, Number(all) - others)
+  return counts
+}
+
+function sumOf(parts: readonly Counts[]): Counts {
+  const sum: Counts = {}
+  for (const part of parts)
+    for (const [kind] of WORDS) if (part[kind] !== undefined) sum[kind] = (sum[kind] ?? 0) + part[kind]
+  return sum
+}
+
+/** The failures under the first kind of heading that the text has. */
+function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFailure[] {
+  const headings = HEADINGS.reduce<RegExpExecArray[]>(
+    (found, pattern) => (found.length > 0 ? found : [...text.matchAll(pattern)]),
+    [],
+  )
+  const edges = [...headings, ...totals].map(({ index }) => index).sort((a, b) => a - b)
+  const failures = new Map<string, CheckFailure>()
+  for (const heading of headings) {
+    const { title, file, line } = heading.groups ?? {}
+    const key = `${title} ${file} ${line}`
+    if (failures.has(key) || failures.size >= MAX_FAILURES) continue
+    const failure = failureUnder(heading, text, edges)
+    // a suite that failed because of its tests, which are reported themselves
+    if (!/\bsubtests? ?failed/i.test(failure.message ?? "")) failures.set(key, failure)
+  }
+  const all = [...failures.values()]
+  return all.filter(({ title }) => title === "" || !all.some((other) => other.title.startsWith(`${title}/`)))
+}
+
+function failureUnder(heading: RegExpExecArray, text: string, edges: readonly number[]): CheckFailure {
+  const { title = "", file, line, message, end } = heading.groups ?? {}
+  const { index } = heading
+  const next = edges.find((edge) => edge > index) ?? text.length
+  const below = text
+    .slice(index + heading[0].length, next)
+    .split("\n")
+    .slice(1, MAX_REASON_LINES)
+  // go gives the reason below the name of a test, or with -v below the line that announces it
+  const announced = text.lastIndexOf(`=== RUN   ${title}\n`, index)
+  const isAbove = end !== undefined || (announced >= 0 && !below.some((row) => /\.go:\d/.test(row)))
+  const before = announced >= 0 ? announced : (edges.findLast((edge) => edge < index) ?? 0)
+  const above = text.slice(before, index).split("\n").slice(-MAX_REASON_LINES)
+  const why = explainFailure(isAbove ? above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1) : below)
+  const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
+  return { title: title.replace(/\s*\n\s*/g, " > "), ...defined({ ...why, ...place, message: message ?? why.message }) }
+}
