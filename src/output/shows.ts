@@ -1,7 +1,7 @@
 // What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
 // as a search does. What is missed after folding is counted by it (fold/misses.ts), and edits and recalls stay longer.
 
-import { gitSubcommand, hasTrait, type Program } from "./programs.ts"
+import { gitSubcommand, hasTrait } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
@@ -28,27 +28,9 @@ export function showsOf(tool: string, kind: ToolKind, files: readonly FileUse[],
 /** Decided by the first program with output of its own: those behind a pipe only shape it. */
 function contentOfCommand(command: string): Shows {
   const programs = programsOf(command)
-  const main = mainProgram(programs)
+  const main = programs.find((program, at) => !hasTrait(program, "setup", "shape") && !programs[at - 1]?.piped)
   if (!main) return "run"
   if (hasTrait(main, "file")) return "file"
   if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep")) return "matches"
   return hasTrait(main, "list") ? "listing" : "run"
-}
-
-/** The files whose text a command shows, as it names them, relative to the folder it changed to with `cd`. */
-export function filesShown(command: string): string[] {
-  const programs = programsOf(command)
-  const main = mainProgram(programs)
-  if (!main || !hasTrait(main, "file", "search")) return []
-  const folder = programs.find(({ name }) => name === "cd")?.args[0]
-  const named = main.args.filter((word) => !word.startsWith("-"))
-  // the pattern of a search may look like a file name
-  return named
-    .slice(hasTrait(main, "search") ? 1 : 0)
-    .filter((word) => /^[\w@~./-]*[\w)\]]\.\w{1,8}$/.test(word))
-    .map((word) => (folder === undefined || /^[/~]/.test(word) ? word : `${folder}/${word}`))
-}
-
-function mainProgram(programs: readonly Program[]): Program | undefined {
-  return programs.find((program, at) => !hasTrait(program, "setup", "shape") && !programs[at - 1]?.piped)
 }

@@ -2,7 +2,7 @@
 
 import { commandKey, hidesExit } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
-import { filesShown, showsOf } from "../output/shows.ts"
+import { showsOf } from "../output/shows.ts"
 import { type FileUse, type ToolKind, toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
 import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
@@ -255,8 +255,6 @@ function filesOf(
   switch (kind) {
     case "read":
       return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
-    case "command":
-      return filesShown(asString(input.command) ?? "").map((path) => use(path, "read"))
     case "edit":
       return path ? [use(path, "edit")] : []
     case "write":

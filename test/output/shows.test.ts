@@ -1,7 +1,7 @@
 // What an output shows: decided by the tool and, for a shell command, by the program that printed it.
 
 import { describe, expect, test } from "bun:test"
-import { filesShown, type Shows, showsOf } from "../../src/output/shows.ts"
+import { type Shows, showsOf } from "../../src/output/shows.ts"
 import type { FileUse, ToolKind } from "../../src/output/tools.ts"
 
 const ran = (command: string) => showsOf("bash", "command", [], command)
@@ -54,21 +54,5 @@ describe("a command shows", () => {
     ["", "run"],
   ])("%j: %s", (command, shows) => {
     expect(ran(command)).toBe(shows)
-  })
-})
-
-describe("the files a command shows", () => {
-  test.each<[string, string[]]>([
-    ["cat src/a.ts docs/b.md", ["src/a.ts", "docs/b.md"]],
-    ["cd shop && cat src/a.ts", ["shop/src/a.ts"]],
-    ["cd shop && cat /etc/hosts.conf ~/notes.txt", ["/etc/hosts.conf", "~/notes.txt"]],
-    ["sed -n 1,80p src/a.ts", ["src/a.ts"]],
-    ["grep -n cookie src/a.ts", ["src/a.ts"]],
-    ["npm test src/a.ts", []],
-    ["ls src/a.ts", []],
-    ["cat $FILE", []],
-    ["", []],
-  ])("%j: %j", (command, files) => {
-    expect(filesShown(command)).toEqual(files)
   })
 })

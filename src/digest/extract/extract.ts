@@ -3,8 +3,6 @@
 import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
 import type { Digest, DigestSource } from "../../output/digest.ts"
 import { clip, textOf, type View, viewOf } from "../../output/lines.ts"
-import { isViewer } from "../../output/programs.ts"
-import { programsOf } from "../../output/shell.ts"
 import { showsOf } from "../../output/shows.ts"
 import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
 import { defined } from "../../system/values.ts"
@@ -56,7 +54,7 @@ function digestRun(source: DigestSource, view: View, content: View): Digest {
   const failure = outcome.failure ?? (isError ? failureLine(content.lines) : undefined)
   if (failure !== undefined) return { kind: "failure", gist: failure, ...defined({ verdict }) }
   if (verdict === "pass" && content.lines.length === 0) return { kind: "empty", gist: "passed, no output", verdict }
-  return { ...digestLog(source, view, content), ...defined({ verdict }) }
+  return { ...digestText(content, kindOf(source, view)), ...defined({ verdict }) }
 }
 
 function digestReport(report: CheckReport, failure: string | undefined): Digest {
@@ -75,50 +73,15 @@ function digestFailure({ lines }: View): Digest {
   return { kind: "failure", gist: (lines.length > 3 ? failureLine(lines) : lines[0]) ?? "failed without output" }
 }
 
-const ERROR =
-  /\b(?:\w*error|fatal|panic|exception|traceback|failed|failure|cannot|denied|refused|aborted|not found|no such file)\b|^\s*(?:✗|✘|✖|×|❌)/i
-const NO_ERROR = /\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|error[-_.](?:handler|boundary)|errors?: 0\b/i
-
-/**
- * Of a program that does not only show what others wrote, the line that looks most like an error comes first. Where no
- * program is known to have run, a word such as "error" may be content.
- */
-function digestLog(source: DigestSource, view: View, content: View): Digest {
-  const kind = kindOf(source, view)
-  const programs = kind === "text" ? [] : programsOf(textOf(source.input, "command", "cmd", "script"))
-  const errors = programs.every(isViewer)
-    ? []
-    : content.lines.filter((text) => ERROR.test(text) && !NO_ERROR.test(text))
-  const line = failureLine(errors)
-  return digestText(
-    line === undefined ? content : { ...content, lines: [line, ...content.lines.filter((one) => one !== line)] },
-    kind,
-  )
-}
-
 /** Up to this many lines are shown without a count. */
 const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
 function digestText({ lines, cut }: View, kind: "text" | "list"): Digest {
   if (lines.length === 0) return { kind: "empty", gist: "no output" }
+  const lead = joined(withoutFolder(lines))
   const isLong = lines.length > MAX_WHOLE_LINES
-  // one `#` begins a comment as well
-  const hasHeadings = lines.some((text) => /^#{2,3} /.test(text))
-  const declared =
-    kind === "text" && isLong
-      ? lines.flatMap((text) => (hasHeadings || !/^\s*#/.test(text) ? nameDeclaredIn(text) || [] : []))
-      : []
-  const lead = declared.length > 2 ? joined(declared, ", ") : joined(withoutFolder(lines), " / ")
   return isLong ? { kind, gist: `${plural(lines.length, "line", cut)}: ${lead}` } : { kind: "list", gist: lead }
-}
-
-/** A line that declares something in most languages, or a heading, and the name. */
-const DECLARATION =
-  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub(?:\([^)]*\))?|declare) )*(?:def|class|function|fn|func|fun|interface|struct|enum|trait|impl|type|module|package|namespace|const|#{1,3}) +(?:\([^)]*\) )?([\p{L}\p{N}_$].*)$/u
-
-function nameDeclaredIn(text: string): string | undefined {
-  return DECLARATION.exec(text.slice(0, MAX_LEAD_CHARS))?.[1]?.replace(/[^\p{L}\p{N}_$]*(?:[({=:<].*)?$/u, "")
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */
@@ -130,12 +93,12 @@ function withoutFolder(lines: readonly string[]): readonly string[] {
   return folder.length > 1 ? lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text)) : lines
 }
 
-/** As many of the words as fit. */
-function joined(words: readonly string[], separator: string): string {
+/** As many of the lines as fit. */
+function joined(lines: readonly string[]): string {
   let text = ""
-  for (const word of words) {
+  for (const line of lines) {
     if (text.length > MAX_LEAD_CHARS) break
-    text += `${text === "" ? "" : separator}${word.slice(0, MAX_LEAD_CHARS).trim()}`
+    text += `${text === "" ? "" : " / "}${line.slice(0, MAX_LEAD_CHARS).trim()}`
   }
   return text
 }
