@@ -1,5 +1,5 @@
-// What is known about shell programs, by name: which show files, search, list, run checks, install packages or change
-// things. Everything that interprets a command reads this table.
+// What is known about shell programs, by name: which show files, search, list, run checks or change things. Everything that
+// interprets a command reads this table.
 
 /** One program of a command line. `name` is the program itself, without wrappers such as `sudo`, `npx` or `uv run`. */
 export type Program = {
@@ -14,16 +14,16 @@ export type Program = {
  * - `setup`: prepares the shell or announces something; `pause`: waits; `change`: changes files and prints nothing;
  *   `builtin`: other shell commands that print little or nothing
  * - `file`: prints the text of files; `search`: prints matching lines; `list`: prints the names of files
- * - `shape`: reorders or cuts its input; `compute`: prints something of its own made from its input
+ * - `shape`: reorders or cuts its input
  * - `look`: prints other information and changes nothing; `remote`: talks to a server
  * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
  * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
- * - `script`: runs scripts or tasks of the project; `package`: installs packages
+ * - `script`: runs scripts or tasks of the project
  */
 type Trait =
   | ("wrapper" | "delegate" | "setup" | "pause" | "change" | "builtin")
-  | ("file" | "search" | "list" | "shape" | "compute" | "look" | "remote" | "answer")
-  | ("check" | "silent" | "script" | "package")
+  | ("file" | "search" | "list" | "shape" | "look" | "remote" | "answer")
+  | ("check" | "silent" | "script")
 
 /** Every program appears in exactly one row. */
 export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[] = [
@@ -34,28 +34,22 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["mkdir rmdir touch chmod chown cp mv rm ln", "change"],
   [": pwd date exit unset umask ulimit read trap", "builtin"],
   ["test [ [[", "builtin", "answer"],
-  ["cat bat nl less more head tail sed", "file"],
-  ["awk gawk", "file", "compute"],
+  ["cat bat nl less more head tail sed awk gawk", "file"],
   ["grep egrep fgrep rg ag ack zgrep", "search", "answer"],
   ["ls ll dir find fd eza tree", "list"],
-  ["sort uniq cut tr tac column", "shape"],
-  ["wc", "shape", "compute"],
-  ["jq yq", "look", "compute"],
-  ["xargs", "delegate", "compute"],
-  ["file stat du df xxd od basename dirname realpath readlink tee", "look"],
+  ["sort uniq cut tr tac column wc", "shape"],
+  ["xargs", "delegate"],
+  ["file stat du df xxd od basename dirname realpath readlink tee jq yq", "look"],
   ["whoami uname hostname ps kill history clear", "look"],
   ["diff colordiff cmp which type pgrep pidof lsof expr fc false", "look", "answer"],
   ["gh curl wget", "remote"],
-  ["python python2 python3 node", "compute"],
   ["make", "check", "script"],
   ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
   ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],
   ["tsgo gofmt gofumpt", "silent"],
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
   ["ninja cmake gradle gradlew mvn swift swiftc dotnet", "check"],
-  ["npm pnpm yarn bun", "script", "package"],
-  ["deno just task mise moon nx turbo", "script"],
-  ["cargo go uv poetry pip pip3 gem bundle brew apt apt-get composer", "package"],
+  ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],
 ]
 
 const GIT_SUBCOMMANDS: typeof PROGRAMS = [
