@@ -1,11 +1,12 @@
 // An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
 // safely.
 
+import { cut, HIGH_SURROGATE } from "../text/sanitize.ts"
+
 /** The lines of an output, each cut at `MAX_LINE_CHARS`. `cut`: its middle was left out, so counts are lower bounds. */
 export type View = { readonly lines: readonly string[]; readonly cut: boolean }
 
-const MAX_HEAD_CHARS = 64 * 1024
-const MAX_TAIL_CHARS = 64 * 1024
+const MAX_SIDE_CHARS = 64 * 1024
 const MAX_LINE_CHARS = 1000
 /** Lines of the head and of the tail. OpenCode cuts an output at 2000 lines; only tools that cut their own return more. */
 const MAX_SIDE_LINES = 2000
@@ -13,20 +14,16 @@ const MAX_SIDE_LINES = 2000
 /** Unlike `ESCAPE_SEQUENCE` of text/sanitize also incomplete sequences, since lines and outputs are cut. */
 const ESCAPE = /[\x1b\x9b](?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z])/g
 
-/** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped. */
+/** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped unless it is the only one. */
 export function viewOf(output: string): View {
-  if (output.length <= MAX_HEAD_CHARS + MAX_TAIL_CHARS) {
+  if (output.length <= 2 * MAX_SIDE_CHARS) {
     const lines = toLines(output)
     if (lines.length <= 2 * MAX_SIDE_LINES) return { lines, cut: false }
     return { lines: lines.slice(0, MAX_SIDE_LINES).concat(lines.slice(-MAX_SIDE_LINES)), cut: true }
   }
-  const head = output.slice(0, MAX_HEAD_CHARS)
-  const tail = output.slice(-MAX_TAIL_CHARS)
-  const headEnd = head.lastIndexOf("\n")
-  const tailStart = tail.indexOf("\n")
-  const first = toLines(headEnd < 0 ? head : head.slice(0, headEnd)).slice(0, MAX_SIDE_LINES)
-  const last = tailStart < 0 ? [] : toLines(tail.slice(tailStart + 1)).slice(-MAX_SIDE_LINES)
-  return { lines: first.concat(last), cut: true }
+  const head = output.slice(0, MAX_SIDE_CHARS)
+  const first = toLines(head.slice(0, head.lastIndexOf("\n") + 1) || head).slice(0, MAX_SIDE_LINES)
+  return { lines: first.concat(viewOfTail(output, MAX_SIDE_CHARS).lines), cut: true }
 }
 
 /** The last `chars` of an output. A line that the cut splits is dropped unless it is the only one. */
@@ -43,7 +40,7 @@ export function toLines(output: string): string[] {
   const plain = !/[\x1b\x9b\r]/.test(output)
   const lines: string[] = []
   for (const whole of output.split("\n")) {
-    const raw = whole.length > MAX_LINE_CHARS ? withoutHalfPair(whole.slice(0, MAX_LINE_CHARS)) : whole
+    const raw = whole.length > MAX_LINE_CHARS ? whole.slice(0, MAX_LINE_CHARS).replace(HIGH_SURROGATE, "") : whole
     lines.push(plain ? raw : visibleText(raw))
   }
   if (lines.at(-1) === "") lines.pop()
@@ -57,7 +54,7 @@ export function clip(text: string, max = 160): string {
     .replace(ESCAPE, "")
     .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ")
     .trim()
-  return line.length <= max ? line : `${withoutHalfPair(line.slice(0, max - 1)).trimEnd()}…`
+  return cut(line, max)
 }
 
 /** The first of the named tool arguments that is a non-empty string, else "". */
@@ -74,10 +71,4 @@ function visibleText(raw: string): string {
   const text = raw.replace(ESCAPE, "").replace(/\r+$/, "")
   const back = text.lastIndexOf("\r")
   return back < 0 ? text : text.slice(back + 1)
-}
-
-/** Drops the half of a surrogate pair that a cut leaves behind, since no encoder accepts it. */
-function withoutHalfPair(text: string): string {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

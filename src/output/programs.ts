@@ -58,19 +58,11 @@ const GIT_SUBCOMMANDS: typeof PROGRAMS = [
   ["merge-base show-ref check-ignore", "answer"],
 ]
 
-/** Subcommands by which a program runs the one named after it. */
-const WRAPPING_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
-  npm: ["exec", "x"],
-  pnpm: ["exec", "dlx"],
-  yarn: ["exec", "dlx"],
-  bun: ["x"],
-  uv: ["run"],
-  poetry: ["run"],
-  pipenv: ["run"],
-  pdm: ["run"],
-  hatch: ["run"],
-  bundle: ["exec"],
-}
+/** Pairs of words that run the program named after them. */
+const WRAPPING_PAIRS = new Set([
+  ...["npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "bun x"],
+  ...["uv run", "poetry run", "pipenv run", "pdm run", "hatch run", "bundle exec"],
+])
 
 const TRAITS = traitsByName(PROGRAMS)
 const GIT_TRAITS = traitsByName(GIT_SUBCOMMANDS)
@@ -98,8 +90,7 @@ export function gitSubcommand(args: readonly string[]): string {
 /** How many words at the start of a command only run the program named after them: `npx`, `uv run`. */
 export function wrapperWords(word: string, next: string | undefined): number {
   if (TRAITS.get(word)?.includes("wrapper")) return 1
-  const wraps = Object.hasOwn(WRAPPING_SUBCOMMANDS, word) && WRAPPING_SUBCOMMANDS[word]?.includes(next ?? "")
-  return wraps ? 2 : 0
+  return WRAPPING_PAIRS.has(`${word} ${next}`) ? 2 : 0
 }
 
 /** Whether a program prints only what others wrote: a test report in its output is no verdict on anything. */

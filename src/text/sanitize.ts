@@ -47,7 +47,8 @@ export function oneLine(text: string): string {
   return withoutTags(printable)
 }
 
-const HIGH_SURROGATE = /[\ud800-\udbff]$/
+/** Half of a surrogate pair, which a cut leaves behind and no encoder accepts. */
+export const HIGH_SURROGATE = /[\ud800-\udbff]$/
 const LOW_SURROGATE = /^[\udc00-\udfff]/
 
 /** Cuts to at most `max` characters, the last being `…` when something was cut; never splits a surrogate pair. */
