@@ -117,6 +117,7 @@ const PASSES: [name: string, command: string, output: string][] = [
   ["eslint with warnings only", "npx eslint .", js.eslintWarn],
   ["pytest -q", "pytest -q", sys.pytestPass],
   ["go test", "go test ./...", sys.goPass],
+  ["go test of a package whose name means failure", "go test ./...", "ok  \texample.com/pkg/errors\t1.204s\n"],
   ["cargo test", "cargo test -q", sys.cargoTestPass],
   ["gradle", "gradle test", sys.gradlePass],
   ["ruff", "ruff check", "All checks passed!\n"],

@@ -121,8 +121,8 @@ const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
 ]
 const WORD = String.raw`(fail\w*|cancel\w*|interrupted|pass\w*|succe\w+|errors?|skip\w*|pending|todo|ignored|incomplete)`
 const NUMBER_FIRST = new RegExp(String.raw`(\d+) (?:tests? )?${WORD}\b`, "gi")
-const WORD_FIRST = new RegExp(String.raw`\b${WORD}\W+(\d+)`, "gi")
-const ALL = /(\d+) (?:total|tests?|examples?|runs)\b|\b(?:tests(?: run)?|total)\W+(\d+)|out of (\d+)/i
+const WORD_FIRST = new RegExp(String.raw`\b${WORD}[:= \]]+(\d+)\b`, "gi")
+const ALL = /(\d+) (?:total|tests?|examples?|runs)\b|\b(?:tests(?: run)?|total)[: ]+(\d+)|out of (\d+)/i
 
 /** The counts in totals such as `1 failed, 2 skipped, 12 passed` or `Tests run: 13, Failures: 1`. */
 function countsIn(total: string): Counts {
