@@ -1,6 +1,6 @@
 // The closure of a session's steps: which are settled, which are open, and why. A step is settled when none of its content
-// is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, whether its
-// edits were checked, and whether its failure was fixed. It opens again when its files are in use.
+// is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, and whether its
+// edits were checked. It opens again when its files are in use.
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
@@ -72,7 +72,7 @@ const EDIT_STEPS = 10
 export const RECALLED_STEPS = 12
 /** Wanted steps of an edit once a check has passed. */
 export const CHECKED_STEPS = 6
-/** Factor for an edit whose file is in use, and for the newest run of a check that still fails. */
+/** Factor for an edit whose file is in use. */
 const IN_USE_FACTOR = 5
 /** Steps after its last edit for which a file is in use. */
 export const EDITED_STEPS = 12
@@ -130,7 +130,7 @@ function closure(
       continue
     }
     const { wanted, why } = wantedFor(event.shows, later)
-    const reason = event.shows === "change" ? inUse(event, facts, mentioned) : failing(event, facts)
+    const reason = event.shows === "change" ? inUse(event, facts, mentioned) : undefined
     // Infinity times a scale of 0 is not a number
     const steps = Number.isFinite(wanted)
       ? (wanted * (reason ? IN_USE_FACTOR : 1) + patience(event.shows)) * scale
@@ -195,11 +195,6 @@ function inUse({ files }: ToolEvent, facts: Facts, mentioned: ReadonlySet<string
       return { open: `${redactLine(name)} was edited lately`, openKind: "its file was edited lately" }
   }
   return
-}
-
-/** The reason why the newest run of a check that still fails is wanted. */
-function failing(event: ToolEvent, facts: Facts): Reasoned | undefined {
-  return facts.failures.get(event.attempt)?.last === event.call ? reasoned("it still fails") : undefined
 }
 
 type Later = ReturnType<typeof newLater>
