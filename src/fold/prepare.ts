@@ -52,8 +52,6 @@ export type FoldPlan = {
   digested: readonly string[]
   /** all folds of the request, by part id */
   folds: Folds
-  /** estimated tokens of the messages as they are sent */
-  sentTokens: number
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
   /** The state after the request is sent with a HUD of this size. */
@@ -115,7 +113,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
     folds: added.folds,
-    sentTokens: sent,
     changed,
     next(hudTokens) {
       const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))

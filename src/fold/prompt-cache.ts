@@ -30,8 +30,6 @@ export type WireMessage = {
 /** The last request, and the cache entries that it and earlier requests have left. */
 export type SentRequest = {
   wire: readonly WireMessage[]
-  /** number of the session's messages in it */
-  messages: number
   /** numbers of messages after which a cache entry ends, ascending; empty when the provider uses no marks */
   ends: readonly number[]
   /** epoch ms */
@@ -147,15 +145,15 @@ export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefi
 const MAX_ENDS = 50
 
 /**
- * The request once it is sent, for the next one. `messages` is the number of the session's messages in it; `changed` is
- * the index of the first message that differs from the request before.
+ * The request once it is sent, for the next one. `changed` is the index of the first message that differs from the request
+ * before.
  */
 export function sentRequest(
-  request: PendingRequest & { messages: number; changed: number },
+  request: PendingRequest & { changed: number },
   before: SentRequest | undefined,
 ): SentRequest {
-  const { wire, messages, changed, hud, pricing, model, nowMs } = request
-  const sent = { wire, messages, atMs: nowMs, model }
+  const { wire, changed, hud, pricing, model, nowMs } = request
+  const sent = { wire, atMs: nowMs, model }
   if (pricing.lookback === undefined) return { ...sent, ends: [] }
   const isWarm = isWarmFor(request, before)
   const intact = isWarm ? Math.min(sameMessages(wire, before.wire), changed) : 0
@@ -179,7 +177,7 @@ export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage
   if (!answer?.model) return
   const next = wire.findIndex(({ source }) => source === answer)
   const before = wire.slice(0, next < 0 ? wire.length : next)
-  return { wire: before, messages: at, ends: [before.length], atMs: answer.created, model: modelKey(answer.model) }
+  return { wire: before, ends: [before.length], atMs: answer.created, model: modelKey(answer.model) }
 }
 
 /** Numbers of messages after which the request carries a mark; a HUD at the tail takes one of the marks. */

@@ -180,7 +180,6 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       sent: sentRequest(
         {
           wire: wireOf(entries, nextFolding.folds, anchors),
-          messages: entries.length,
           changed: plan?.changed ?? Number.POSITIVE_INFINITY,
           hud: mark,
           pricing,

@@ -27,7 +27,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
   const last = wireOf(entries.slice(0, -1), folds, [])
   // every call before was a request with a mark at its end
   const ends = last.flatMap(({ source }, at) => (last[at + 1]?.source === source ? [] : [at + 1]))
-  const sent = isCold ? undefined : { wire: last, messages: entries.length - 1, ends, atMs: 0, model: "m" }
+  const sent = isCold ? undefined : { wire: last, ends, atMs: 0, model: "m" }
   return planFolds({
     entries,
     facts,
