@@ -4,6 +4,7 @@
 // Where documentation is missing or contradictory, figures err toward folding less: cheap to read, expensive to write,
 // cached for long. Mistaking a warm cache for a cold one costs money; the reverse only misses a free fold.
 
+import { defined } from "../system/values.ts"
 import type { ModelRecord, Pricing, PricingOverride } from "./pricing.ts"
 
 type PricingRow = {
@@ -248,11 +249,9 @@ const MAX_READ = 1
 const MAX_WRITE = 10
 const MAX_OUTPUT = 100
 
-const BILLINGS: readonly unknown[] = ["tokens", "requests", "nothing"] satisfies Pricing["billing"][]
-
 /**
  * The pricing of a model. What is missing, zero or invalid in its record (subscriptions, local models, custom
- * providers) is taken from the row; invalid values in the override are ignored. Never throws.
+ * providers) is taken from the row. Never throws.
  */
 export function pricingOf(model: ModelRecord | undefined, override: PricingOverride = {}): Pricing {
   const row = (model && PRICING_TABLE.find((one) => one.matches(model))) ?? UNKNOWN_PRICING
@@ -265,13 +264,9 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
     ratio(cost?.cacheWrite, input, MAX_WRITE) ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
   return {
     row: row.name,
-    read: amount(override.read) ?? read ?? row.figures.read,
-    write: amount(override.write) ?? write ?? row.figures.write,
-    output: amount(override.output) ?? ratio(cost?.output, input, MAX_OUTPUT) ?? row.figures.output,
-    lifetimeMs: amount(override.lifetimeMs) ?? row.figures.lifetimeMs,
-    minimumTokens: amount(override.minimumTokens) ?? row.figures.minimumTokens,
-    ...(row.figures.lookback === undefined ? {} : { lookback: row.figures.lookback }),
-    billing: override.billing && BILLINGS.includes(override.billing) ? override.billing : row.figures.billing,
+    ...row.figures,
+    ...defined({ read, write, output: ratio(cost?.output, input, MAX_OUTPUT) }),
+    ...override,
     usdPerMillion: input,
   }
 }
@@ -281,10 +276,6 @@ function ratio(price: number | undefined, input: number, max: number): number | 
   if (!isPositive(price) || !isPositive(input)) return undefined
   const multiple = price / input
   return multiple <= max ? multiple : undefined
-}
-
-function amount(value: number | undefined): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
 /** Whether a price is valid: not NaN, infinite, negative or zero. */

@@ -37,6 +37,4 @@ export type ModelRecord = {
   cost?: { input: number; output: number; cacheRead: number; cacheWrite: number }
 }
 
-export type PricingOverride = Partial<
-  Pick<Pricing, "read" | "write" | "output" | "lifetimeMs" | "minimumTokens" | "billing">
->
+export type PricingOverride = Partial<Pick<Pricing, "read" | "write" | "lifetimeMs" | "billing">>
