@@ -92,7 +92,7 @@ export type SettleOptions = {
 
 /** The closure of all steps that are not folded, newest first. */
 export function closureOf(entries: readonly Entry[], facts: Facts, options: SettleOptions): Step[] {
-  const later = newLater()
+  const later: Later = { passed: false, hasTodos: false }
   const steps: Step[] = []
   let number = facts.calls
   for (let index = entries.length - 1; index >= options.first; index--) {
@@ -101,17 +101,24 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
     // a failed step is not sent
     if (entry.blocks > 0 && !options.isFolded(entry))
       steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
-    later.add(entry)
+    for (const { status, kind, ok, attempt } of entry.events) {
+      if (status !== "completed") continue
+      later.hasTodos ||= kind === "todo"
+      later.passed ||= kind === "command" && ok && isCheck(attempt)
+    }
     number--
   }
   return steps
 }
 
+/** What came after a step: a check that passed, a todo list. */
+type Later = { passed: boolean; hasTodos: boolean }
+
 function closure(
   { events }: Entry,
   age: number,
   facts: Facts,
-  later: Later,
+  later: Readonly<Later>,
   { mentioned, scale, patience }: SettleOptions,
 ): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
@@ -119,32 +126,36 @@ function closure(
   let because = events.length === 0 ? "an earlier text" : ""
   const ready: ReadyOutput[] = []
   for (const event of events) {
-    const done = event.outputHash !== undefined || event.cleared
-    if (!done) {
+    const { shows } = event
+    if (event.outputHash === undefined && !event.cleared) {
       open = { open: `${event.tool} has not finished`, openKind: "a call has not finished" }
       continue
     }
-    if (event.kind === "todo") {
-      if (!later.hasTodos) open = reasoned("it holds the newest todo list")
+    if (shows === "answer") {
+      if (event.kind !== "todo") open = reasoned("it holds an answer")
+      else if (!later.hasTodos) open = reasoned("it holds the newest todo list")
       because ||= "an older todo list"
       continue
     }
-    const { wanted, why } = wantedFor(event.shows, later)
-    const reason = event.shows === "change" ? inUse(event, facts, mentioned) : undefined
-    // Infinity times a scale of 0 is not a number
-    const steps = Number.isFinite(wanted)
-      ? (wanted * (reason ? IN_USE_FACTOR : 1) + patience(event.shows)) * scale
-      : wanted
-    const least = event.shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
-    const isWanted = age < Math.max(least, steps)
-    if (event.shows === "answer" || event.shows === "recalled") {
-      if (isWanted) open = reasoned(why.open)
-    } else if (isWanted)
-      open = reason ?? open ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
+    const isEdit = shows === "change"
+    const used = isEdit ? inUse(event, facts, mentioned) : undefined
+    const isChecked = isEdit && later.passed
+    const wanted = isChecked
+      ? CHECKED_STEPS
+      : isEdit
+        ? EDIT_STEPS
+        : shows === "recalled"
+          ? RECALLED_STEPS
+          : OUTPUT_STEPS
+    const steps = (wanted * (used ? IN_USE_FACTOR : 1) + patience(shows)) * scale
+    const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
+    const why = WHY[shows]
+    if (age >= Math.max(least, steps)) {
+      if (!isEdit) ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
+    } else if (shows === "recalled") open = reasoned(why.open)
+    else open = used ?? open ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
     settledFor = Math.min(settledFor, age - steps)
-    if (!isWanted && event.shows !== "change" && event.shows !== "answer")
-      ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
-    because ||= why.settled
+    because ||= isChecked ? "an edit that a check passed since" : why.settled
   }
   return { ...open, because, settledFor, ready }
 }
@@ -156,20 +167,8 @@ function reasoned(why: string): Reasoned {
   return { open: why, openKind: why }
 }
 
-type Why = { open: string; settled: string }
-
-/** For how many steps an event is wanted, by what it shows, and why in words. */
-function wantedFor(shows: Shows, later: Later): { wanted: number; why: Why } {
-  const why = WHY[shows]
-  if (shows === "answer") return { wanted: Number.POSITIVE_INFINITY, why }
-  if (shows === "recalled") return { wanted: RECALLED_STEPS, why }
-  if (shows !== "change") return { wanted: OUTPUT_STEPS, why }
-  return later.passed
-    ? { wanted: CHECKED_STEPS, why: { open: "edited", settled: "an edit that a check passed since" } }
-    : { wanted: EDIT_STEPS, why }
-}
-
-const WHY: Readonly<Record<Shows, Why>> = {
+/** Why a call with such an output is open or settled, in words. */
+const WHY: Readonly<Record<Exclude<Shows, "answer">, { open: string; settled: string }>> = {
   file: { open: "read", settled: "a file that was read" },
   matches: { open: "searched", settled: "an older search" },
   listing: { open: "listed", settled: "an older listing" },
@@ -178,7 +177,6 @@ const WHY: Readonly<Record<Shows, Why>> = {
   other: { open: "called", settled: "an older call" },
   change: { open: "edited", settled: "an older edit" },
   recalled: { open: "it was recalled", settled: "recalled a while ago" },
-  answer: { open: "it holds an answer", settled: "an answer" },
 }
 
 /**
@@ -195,27 +193,4 @@ function inUse({ files }: ToolEvent, facts: Facts, mentioned: ReadonlySet<string
       return { open: `${redactLine(name)} was edited lately`, openKind: "its file was edited lately" }
   }
   return
-}
-
-type Later = ReturnType<typeof newLater>
-
-/** What came after a step. The entries are added from the newest on. */
-function newLater() {
-  let passed = false
-  let hasTodos = false
-  return {
-    get passed() {
-      return passed
-    },
-    get hasTodos() {
-      return hasTodos
-    },
-    add({ events }: Entry): void {
-      for (const event of events) {
-        if (event.status !== "completed") continue
-        if (event.kind === "todo") hasTodos = true
-        passed ||= event.kind === "command" && event.ok && isCheck(event.attempt)
-      }
-    },
-  }
 }
