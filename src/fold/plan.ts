@@ -101,44 +101,28 @@ function asked(situation: Situation): CutPlan | undefined {
   return decisions.length > 0 ? { decisions, reason: "asked", because: "you asked for it" } : undefined
 }
 
-/**
- * The cut with the largest gain: everything that may be folded from some place on. Once the prefix is broken there, what
- * comes later is folded at no further cost.
- */
+/** A cut that pays: of everything that may be folded, since once the prefix is broken, what comes later costs no more. */
 function worthwhile(situation: Situation): CutPlan {
   const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
   if (onlyMakesRoom || facts.calls === 0) return NOTHING
   const decisions = foldable(situation, cached.messages === 0 ? SOONER : 1)
-  const places = new Map(wire.map(({ source }, index) => [source, index]))
+  const saving = sumSavings(decisions, situation)
+  if (saving < MIN_SAVED_TOKENS) return NOTHING
   const rewrite = pricing.write - pricing.read
-  let best: CutPlan = NOTHING
-  let most = 0
-  let saving = 0
-  let paid = 0
-  for (let at = decisions.length - 1; at >= 0; at--) {
-    const decision = decisions[at] as Decision
-    const saved = savingOfDecision(decision, folds)
-    saving += saved
-    paid += pricing.read * saved * decision.settledFor
-    if (saving < MIN_SAVED_TOKENS) continue
-    // without a discount for what is cached, nothing is lost
-    const lost = rewrite > 0 ? cached.lostBy(changedAt(wire, places, decision)) : 0
-    const cost = rewrite * Math.max(0, lost - saving)
-    // breaking a warm prefix gains nothing where requests are billed instead of tokens
-    if (lost > 0 && pricing.billing === "requests") continue
-    const gain = lost === 0 ? pricing.read * saving : paid - PATIENCE * (cost + MARGIN_TOKENS)
-    if (gain <= most) continue
-    most = gain
-    best =
-      lost === 0
-        ? { decisions: decisions.slice(at), reason: "free", because: "nothing after it was cached" }
-        : {
-            decisions: decisions.slice(at),
-            reason: "pays",
-            because: `carrying what is settled has cost ${Math.round(paid)} tokens; resending what follows costs ${Math.round(cost)} once`,
-          }
+  // without a discount for what is cached, nothing is lost
+  const lost = rewrite > 0 ? cached.lostBy(firstChanged(wire, decisions)) : 0
+  if (lost === 0) return { decisions, reason: "free", because: "nothing after it was cached" }
+  // breaking a warm prefix gains nothing where requests are billed instead of tokens
+  if (pricing.billing === "requests") return NOTHING
+  const cost = rewrite * Math.max(0, lost - saving)
+  const carried = decisions.reduce((sum, one) => sum + savingOfDecision(one, folds) * one.settledFor, 0)
+  const paid = pricing.read * carried
+  if (paid <= PATIENCE * (cost + MARGIN_TOKENS)) return NOTHING
+  return {
+    decisions,
+    reason: "pays",
+    because: `carrying what is settled has cost ${Math.round(paid)} tokens; resending what follows costs ${Math.round(cost)} once`,
   }
-  return best
 }
 
 const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
@@ -223,20 +207,12 @@ export function savingOfDecision(decision: Decision, folds: Folds): number {
   return Math.max(0, savingOf(tokens - already))
 }
 
-/** The index of the last wire message of each source. */
-type Places = ReadonlyMap<WireMessage["source"], number>
-
-/** Index of the wire message that the decision changes; infinite when it is not sent. */
-function changedAt(wire: readonly WireMessage[], places: Places, { step: { entry }, kind }: Decision): number {
-  const last = places.get(entry)
-  if (last === undefined) return Number.POSITIVE_INFINITY
-  if (kind === "output") return last
-  const first = wire[last - 1]?.source === entry ? last - 1 : last
+/** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */
+export function firstChanged(wire: readonly WireMessage[], [oldest]: readonly Decision[]): number {
+  const last = wire.findLastIndex(({ source }) => source === oldest?.step.entry)
+  if (!oldest || last < 0) return Number.POSITIVE_INFINITY
+  if (oldest.kind === "output") return last
+  const first = wire[last - 1]?.source === oldest.step.entry ? last - 1 : last
   // a step that follows folded ones becomes part of their record, which is one block
   return wire[first - 1]?.holds === "record" ? first - 1 : first
-}
-
-export function firstChanged(wire: readonly WireMessage[], decisions: readonly Decision[]): number {
-  const places = new Map(wire.map(({ source }, index) => [source, index]))
-  return decisions[0] ? changedAt(wire, places, decisions[0]) : Number.POSITIVE_INFINITY
 }

@@ -120,17 +120,6 @@ describe("with a warm cache, a cut", () => {
     expect(cost).toBeGreaterThan(0)
   })
 
-  test("folds everything from the best place on at once, and nothing before it", () => {
-    const built = begun().assistant([list(400)])
-    for (let i = 0; i < 8; i++) built.assistant([tool("task", { prompt: `${i}` }, lines("answer", 20_000))])
-    built.assistant([list(60_000)]).assistant([list(300)])
-    const { steps } = folded(plan(idle(built, 20)))
-    // the first listing would cost all the answers after it
-    expect(steps.slice(0, 2)).toEqual([10, 11])
-    const newest = steps.at(-1) ?? 0
-    expect(steps).toEqual(Array.from({ length: newest - 9 }, (_, i) => 10 + i))
-  })
-
   test("is never made for money where requests are billed", () => {
     const pricing: Pricing = { ...PRICING, billing: "requests" }
     expect(plan(session(400)).decisions).not.toEqual([])
