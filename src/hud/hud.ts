@@ -29,8 +29,6 @@ export function newHudState(): HudState {
 }
 
 const NOTHING_YET = "nothing to say yet that the newest messages do not show"
-/** From this share of the context window on, the HUD is halved. */
-const NEARLY_FULL_SHARE = 0.9
 /** New file names that are worth a sticky HUD of their own. */
 const MIN_NEW_FILES = 6
 /** Items remembered as reported in a sticky slot. Older ones may be reported again. */
@@ -107,22 +105,12 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 /** At least this much where steps are folded: room for the command that fails, which comes first. */
 const MIN_FOLDED_TOKENS = 50
 
-/**
- * The budget is half in three cases: right after a compaction; near the limit, where every token brings the next compaction
- * closer; and where steps are folded, since their records name the files.
- */
+/** Half of the budget where steps are folded, since their records name the files. */
 function budget({ facts, around, options: { budgetTokens } }: HudSource): number {
-  const { contextLimit, sentTokens, folded } = around
-  const half = Math.ceil(budgetTokens / 2)
-  // the model has lost what it knew, so the small context does not reduce the budget further
-  if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return half
-  const tokens = contextNow(facts)?.tokens ?? 0
-  const fitting = Math.min(
-    budgetTokens,
-    MIN_BUDGET_TOKENS + Math.round((sentTokens ?? tokens) / CONTEXT_TOKENS_PER_HUD_TOKEN),
-  )
-  if (folded && folded.steps > 0) return Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2)))
-  return contextLimit !== undefined && tokens > contextLimit * NEARLY_FULL_SHARE ? Math.min(fitting, half) : fitting
+  const { sentTokens, folded } = around
+  const tokens = sentTokens ?? contextNow(facts)?.tokens ?? 0
+  const fitting = Math.min(budgetTokens, MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN))
+  return folded && folded.steps > 0 ? Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2))) : fitting
 }
 
 function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
