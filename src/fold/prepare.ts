@@ -37,14 +37,6 @@ export type FoldOptions = {
   maxContextTokens?: number | undefined
 }
 
-/** The request without a new fold, and what its price depends on. */
-type Unplanned = {
-  wire: readonly WireMessage[]
-  cached: CachedPrefix
-  account: Account
-  pricing: Pricing
-}
-
 export type FoldPlan = {
   /** decided for this call */
   folded: readonly Fold[]
@@ -63,16 +55,19 @@ type FoldRequest = {
   reading: Reading
   folding: Folding
   modelMisses: ModelMisses
-  unplanned: Unplanned
+  /** the request without a new fold, and what its price depends on */
+  wire: readonly WireMessage[]
+  cached: CachedPrefix
+  account: Account
+  pricing: Pricing
   around: FoldCircumstances
   options: { fold: FoldOptions; isProtected(event: ToolEvent): boolean }
   env: Env
 }
 
 export function prepareFolds(request: FoldRequest): FoldPlan {
-  const { messages, folding, modelMisses, around, options, env } = request
-  const { facts, entries } = request.reading
-  const { wire, cached, account, pricing } = request.unplanned
+  const { messages, reading, folding, modelMisses, wire, cached, account, pricing, around, options, env } = request
+  const { facts, entries } = reading
   const { maxContextTokens } = options.fold
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const sentTokens = unfolded - appliedFolds(entries, folding.folds).savedTokens

@@ -45,14 +45,9 @@ export function noSaving(): Saving {
 }
 
 export function addSaving(one: Saving, other: Saving): Saving {
-  return {
-    calls: one.calls + other.calls,
-    tokens: one.tokens + other.tokens,
-    cost: one.cost + other.cost,
-    costWithout: one.costWithout + other.costWithout,
-    output: one.output + other.output,
-    usd: one.usd + other.usd,
-  }
+  const sum = { ...one }
+  for (const field of Object.keys(sum) as (keyof Saving)[]) sum[field] += other[field]
+  return sum
 }
 
 /** What the calls cost in USD, answers included; undefined if the price is unknown. */

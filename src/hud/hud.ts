@@ -49,19 +49,17 @@ export type HudSource = {
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
   const { facts, around, state } = source
-  if (around.held !== undefined) return heldHud(slot, around.held, state)
+  if (around.held !== undefined) {
+    // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
+    const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
+    return { hud: undefined, reason: around.held, placement, state }
+  }
   if (slot === "sticky") return stickyHud(messages, source)
   const call = facts.calls + 1
   const wanted = wantsHud(source)
   const hud = wanted ? fullHud(source, call) : undefined
   const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
   return { hud, ...reason, placement: { slot, text: hud?.text }, state: { ...newHudState(), shown: hud !== undefined } }
-}
-
-/** No new HUD. Sticky texts stay: if one were removed, everything after it would no longer match the provider's cache. */
-function heldHud(slot: Slot, reason: string, state: HudState): NextHud {
-  const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
-  return { hud: undefined, reason, placement, state }
 }
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */

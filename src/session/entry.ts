@@ -20,8 +20,6 @@ export type Entry = {
   /** the message is a model call of the agent, and not a compaction's summary */
   call: boolean
   summary: boolean
-  /** a user message that asked for a compaction */
-  compaction: boolean
   /** epoch ms by the host's clock; 0 = unknown */
   created: number
   agent?: string
@@ -97,7 +95,6 @@ export function readEntry(
     role: kind === "user" ? "user" : "assistant",
     call: isStep,
     summary: kind === "summary",
-    compaction: false,
     created: message.createdMs,
     ...defined({ agent, model, usage }),
     events: [],
@@ -115,9 +112,6 @@ export function readEntry(
       case "tool":
         addEvent(entry, part, place, env)
         break
-      case "compaction":
-        entry.compaction = true
-        break
       case "changes":
         entry.changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
         break
@@ -131,7 +125,7 @@ export function readEntry(
   }
   entry.tokens = tokensOfLength(length)
   if (texts.length > 0) entry.textHash = env.hash(texts.join("\n"))
-  const request = entry.compaction ? "" : requestOf(asked.join(" "))
+  const request = parts.some(({ type }) => type === "compaction") ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request
   return entry
 }
