@@ -103,9 +103,11 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 /** At least this much where steps are folded: room for the command that fails, which comes first. */
 const MIN_FOLDED_TOKENS = 50
 
-/** Half of the budget where steps are folded, since their records name the files. */
+/** Half of the budget right after a compaction, and of what fits where steps are folded, since their records name the files. */
 function budget({ facts, around, options: { budgetTokens } }: HudSource): number {
   const { sentTokens, folded } = around
+  // the model has lost what it knew, so the small context does not reduce the budget further
+  if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return Math.ceil(budgetTokens / 2)
   const tokens = sentTokens ?? contextNow(facts)?.tokens ?? 0
   const fitting = Math.min(budgetTokens, MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN))
   return folded && folded.steps > 0 ? Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2))) : fitting
