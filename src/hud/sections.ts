@@ -57,9 +57,7 @@ const MAX_FAILURES = 1
 /** More would leave no room for the sections after them. */
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
-const EARLY_SECTIONS: readonly SectionName[] = ["failing", "files", "waiting", "repeats"]
-/** Calls after its last attempt from which an early HUD says that something fails. */
-const MIN_EARLY_FAILURE_AGE = 10
+const EARLY_SECTIONS: readonly SectionName[] = ["files", "waiting", "repeats"]
 /** Calls after a request during which it is not repeated. */
 const MIN_REQUEST_AGE = 6
 /** The context's size is shown from this share of the window on. */
@@ -70,7 +68,7 @@ const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
   return [
-    failingSection(facts, around.early ? MIN_EARLY_FAILURE_AGE : 0),
+    failingSection(facts),
     todoSection(facts, signals),
     filesSection(facts, signals, around.early === true),
     waitingSection(facts, signals),
@@ -129,10 +127,8 @@ export function openFailures(facts: Facts): Failure[] {
     .filter((failure) => facts.calls - failure.last < MAX_FAILURE_AGE[failure.kind])
 }
 
-/** `minAge`: calls since the last attempt. */
-function failingSection(facts: Facts, minAge: number): Section | undefined {
+function failingSection(facts: Facts): Section {
   const items = openFailures(facts)
-    .filter(({ last }) => facts.calls - last >= minAge)
     .slice(0, MAX_FAILURES)
     .map((failure) => {
       const since =

@@ -50,7 +50,7 @@ const step = (made: fc.Arbitrary<Made>) =>
     { weight: 8, arbitrary: fc.record({ calls: fc.array(made, { maxLength: 3 }), said: words }) },
     { weight: 1, arbitrary: fc.record({ asked: words }) },
   )
-/** A check that failed is no news for ten calls. */
+/** A check that failed is no news either. */
 const pieces = fc
   .tuple(
     fc.array(step(quiet), { maxLength: 20 }),
