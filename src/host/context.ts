@@ -68,6 +68,7 @@ export function restoreSession(
     const turns = await store.turns(session.id)
     if (session.restored) return
     session.restored = true
+    session.resumed = folds.length > 0 || turns.length > 0
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(session.account, turns)
     const anchors = store.loadAnchors().get(session.id)

@@ -31,6 +31,8 @@ export type SessionState = {
   modelMisses: ModelMisses
   /** the last request of this process */
   sent?: SentRequest
+  /** earlier processes prepared the session's last requests */
+  resumed: boolean
 }
 
 export type Circumstances = FoldCircumstances & {
@@ -93,6 +95,7 @@ export function newSessionState(env: Env): SessionState {
     hud: newHudState(),
     folding: newFolding(),
     modelMisses: new Map(),
+    resumed: false,
   }
 }
 
@@ -115,7 +118,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
   const pricing = knownPricing(around.pricing, account)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
-  const sent = state.sent ?? (folding.folds.size > 0 ? sentBefore(entries, wire) : undefined)
+  const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
   const cachedWith = (mark: HudMark) => cachedPrefix({ wire, hud: mark, pricing, model, nowMs: around.nowMs }, sent)
   const bare = cachedWith("none")
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)

@@ -36,7 +36,10 @@ export type Entry = {
   tokens: number
   /** content blocks the provider gets: each text, reasoning, call, result and file is one */
   blocks: number
-  /** hash of a step's own texts; absent when it has none */
+  /**
+   * Hash of a step's own texts and reasoning, absent when it has none. Not of the texts alone: OpenCode 2 sends the reasoning of a
+   * failed or interrupted step as text, and stores it as reasoning.
+   */
   textHash?: string
   /** it has reasoning, which some providers bind to everything before it */
   reasoned: boolean
@@ -121,6 +124,7 @@ export function readEntry(
         break
       case "reasoning":
         entry.reasoned = true
+        if (part.text !== "") texts.push(part.text)
     }
   }
   entry.tokens = tokensOfLength(length)

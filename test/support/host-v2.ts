@@ -321,7 +321,9 @@ function announce(
   emit: (type: string, data: object, created?: number) => void,
 ) {
   const { created, completed } = time as { created?: number; completed?: number }
-  emit("session.step.started", { assistantMessageID: id }, created)
+  // the event is made when the answer begins, later than the time that is stored
+  const started = created === undefined ? {} : { started: created }
+  emit("session.step.started", { assistantMessageID: id, ...started }, created === undefined ? created : created + 700)
   for (const one of content as Json[]) {
     if (one.type !== "tool") continue
     const { state, time } = one as { state: Json; time: { ran?: number; completed?: number } }
@@ -333,7 +335,7 @@ function announce(
 }
 
 /** A stored message as requests have it: the results of an agent's calls are messages of their own. */
-function wireOf({ id, type, text, summary, content }: Stored): WireMessage[] {
+function wireOf({ id, type, text, summary, content, error }: Stored): WireMessage[] {
   if (type === "compaction") {
     // the provider's own, which only it can read
     if (summary === undefined)
@@ -348,6 +350,8 @@ function wireOf({ id, type, text, summary, content }: Stored): WireMessage[] {
   if (type !== "assistant") return [new WireMessage({ id, role: "user", content: [{ type: "text", text }] })]
   const parts = content as (Json & { state: Json })[]
   const said = parts.flatMap((part): Json[] => {
+    // what a failed step reasoned is sent as text
+    if (part.type === "reasoning" && error !== undefined) return [{ type: "text", text: part.text }]
     if (part.type !== "tool") return [part]
     const call = { type: "tool-call", id: part.id, name: part.name, input: part.state.input }
     return part.executed ? [call, { type: "tool-result", id: part.id, name: part.name, result: part.result }] : [call]

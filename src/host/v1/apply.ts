@@ -40,12 +40,18 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
 /** The request as OpenCode made it. */
 export const NO_CHANGE: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 
-/** The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. */
+/**
+ * The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. Of several messages with
+ * one id, which another plugin may have made, only the first is folded.
+ */
 function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
   if (folds.size === 0) return []
+  const used = new Set<Fold>()
   return messages.map((message) => {
     const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
-    return fold && messageOf(message).error !== "failed" ? fold : undefined
+    if (!fold || used.has(fold) || messageOf(message).error === "failed") return
+    used.add(fold)
+    return fold
   })
 }
 

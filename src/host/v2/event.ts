@@ -32,7 +32,9 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
     case "session.deleted":
       return event(type)
     case "session.step.started":
-      if (messageID !== undefined) known.add(sessionID, messageID, { time: { created: atMs } })
+      // the time that OpenCode stores; earlier versions named none, and stored the event's
+      if (messageID !== undefined)
+        known.add(sessionID, messageID, { time: { created: typeof given.started === "number" ? given.started : atMs } })
       return
     case "session.step.ended": {
       const tokens = asRecord(given.tokens) as HostUsage | undefined

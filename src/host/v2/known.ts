@@ -33,7 +33,11 @@ export function createKnown() {
     /** by message id */
     of: (sessionID: string): ReadonlyMap<string, HostMessage> => of(sessionID),
     has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
-    hasUsage: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.get(id)?.info.tokens !== undefined,
+    /** whether a step's usage and the time when it began are known */
+    hasStep(sessionID: string, id: string): boolean {
+      const info = sessions.get(sessionID)?.get(id)?.info
+      return info?.tokens !== undefined && info.time?.created !== undefined
+    },
     /** Adds stored messages. What was announced and is not in them stays. */
     learn(sessionID: string, stored: readonly HostMessage[]): void {
       for (const { info, parts } of stored)

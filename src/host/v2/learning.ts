@@ -61,16 +61,16 @@ export function createLearning(
       }
     },
     /**
-     * Learns what is missing about a request's newest messages: when the user's was written, and the usage of the agent's.
-     * OpenCode announces a step's usage before the next request, but the event may arrive after it. `isWaiting`: the request
-     * has not gone out yet.
+     * Learns what is missing about a request's newest messages: when the user's was written, and the time and usage of the
+     * agent's. OpenCode announces both before the next request, but the event may arrive after it, or never. `isWaiting`: the
+     * request has not gone out yet.
      */
     async newest(sessionID: string, messages: unknown, isWaiting: () => boolean): Promise<void> {
       const user = newestID(messages, "user")
       const step = newestID(messages, "assistant")
       const missing = () => [
         ...(user === undefined || known.has(sessionID, user) ? [] : [user]),
-        ...(step === undefined || known.hasUsage(sessionID, step) ? [] : [step]),
+        ...(step === undefined || known.hasStep(sessionID, step) ? [] : [step]),
       ]
       if (missing().length === 0) return
       // events that were already sent arrive within one turn of the event loop

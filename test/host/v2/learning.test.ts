@@ -6,6 +6,7 @@ import type { HostMessage } from "../../../src/host/v1/message.ts"
 import { createKnown } from "../../../src/host/v2/known.ts"
 import { createLearning } from "../../../src/host/v2/learning.ts"
 import { readOptions } from "../../../src/options.ts"
+import { USAGE } from "../../support/host-v2.ts"
 
 test.each([
   ["before the request goes out, its usage is reported", true, ["msg_1"]],
@@ -28,9 +29,10 @@ test.each([
     () => isWaiting,
   )
   isWaiting = isInTime
-  const tokens = { input: 10, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
-  answer.resolve([{ info: { id: "msg_1", role: "assistant", tokens }, parts: [] }])
+  // only its end was announced
+  known.add("ses_1", "msg_1", { tokens: USAGE })
+  answer.resolve([{ info: { id: "msg_1", role: "assistant", tokens: USAGE, time: { created: 1 } }, parts: [] }])
   await learned
   expect(reported).toEqual(expected)
-  expect(known.hasUsage("ses_1", "msg_1")).toBe(true)
+  expect(known.hasStep("ses_1", "msg_1")).toBe(true)
 })

@@ -171,6 +171,34 @@ test("the life of a session: HUD, folds, recall, compaction, the end of a turn, 
   expect(existsSync(store.path)).toBe(true)
 }, 20_000)
 
+test("every folded step can be recalled, a failed one that reasoned too; a new process sends the same", async () => {
+  const host = fakeHostV2({ sessionID: "ses_again" })
+  const store = { path: join(folder, "again.db") }
+  const cleanup = await load(host, { store })
+  host.user("make the login test pass on node 22, please")
+  await work(host, 2)
+  const time = { created: Date.now(), completed: Date.now() }
+  const content = [
+    { type: "reasoning", text: "The clock is wrong." },
+    toolV2("call_failed", "shell", { command: "ls -l src/failed" }, listing("failed")),
+  ]
+  host.store({ id: "msg_failed", type: "assistant", error: { type: "Aborted" }, content, tokens: USAGE, cost: 0, time })
+  await heard()
+  await work(host, 30)
+  const texts = textsOf((await host.request()).messages)
+  const [, to = 0] = /^Steps 1-(\d+) of this session/.exec(texts.find((text) => text.startsWith("Steps 1-")) ?? "") ?? []
+  expect(Number(to)).toBeGreaterThan(3)
+  expect(await host.call("hud_recall", { steps: "1" })).toContain("src/dir-0/part-299.ts")
+  expect(await host.call("hud_recall", { steps: "3" })).toContain("src/failed/part-299.ts")
+  expect(await host.call("hud_recall", { steps: `1-${to}` })).not.toContain("Not folded")
+  await cleanup()
+  host.unload()
+  const again = await load(host, { store })
+  const without = (all: readonly string[]) => all.filter((text) => !text.startsWith("<hud>"))
+  expect(without(textsOf((await host.request()).messages))).toEqual(without(texts))
+  await again()
+}, 20_000)
+
 test("an agent that may not call the tool gets no folds", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host)
