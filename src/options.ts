@@ -11,6 +11,7 @@ import { SLOTS } from "./hud/slots.ts"
 import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
 import type { ToolEvent } from "./session/event.ts"
+import { isStorePath, STORE_PATH } from "./system/data-folder.ts"
 import { asRecord, defined } from "./system/values.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
@@ -76,7 +77,7 @@ const warn = z.strictObject({
 const store = z.strictObject({
   enabled: on("Keep state on disk, so that a resumed session continues as it was and the panel has something to show."),
   path: optional(
-    nonEmptyString,
+    nonEmptyString.check(z.refine(isStorePath, STORE_PATH)),
     "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
   ),
 })
@@ -244,6 +245,8 @@ function expected(issue: z.core.$ZodIssue): string {
       return issue.origin === "string" ? "a non-empty string" : `${where}at least ${issue.minimum}`
     case "too_big":
       return `${where}at most ${issue.maximum}`
+    case "custom":
+      return issue.message
     default:
       return "another value"
   }

@@ -19,6 +19,11 @@ describe("options", () => {
     ],
     [{ hud: { budgetTokens: 5 } }, "hud.budgetTokens", /option hud\.budgetTokens: .*60.*, got 5; using 250/],
     [{ fold: { maxContextTokens: 500 } }, "fold.maxContextTokens", /at least 8000, got 500; using the default/],
+    [
+      { store: { path: "../x.db" } },
+      "store.path",
+      /expected an absolute path, or a name .* ends in .db, got "..\/x.db"; using/,
+    ],
     [{ fold: { maxContextTokens: 9000.5 } }, "fold.maxContextTokens", /got 9000\.5; using the default/],
     [{ hud: { slot: "top" } }, "hud.slot", /expected one of "auto", "tail", "tool", "sticky", got "top"; using "auto"/],
     [{ hud: { sections: ["files", "weather"] } }, "hud.sections", /option hud\.sections: .*got \["files","weather"\]/],

@@ -31,12 +31,15 @@ export const STORE_NAME = "hud.db"
  * project can set the option in its opencode.json, and other kinds of files may be read by programs that act on them.
  */
 export function storePath(env: Environment = process.env, home = homeFolder(), named = STORE_NAME): string {
+  if (isStorePath(named)) return resolve(dataFolder(env, home), named)
+  throw new Error(`option store.path: expected ${STORE_PATH}; got ${JSON.stringify(named)}`)
+}
+
+export const STORE_PATH = "an absolute path, or a name in the data folder, that ends in .db"
+
+export function isStorePath(named: string): boolean {
   const isName = basename(named) === named && !named.includes("\\")
-  if ((isName || (isAbsolute(named) && !isRemote(named))) && named.endsWith(".db"))
-    return resolve(dataFolder(env, home), named)
-  throw new Error(
-    `option store.path: expected an absolute path, or a name in the data folder, that ends in .db; got ${JSON.stringify(named)}`,
-  )
+  return (isName || (isAbsolute(named) && !isRemote(named))) && named.endsWith(".db")
 }
 
 /**

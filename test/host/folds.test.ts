@@ -11,7 +11,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { openStore } from "../../src/store/open.ts"
-import { openAt } from "../store/support.ts"
+import { openAt, turnOf } from "../store/support.ts"
 import { foldsIn, idIn } from "../support/records.ts"
 import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
@@ -146,6 +146,22 @@ describe("a session resumed in a new process", () => {
     expect([...before].map(([id]) => [id, after.get(id)])).toEqual([...before])
     expect([first.logged, second.logged, third.logged]).toEqual([[], [], []])
     await third.dispose()
+  })
+
+  test("is not folded while the provider's cache still holds what the earlier process sent", async () => {
+    const path = join(folder, "warm.db")
+    const session = worked()
+    for (const { info } of session.messages) info.time = { created: Date.now(), completed: Date.now() }
+    await using opened = await openAt(path)
+    opened.store.saveTurn(turnOf({ sessionID: "ses_test" }))
+    await opened.store.flush()
+    const known = await load({}, { path })
+    expect(foldsIn(session.messages, await known.transform(session.fresh())).size).toBe(0)
+    await known.dispose()
+    // without the plugin the list of tools was another, so that nothing in the cache can be used
+    const unknown = await load({}, { path: join(folder, "cold.db") })
+    expect(foldsIn(session.messages, await unknown.transform(session.fresh())).size).toBeGreaterThan(2)
+    await unknown.dispose()
   })
 
   test("does not restore what another session stored", async () => {

@@ -186,7 +186,8 @@ test("every folded step can be recalled, a failed one that reasoned too; a new p
   await heard()
   await work(host, 30)
   const texts = textsOf((await host.request()).messages)
-  const [, to = 0] = /^Steps 1-(\d+) of this session/.exec(texts.find((text) => text.startsWith("Steps 1-")) ?? "") ?? []
+  const [, to = 0] =
+    /^Steps 1-(\d+) of this session/.exec(texts.find((text) => text.startsWith("Steps 1-")) ?? "") ?? []
   expect(Number(to)).toBeGreaterThan(3)
   expect(await host.call("hud_recall", { steps: "1" })).toContain("src/dir-0/part-299.ts")
   expect(await host.call("hud_recall", { steps: "3" })).toContain("src/failed/part-299.ts")
