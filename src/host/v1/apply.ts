@@ -49,7 +49,7 @@ function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | un
   const used = new Set<Fold>()
   return messages.map((message) => {
     const fold = message.info.role === "assistant" ? stepFold(folds, asString(message.info.id) ?? "") : undefined
-    if (!fold || used.has(fold) || messageOf(message).error === "failed") return
+    if (!fold || used.has(fold) || messageOf(message).error === "failed") return undefined
     used.add(fold)
     return fold
   })
