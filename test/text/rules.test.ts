@@ -48,6 +48,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "crypto isakmp key «amber5pine» address 192.0.2.4",
     "snmp-server community «amberpine» RO",
     "createUser monitor SHA «amberpine» AES",
+    "tacacs-server key 0 «amberpine»",
+    'set security ike policy POL1 pre-shared-key ascii-text "«AmberPine77»"',
   ],
   "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh jklm nopq»"],
   "a user and a password": [
@@ -62,16 +64,24 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a name with a sentence": [
     "my db password for the shop is «Amber!Pine77»",
     "the sudo password on both nodes is «AmberPine77»",
+    "Log in as ops, the password\n   there is «AmberPine77» (for now)",
   ],
   "a form that is encoded twice": ["body: user%3Dops%26pass%3D«amber-pine-77»%26mode%3Dfull"],
   "a call that is awaited": ["password: await hash('«AmberPine77»', 12)"],
-  "a heading": ["# Password\n\n«Amber!Pine77»"],
+  "a heading": ["# Password\n\n«Amber!Pine77»", "Root password:\n\n    «amber-pine-77»\n"],
+  "a name with a spelling mistake": ["pasword = «amber-pine-77»"],
+  "a key of certificates": [`Using certificate key:\n«${"0f1e2d3c".repeat(8)}»`],
+  "a line that is continued": ["  -e POSTGRES_PASSWORD=\\\n«amber-pine-77» \\\n"],
+  "what a debugger prints": ['bind_password = 0x55d0c1a2b420 "«amber-pine-77»", timeout = 5'],
+  "an administrator": ["it is admin / «AmberPine77»"],
   // calls and commands of more programs
   "a network in a picture": ["WIFI:T:WPA;S:shop;P:«amberpine»;;"],
   "a text that is encoded": ["echo -n «amber-pine-77-lake» | base64"],
   "a command of a protocol": [
     "PASS «amberpine»",
     "a1 LOGIN bob «amberpine»",
+    "> b'KAIE1 LOGIN ops@shop.dev \"«amberpine»\"'",
+    " -> AUTH PLAIN bob «amberpine»",
     "IDENTIFY «amberpine»",
     '"AUTH" "«amberpine»"',
   ],
@@ -158,12 +168,17 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a user and password of Oracle": ["jdbc:oracle:thin:ops/«amberpine»@db.example.com:1521:SHOP"],
   "what a client of Redis is told": ["AUTH «amberpine»", "127.0.0.1:6379> AUTH ops «amberpine»"],
   // calls
-  "a call that connects": ["imap_open($host, 'ops', '«Amberpine»')", "create_user('ops', mail, '«Amberpine»')"],
+  "a call that connects": [
+    "imap_open($host, 'ops', '«Amberpine»')",
+    "create_user('ops', mail, '«Amberpine»')",
+    'smtp.PlainAuth("", "ops", "«Amberpine»", host)',
+  ],
   "a call that signs in": [
     "smtp.login('ops', '«Amberpine»')",
     'get("/").auth("ops", "«Amberpine»")',
     '.basic_auth("ops", Some("«Amberpine»"))',
-    'new NetworkCredential("ops", "«Amberpine»")',
+    'new NetworkCredential("ops", @"«Amberpine»")',
+    'AUTH = ("ops", "«Amberpine»")',
   ],
   "a user and a password that are encoded": [
     'btoa("admin:«Sommer2024!»")',
@@ -186,6 +201,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a password piped into a program": [
     "echo «amberpine» | docker login --password-stdin",
     "echo 'ops:«amberpine»' | chpasswd",
+    'type=EXECVE a0="curl" a1="-u" a2="ops:«amberpine»" a3="https://shop.dev"',
     'docker login --password-stdin <<< "«amberpine»',
     "printf '%s' '«amberpine»' | vercel env add SHOP production",
     'echo "«amberpine»" | gh secret set SHOP',
@@ -328,7 +344,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     'BUNDLE_GEMS__SHOP__COM: "0f1e2d3c:«4b5a6978»"',
     "bundle config set gems.shop.com 0f1e2d3c:«4b5a6978»",
   ],
-  "users of cloud-init": ["chpasswd:\n  list: |«\n    root:amber_77\n    shop:pine_88»"],
+  "users of cloud-init": ["chpasswd:\n  expire: false\n  list: |«\n    root:amber_77\n    shop:pine_88»"],
   "a pair after its word": [
     "Here are the creds admin:«amber_77» for the box.",
     "Admin credentials: admin / «Amber77.»",
@@ -393,5 +409,9 @@ test.each([
   "    file: ./secrets/db_password.txt\nvolumes:\n  data: {}",
   `      DB_PASSWORD: \${DB_PASSWORD:?required}`,
   "Reported by ann@shop.dev / bob@shop.dev",
+  'curl -H "Authorization: Bearer <your-token>" https://api.shop.dev/v1/me',
+  "const storageKey = 'shop.settings.v2'",
+  '"token": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"',
+  "request_id=7f3c9a2e4b1d4c6f8e0a1b2c3d4e5f60 path=/login",
   "random randomseed frexp ceil floor rad abs sqrt modf asin min mod fmod tan",
 ])("%s stays as it is", (line) => expect(redact(line)).toBe(line))

@@ -30,6 +30,11 @@ test.each([
   expect(redact(shown)).toBe(shown)
 })
 
+test("a password with an @, of which a host's name has none beside a key", () => {
+  expect(redact('network "Staff", key: Admin@1234')).not.toContain("1234")
+  expect(redact("the key of root@web01")).toBe("the key of root@web01")
+})
+
 test.each([
   ["a prompt's command", "$ vault kv get -field=value secret/shop\nplainwords"],
   ["a file's heading", "==> .env <==\nGREETING=plainwords"],

@@ -4,6 +4,7 @@
 import { isChosen, isNumberedPhrase, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
 import { NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
+  ACCOUNT,
   type Find,
   isCode,
   isJumbled,
@@ -27,7 +28,7 @@ type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query"
 /** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
 const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|0x[\da-f]{6,16}[ \t]+(?="))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
@@ -35,7 +36,7 @@ const TYPE =
 const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|(?<=[是は는]))(?:--plaintext[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[是は는]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -190,6 +191,8 @@ function assignedTo(
   if (/[<‹:]/.test(before)) {
     const tagged = skip(TAG_END, text, nameTo)
     if (tagged > nameTo) {
+      // `"Bearer <token>" https://…`
+      if (/["'`]/.test(text[tagged] ?? "") && !text.startsWith("</", skip(CONTENT, text, tagged))) return undefined
       const end = skip(CONTENT, text, tagged)
       return end > tagged ? { value: { from: tagged, to: end, quoted: false }, syntax: "markup" } : undefined
     }
@@ -273,6 +276,7 @@ function valueBefore(text: string, nameFrom: number): Value | undefined {
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
+  if (ACCOUNT.test(value)) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
   // another option, an address, or a file
@@ -342,6 +346,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         return true
       if (secrecy === "secret" && UUID.test(value)) return true
       if (secrecy !== "password" || isCode(value)) return isRandom(value)
+      if (isNumberedPhrase(value)) return true
       return (
         value.length >= 6 &&
         /[\d!*$^%&#+]/.test(value) &&
@@ -388,7 +393,7 @@ function isMessage(value: string): boolean {
 
 /** An identifier, a path or a translation key. */
 function isWords(value: string): boolean {
-  if (!/^[A-Za-z_$@./:#-]+$/.test(value) || isChosen(value) || !isWordlike(value)) return false
+  if (!/^[A-Za-z_$@./:#-]+(?:[.:/]v\d{1,2})?$/.test(value) || isChosen(value) || !isWordlike(value)) return false
   return value.length < 12 || !isJumbled(value) || SECRET_WORD.test(value)
 }
 

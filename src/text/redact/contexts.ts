@@ -90,26 +90,30 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth=\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\()?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
 const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
 /** Keys and names of communities that routers share, and a user of their monitoring. */
 const ROUTER_KEY =
-  /\b(?:snmp-server[ \t]+community|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4}))[ \t]+["']?([^\s"']{3,200})/dg
+  /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4}))[ \t]+["']?([^\s"']{3,200})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
   /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+/** An administrator and a password, as people write them. */
+const ADMIN_PAIR =
+  /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$))/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
 /** Users and their new passwords in a file of cloud-init. */
-const USER_PASSWORDS = /\bchpasswd:\s{1,20}list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
+const USER_PASSWORDS =
+  /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
 /** A text that is encoded to be stored. */
 const ENCODED =
   /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
@@ -118,7 +122,7 @@ const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
 /** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
-  /(?:^|[>:\]])[ \t]*(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?"?[ \t]*(?:$|\\)))/dgm
+  /(?:^|[>:\]])[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
   /^(?:-*>|C:)?[ \t]*PASS[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
@@ -193,6 +197,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "dbi->",
       "create_user",
       "create_super",
+      "plainauth",
       "omniauth",
       "provider",
       ".connect(",
@@ -206,6 +211,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "authenticate",
       "basic",
       "auth=",
+      "auth ",
       ".auth(",
       "simple_bind",
       "credential(",
@@ -221,7 +227,7 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["bundle"], GEM_HOST],
   [["chpasswd"], USER_PASSWORDS],
   [["on >"], USER_RULE],
-  [["snmp-server", "isakmp", "createuser"], ROUTER_KEY],
+  [["snmp-server", "isakmp", "createuser", "tacacs", "radius"], ROUTER_KEY],
 ]
 
 /** In prose and code, words, file names and versions may follow these as well; those are left alone. */
@@ -231,6 +237,7 @@ const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [[" as ", " is "], REVERSED],
   [["curl"], CURL_TOKEN],
   [["credential", "creds", "login", "log in", "logged", "userp", "user_pass", "basic", "stats"], LOGIN_PAIR],
+  [["admin /", "root /", "administrator /"], ADMIN_PAIR],
   [["base64"], ENCODED],
 ]
 
@@ -262,7 +269,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       for (const { indices, 1: value = "" } of text.matchAll(pattern))
         if (
           ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
-          (pattern === LOGIN_PAIR && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
+          ((pattern === LOGIN_PAIR || pattern === ADMIN_PAIR) && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
           (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION))
         )
           take(indices?.[1])
@@ -329,7 +336,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /[ \t]["']?(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
@@ -344,7 +351,9 @@ export const findInCommands: Find = (text, report) => {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = text.indexOf("\n", hit.index)
     const line = text.slice(from, end < 0 ? text.length : end)
-    const command = line.includes('"-') ? line.replace(/["'],[ \t]*["']/g, (found) => " ".repeat(found.length)) : line
+    const command = line.includes('"-')
+      ? line.replace(/["'](?:,[ \t]*|[ \t]+a\d{1,2}=)["']/g, (found) => " ".repeat(found.length))
+      : line
     for (const [program, flag] of FLAGS)
       for (const { index, 0: before } of command.matchAll(flag)) {
         const at = index + before.length

@@ -1,7 +1,7 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
 // key, such as a quoted line. Rows of other base64 look the same and are redacted too.
 
-import { type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
+import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
 
 const BEGIN =
   /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
@@ -45,6 +45,7 @@ export const findKeys: Find = (text, report) => {
       run.length < (run.endsWith("=") ? 16 : LONG_RUN_CHARS) ||
       HASH.test(run) ||
       !isJumbled(run) ||
+      ACCOUNT.test(run) ||
       (hasWords(run) && !/\d.*=$/.test(run))
     )
       continue

@@ -153,6 +153,8 @@ export function isName(value: string): boolean {
  */
 const MIN_ENTROPY = 3.5
 const MIN_HEX_ENTROPY = 3
+/** The public address of an account or a contract of Ethereum. */
+export const ACCOUNT = /^0x[\da-f]{40}$/i
 export const UUID = /^\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i
 const HEX = /^[0-9a-f]+$/i
 const CONSTANT = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/

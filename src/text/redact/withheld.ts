@@ -2,7 +2,7 @@
 // looks neither like words nor like code (called opaque here) is left out with the rest of its line. Of files and commands
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
-import { isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
+import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
@@ -119,8 +119,9 @@ function namesOnly(line: string): string {
   return name === undefined || opaqueWithin(name, true) >= 0 ? WITHHELD : `${name} ${WITHHELD}`
 }
 
-/** A hexadecimal number beside the name of a secret, where nothing says that it is a hash. */
-const HEX_RUN = /(?<![\w-])(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+/** A hexadecimal number beside the name of a secret, where nothing says that it is a hash or the id of something else. */
+const HEX_RUN =
+  /(?<![\w-]|(?:request|trace|span|correlation|message|event)[_-]?id["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
@@ -216,6 +217,8 @@ const PUBLIC_IDS =
 const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
 /** A character of an address, escaped. */
 const ESCAPED = /%[\da-f]{2}/gi
+/** `Admin@123`: no host, whose name is in small letters. */
+const AT_SIGN = /^[A-Za-z]{3,}@(?:\d{2,6}|[A-Z][A-Za-z]*\d{1,4})[!#$%&*]?$/
 /** Punctuation inside a password; in code it is between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
@@ -233,8 +236,9 @@ const MIN_JUMBLE_CHARS = 10
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
 function opaqueAt(unit: string, isNear: boolean): number {
   if (HEX.test(unit)) return -1
-  if (PUBLIC.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
+  if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit)) return -1
+  if (isNear && AT_SIGN.test(unit)) return 0
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
