@@ -13,7 +13,7 @@ import {
   type RequestOptions,
   type SessionState,
 } from "../request/request.ts"
-import type { Message, Usage } from "../session/conversation.ts"
+import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
 import { defined } from "../system/values.ts"
@@ -99,9 +99,35 @@ function replayedUsage(
   return { ...recorded, cacheRead, cacheWrite: 0, input: tokens - cacheRead }
 }
 
-/** Only the plugin has this tool. */
+/**
+ * Whether the plugin, or another that shortens requests, ran in the session: the agent recalled something, or requests became
+ * smaller while the conversation grew.
+ */
 export function tracesOf(messages: readonly Message[]): boolean {
-  return messages.some(({ parts }) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL))
+  const hasRecall = ({ parts }: Message) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL)
+  return messages.some(hasRecall) || shrank(messages)
+}
+
+/** A request shrinks by this share and this many tokens at least, and the next one stays small: a provider's report may lack a part. */
+const SHRUNK_SHARE = 0.8
+const STILL_SHRUNK_SHARE = 0.9
+const MIN_SHRUNK_TOKENS = 4_000
+
+/** Within a turn OpenCode neither compacts nor clears anything, and only with the same model are tokens comparable. */
+function shrank(messages: readonly Message[]): boolean {
+  let sizes: number[] = []
+  let model = ""
+  for (const message of messages) {
+    const name = modelKey(message.model)
+    if (message.kind !== "step" || name !== model) sizes = []
+    model = name
+    if (message.kind !== "step" || !message.usage) continue
+    sizes.push(contextTokens(message.usage))
+    const [before = 0, after = 0, next = before] = sizes.slice(-3)
+    if (before - after >= MIN_SHRUNK_TOKENS && after < SHRUNK_SHARE * before && next < STILL_SHRUNK_SHARE * before)
+      return true
+  }
+  return false
 }
 
 /** What `hudfold inspect` shows of one call. */

@@ -101,7 +101,7 @@ export function signedPercent(change: number): string {
 const UNPAID: readonly (readonly [why: Unpaid, words: string])[] = [
   ["requests", "billed by requests, so fewer tokens save no money"],
   ["nothing", "billed at nothing"],
-  ["unmeasured", "run with hudfold, and what it saved is not recorded"],
+  ["unmeasured", "shortened by hudfold or another plugin, and what that saved is not recorded"],
 ]
 
 function unpaidWords(replays: readonly Replay[], whose: Whose, saidBefore: number): string[] {

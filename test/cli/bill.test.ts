@@ -99,5 +99,19 @@ test("a session that shows traces of the plugin is not taken for one without", a
   session.assistant([{ ...bash("x"), tool: "hud_recall" }], { ...usage(100), cost: 0.01 })
   const path = writeExport(folder.path, "traces", session)
   const [sentence] = (await cli(["replay", path], env)).stdout.split("\n")
-  expect(sentence).toBe("This session was run with hudfold, and what it saved is not recorded.")
+  expect(sentence).toBe(SHORTENED)
+})
+
+const SHORTENED = "This session was shortened by hudfold or another plugin, and what that saved is not recorded."
+
+test.each([
+  ["smaller requests while the session grew", [20_000, 30_000, 22_000, 23_000], true],
+  ["requests that only grew", [20_000, 30_000, 31_000, 32_000], false],
+  ["one report that lacks a part", [20_000, 30_000, 400, 32_000], false],
+])("a session without a recall, by %s", async (name, sizes, isShortened) => {
+  const session = new SessionBuilder("ses_sizes").user("look around")
+  for (const [at, size] of sizes.entries()) session.assistant([bash(`ls ${at}`)], { ...usage(100, size), cost: 0.01 })
+  const path = writeExport(folder.path, name.replaceAll(" ", "-"), session)
+  const [sentence = ""] = (await cli(["replay", path], env)).stdout.split("\n")
+  expect(sentence === SHORTENED).toBe(isShortened)
 })

@@ -59,7 +59,9 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   const paint = painter(options.colour ?? false)
   write(`${paint.bold("hudfold's demo")}: the real OpenCode, a scripted model, a temporary repository.\n`)
   write(
-    paint.dim("Bars mark the HUD as the model received it; there is none while the newest messages show all of it.\n"),
+    paint.dim(
+      "Bars mark the HUD as the model received it. The first comes when it can say more than the newest messages; then every request has one, if empty, since what comes and goes breaks the cache of models that think.\n",
+    ),
   )
   write(paint.dim("Arrows show what the agent did next.\n"))
   const bars = (request: ModelRequest | undefined) => {
