@@ -29,6 +29,8 @@ const MAX_CLOSING_CHARS = 250
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
+/** The same of a search or a listing, whose paths are used next. */
+const MAX_FOUND_CHARS = 225
 /** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
 const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
@@ -173,7 +175,9 @@ function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | 
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
-  return output.length <= MAX_SHORT_CHARS ? oneLine(source.whole().output) : ""
+  const isFound = event?.shows === "matches" || event?.shows === "listing"
+  // redacted again: on one line, a name and its value may have come together
+  return output.length <= (isFound ? MAX_FOUND_CHARS : MAX_SHORT_CHARS) ? redact(oneLine(source.whole().output)) : ""
 }
 
 /** Words with which an agent only announces its next call. */
