@@ -8,6 +8,7 @@ import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf, type Step } from "../session/steps.ts"
+import { amount } from "../text/format.ts"
 import { type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -148,7 +149,7 @@ function grown(situation: Situation): CutPlan | undefined {
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, SOONER)
   if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
-  return { decisions, reason: "must", because: `the request has grown past ${LARGE_TOKENS} tokens` }
+  return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
 
 /** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */

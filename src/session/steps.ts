@@ -122,7 +122,7 @@ function closure(
   { mentioned, scale, patience }: SettleOptions,
 ): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
-  let open: Reasoned | undefined = settledFor < 0 ? reasoned("it is among the newest steps") : undefined
+  let open: Reasoned | undefined = settledFor < 0 ? reasoned("among the newest") : undefined
   let because = events.length === 0 ? "an earlier text" : ""
   const ready: ReadyOutput[] = []
   for (const event of events) {

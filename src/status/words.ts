@@ -63,7 +63,7 @@ function contextRow(status: Status): StatusRow {
 }
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
-  return cachedShare === undefined ? undefined : rowOf("cached", `${percent(cachedShare)} cached`, "muted")
+  return cachedShare === undefined ? undefined : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
 /** The call at which recorded sessions are first folded, in the median. */
@@ -132,7 +132,7 @@ function openRow({ folding }: Status): StatusRow | undefined {
   const waiting = settled > 0 ? `, ${settled} settled until folding pays` : ""
   const missed = folding.missed.map(({ shows, times }) => `${SHOWN[shows] ?? shows}${times > 1 ? ` ${times}x` : ""}`)
   return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
-    ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${steps}: ${why}`),
+    ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${plural(steps, "step")}: ${why}`),
     ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
     missed.length > 0 && `kept longer after misses: ${missed.join(", ")}`,
   ])

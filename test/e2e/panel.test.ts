@@ -174,7 +174,7 @@ shown(named("the panel"), () => {
       expect(screen).toMatch(/▼ HUD \d+ tokens/)
       expect(screen).toMatch(/^█[█▏▎▍▌▋▊▉]* +│ +of 200k$/m)
       expect(screen).toMatch(/^compacts at 192k +[▁▂▃▄▅▆▇█]{8,24}$/m)
-      expect(screen).toMatch(/^\d+% cached$/m)
+      expect(screen).toMatch(/^\d+% of the last call cached$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
       expect(screen).toMatch(/^\d+ (?:steps?|outputs?)[\w, ]* folded, [\d.]+k less/m)
       expect(screen).toMatch(/^newest (?:steps? \d|r[0-9a-z]{7} )/m)

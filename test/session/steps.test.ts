@@ -44,7 +44,7 @@ const aged = (age: number, ...parts: HostPart[]) => idle(begun().assistant(parts
 describe("a step is settled", () => {
   test("when it is old and its outputs are no longer wanted", () => {
     const fresh = aged(SETTLED_AGE - 1, bash("ls -l", lines("row")))
-    expect(step(closed(fresh), 1).open).toBe("it is among the newest steps")
+    expect(step(closed(fresh), 1).open).toBe("among the newest")
     const old = step(closed(aged(SETTLED_AGE, bash("ls -l", lines("row")))), 1)
     expect(old.open).toBeUndefined()
     expect(old).toMatchObject({ because: "an older listing", settledFor: 0, number: 1 })

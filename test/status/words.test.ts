@@ -45,9 +45,9 @@ describe("what is still open", () => {
       text: "8 steps open, 2 settled until folding pays",
       tone: "muted",
       details: [
-        "5: it is among the newest steps",
-        "3: its file was edited lately",
-        "step 42 npm test: it is among the newest steps",
+        "5 steps: among the newest",
+        "3 steps: its file was edited lately",
+        "step 42 npm test: among the newest",
         "kept longer after misses: searches 2x",
       ],
     })

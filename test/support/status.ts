@@ -43,10 +43,10 @@ export function statusOf(changes: Partial<Status> = {}): Status {
         open: 8,
         settled: 2,
         reasons: [
-          { why: "it is among the newest steps", steps: 5 },
+          { why: "among the newest", steps: 5 },
           { why: "its file was edited lately", steps: 3 },
         ],
-        newest: [{ step: 42, what: "npm test", why: "it is among the newest steps" }],
+        newest: [{ step: 42, what: "npm test", why: "among the newest" }],
       },
       missed: [{ shows: "matches", times: 2 }],
     },

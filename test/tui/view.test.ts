@@ -45,7 +45,7 @@ describe("the panel", () => {
       "████████████▋           │     of 200k",
       "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
-      "96% cached",
+      "96% of the last call cached",
       "39 steps, 12 outputs folded, 31k less",
       "  newest steps 3-41",
       "• 1 open failure",
@@ -64,7 +64,7 @@ describe("the panel", () => {
       "████████████▋           │     of 200k",
       "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
-      "96% cached",
+      "96% of the last call cached",
     ])
     expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
   })
@@ -290,7 +290,7 @@ describe("the list of folds", () => {
 
   test("steps that are not folded stand below, with the reason or as settled", () => {
     const newest = [
-      { step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: "it is among the newest steps" },
+      { step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: "among the newest" },
       { step: 3, messageID: "msg_3", what: "read src/a.ts", tokens: 8700 },
       // its output is folded
       { step: 2, messageID: fold().messageID, what: "ls", tokens: 950 },
@@ -299,7 +299,7 @@ describe("the list of folds", () => {
     ]
     const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
     expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
-      ["step 9 npm test", "it is among the newest steps", "950 tokens", "Not folded"],
+      ["step 9 npm test", "among the newest", "950 tokens", "Not folded"],
       ["step 3 read src/a.ts", "settled", "8.7k tokens", "Not folded"],
     ])
     expect(keptActions(false).map(({ title }) => title)).toEqual(["Fold now", "Pin"])
