@@ -39,7 +39,7 @@ export function wantsSidecar({ backend }: Options["digest"], { engine, model }: 
 
 export async function checkWithoutSidecar(options: Options["digest"], signal: AbortSignal): Promise<CheckResult> {
   if (options.backend === "openai") return checkServer(options.openai, signal)
-  const how = options.backend === "extract" ? 'digest.backend is "extract"' : `\`${SETUP}\` installs one`
+  const how = options.backend === "extract" ? 'digest.backend is "extract"' : "none is set up, and none is needed"
   return ok("digests", `made without a model; ${how}`)
 }
 

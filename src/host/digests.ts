@@ -1,6 +1,7 @@
 // One digest queue and one model for all directories and instances of this process. Nothing is started before a tool
 // output is worth a digest.
 
+import type { Backend } from "../digest/backends/backend.ts"
 import { createBackend } from "../digest/backends/choose.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
 import type { DigestStore } from "../digest/queue.ts"
@@ -53,6 +54,7 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
     store: storeOptions.enabled ? digestStoreOf(store) : undefined,
     onChange,
     onTrouble: (code, message) => {
+      if (isAbsent(digest, backend)) return
       // a backend that was chosen by name and does not work needs the user's attention; `auto` works without one
       if (code === "OFF" && digest.backend !== "auto") log.warnUser(message)
       else log.say(code === "OFF" ? "info" : "warn", message)
@@ -63,7 +65,7 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
     backend,
     prepared: undefined as Promise<void> | undefined,
     async close() {
-      logTotals(digests, log)
+      if (!isAbsent(digest, backend)) logTotals(digests, log)
       await digests.queue?.close()
       await backend?.close()
       await store.release()
@@ -71,13 +73,17 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
   }
 }
 
+/** With `auto`, a model that was never set up is not a problem. */
+function isAbsent({ backend: chosen }: Options["digest"], backend: Backend | undefined): boolean {
+  return chosen === "auto" && backend?.state.kind === "off" && backend.state.absent === true
+}
+
 const MAX_REASON_CHARS = 400
 
 function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Options): WriterStatus {
   const state = backend?.state ?? { kind: "idle" }
-  // with `auto`, a model that was never set up is not a problem
-  const isAbsent = digest.backend === "auto" && state.kind === "off" && state.absent === true
-  if (!backend || isAbsent) return { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
+  if (!backend || isAbsent(digest, backend))
+    return { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
   const [, model] = backend.id.split(/^\w+\//)
   return {
     backend: digest.backend === "openai" ? "openai" : "llama",

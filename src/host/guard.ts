@@ -45,7 +45,7 @@ export function guard<Args extends unknown[]>(
       return report(hook, "failed; OpenCode went on without it", cause)
     }
     const elapsedMs = performance.now() - started
-    if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms`)
+    if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms (option deadlineMs); its work was used`)
   }
 }
 

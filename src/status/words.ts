@@ -63,7 +63,9 @@ function contextRow(status: Status): StatusRow {
 }
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
-  return cachedShare === undefined ? undefined : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
+  return cachedShare === undefined
+    ? undefined
+    : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
 /** The call at which recorded sessions are first folded, in the median. */

@@ -59,7 +59,7 @@ describe("a fresh machine", () => {
     expect(found.digests).toEqual({
       name: "digests",
       level: "ok",
-      found: "made without a model; `hudfold setup` installs one",
+      found: "made without a model; none is set up, and none is needed",
     })
     expect(found.store).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
     expect(wrong(checks).map(({ name }) => name)).toEqual(["plugin"])

@@ -24,18 +24,23 @@ function served(answers: () => Promise<unknown> | undefined = () => undefined): 
 
 const writes = ({ seen }: Served): Seen[] => seen.filter(({ path }) => path.endsWith("/chat/completions"))
 
-async function load(server: Served, stored: () => unknown = () => []) {
+async function load(server: Served | undefined, stored: () => unknown = () => [], backend = "openai") {
+  const logged: string[] = []
   const client = {
-    app: { log: async () => {}, agents: async () => ({ data: [] }) },
+    app: {
+      log: async ({ body }: { body: { message: string } }) => void logged.push(body.message),
+      agents: async () => ({ data: [] }),
+    },
     session: { messages: async () => ({ data: stored() }) },
     tui: {},
   }
   const hooks = await plugin.server({ client, directory: "/home/dev/shop", worktree: "/home/dev/shop" } as never, {
     store: { enabled: false },
-    digest: { backend: "openai", openai: { url: server.url } },
+    digest: { backend, ...(server ? { openai: { url: server.url } } : {}) },
   })
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
   return {
+    logged,
     transform: (messages: unknown) => call("experimental.chat.messages.transform")({}, { messages }),
     event: (type: string, properties: object) => call("event")({ event: { type, properties } }, {}),
     compacting: async () => {
@@ -118,4 +123,17 @@ test("nothing starts while a command runs, and what waits starts when it has end
   await until(() => writes(server).length === 1)
   await hooks.dispose()
   await others.dispose()
+})
+
+test.each([
+  ["auto", 0],
+  ["llama", 1],
+])("with %s and no model set up, the log has %d lines about it", async (backend, lines) => {
+  const hooks = await load(undefined, undefined, backend)
+  await hooks.transform(session().fresh())
+  await hooks.event("session.idle", { sessionID: "ses_test" })
+  await Bun.sleep(50)
+  await hooks.dispose()
+  expect(hooks.logged.filter((one) => one.includes("not set up"))).toHaveLength(lines)
+  expect(hooks.logged.filter((one) => one.startsWith("hudfold: digests: "))).toHaveLength(lines)
 })

@@ -75,7 +75,7 @@ test("the result of a slow synchronous body is used and reported", async () => {
   const { reports, report } = watch()
   let committed = 0
   await guard("h", -1, report, () => () => void committed++, 10_000)()
-  expect([committed, reports]).toEqual([1, ["h took longer than -1 ms"]])
+  expect([committed, reports]).toEqual([1, ["h took longer than -1 ms (option deadlineMs); its work was used"]])
 })
 
 test("a body that rejects after the deadline is not reported again", async () => {
