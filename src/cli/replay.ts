@@ -2,6 +2,7 @@
 
 import { defineCommand } from "citty"
 import { ownReason } from "../fold/fold.ts"
+import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import type { Spent } from "../replay/bill.ts"
 import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
@@ -107,17 +108,22 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
     strong(billSentence(replayed.map(({ replay }) => replay))),
     "",
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
-    wrapped(`${name}, ${plural(sum.calls, "call")}, at the prices of ${sum.pricings.join(", ")}`),
+    wrapped(`${name}, ${plural(sum.calls, "call")}, at ${pricesOf(sum)}`),
+    wrapped(
+      "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
+    ),
     "",
     ...rows.map(
       ([title, said]) =>
         `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`,
     ),
-    "",
-    wrapped(
-      "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
-    ),
   ].join("\n")
+}
+
+/** Where OpenCode recorded what was charged, the table says only what the cache costs in relation to that. */
+function pricesOf({ pricings, without }: Replay): string {
+  const rows = pricings.map((row) => (row === UNKNOWN_PRICING.name ? "an unknown provider" : row)).join(", ")
+  return without.usd === undefined ? `the prices of ${rows}` : `the recorded prices, with the cache rules of ${rows}`
 }
 
 type Row = readonly [title: string, said: string]

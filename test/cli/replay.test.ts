@@ -42,12 +42,13 @@ describe("for people", () => {
   test("one session is summed up by its cost and what was lost", async () => {
     const { code, stdout, stderr } = await cli(["replay", file("long", long()), "--price", "anthropic"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    const [first, second, third] = stdout.split("\n")
+    const [first, second, third, fourth] = stdout.split("\n")
     expect(first).toMatch(
       /^This session has no recorded usage, so its bill is unknown: the conversation alone would have cost about \d+% less with hudfold\.$/,
     )
     expect(second).toBe("")
     expect(third).toBe("The long, 61 calls, at the prices of Anthropic")
+    expect(fourth).toStartWith("The first sentence is about all that is paid. The rows are about the conversation, ")
     expect(stdout).toMatch(/^ {2}conversation +-\d+%: \d+k → \d+k in fresh input tokens$/m)
     expect(stdout).toMatch(/^ {2}folds +(?:\d+ steps? of \d+k tokens(?:, )?)?(?:\d+ outputs? of \S+)?, in \d+ cuts?: /m)
     expect(stdout).toMatch(
@@ -87,6 +88,15 @@ describe("for people", () => {
     expect(stdout).toMatch(
       /^This session cost \$0\.61\. With hudfold it would have cost about \$0\.\d\d \(-[\d.]+%\)\.\n/,
     )
+    expect(stdout).toContain("The charged, 61 calls, at the recorded prices, with the cache rules of Anthropic\n")
+  })
+
+  test("a provider that the table does not know is said to be unknown", async () => {
+    const session = new SessionBuilder("ses_1", { providerID: "nobody", modelID: "m" })
+      .user("go")
+      .assistant([bash("ls")])
+    const { stdout } = await cli(["replay", file("unknown", session)])
+    expect(stdout).toContain(", 1 call, at the prices of an unknown provider\n")
   })
 
   test("several sessions give a table and a sum", async () => {
