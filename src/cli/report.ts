@@ -72,7 +72,7 @@ export const report = defineCommand({
     if (code !== 0) return code
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
     const written = `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`
-    print(`${strong(billSentence(replays, whose))}\n\n${written}`)
+    print(`${strong(billSentence(replays, whose))}\n\n${written}\nIt contains text of your sessions: do not commit it.`)
     return failed.length > 0 ? 2 : 0
   },
 })

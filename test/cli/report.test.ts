@@ -35,9 +35,10 @@ describe("a report", () => {
   test("is written to the given file, and a sentence sums it up", async () => {
     const { code, stdout, stderr } = await cli(["report", file("long", long), "--out", out("long")])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    const [saved, empty, path, end] = stdout.split("\n")
+    const [saved, empty, path, advice, end] = stdout.split("\n")
     expect(saved).toMatch(/^This session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/)
     expect(path).toMatch(/long\.html, \d+ kB: The long$/)
+    expect(advice).toBe("It contains text of your sessions: do not commit it.")
     expect([empty, end]).toEqual(["", ""])
     expect(readFileSync(out("long"), "utf8")).toStartWith(REPORT_PREFIX)
     expect(readdirSync(folder.path).filter((name) => name.endsWith(".tmp"))).toEqual([])
