@@ -48,7 +48,8 @@ export async function runOnBun(args: readonly string[]): Promise<number> {
   const runtime = findBun()
   if (!runtime) {
     const what = "reading OpenCode's database needs Bun, and neither bun nor opencode is on PATH"
-    const remedy = "add one of them, or give a file: opencode export <session id> > session.json"
+    const remedy =
+      "add one of them, use Node 22.16 or newer, or give a file: opencode export <session id> > session.json"
     throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
   }
   const child = spawn(runtime.command, [ownPath(), ...args], { stdio: "inherit", ...onBun(runtime) })

@@ -56,7 +56,7 @@ export const stats = defineCommand({
     else if (turns.length > 0) print(forPeople(turns, keys))
     else {
       const when = days === undefined ? "yet" : `in the last ${plural(days, "day")}`
-      const what = `nothing is measured ${when}: a turn counts when it ends`
+      const what = `nothing is measured ${when}: a turn counts when it ends, and none does with store.enabled false`
       throw new UsageError(`${what}; \`hudfold doctor\` checks the plugin`)
     }
     return 0

@@ -79,7 +79,10 @@ test("without bun and opencode, it uses Node's own SQLite, or says what to do", 
   const { code, stdout, stderr } = await onNode(bin.path, ["inspect", recorded.session])
   expect({ code, stdout }).toEqual(nodeHasSqlite ? { code: 0, stdout: expected } : { code: 2, stdout: "" })
   if (nodeHasSqlite) expect(stderr).toBe("")
-  else expect(stderr).toMatch(/^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ or give a file: [^\n]+\n$/)
+  else
+    expect(stderr).toMatch(
+      /^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ use Node 22\.16 or newer, or give a file: [^\n]+\n$/,
+    )
 })
 
 test("the doctor says what reads the databases", async () => {

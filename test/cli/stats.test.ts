@@ -124,7 +124,9 @@ test("without OpenCode's database the shares remain", async () => {
 test("nothing measured, and wrong arguments, are one line that says what to do", async () => {
   const empty = await cli(["stats", "--days", "1"], env)
   expect(empty.code).toBe(2)
-  expect(empty.stderr).toMatch(/^hudfold: nothing is measured in the last 1 day: a turn counts when it ends; .+\n$/)
+  expect(empty.stderr).toMatch(
+    /^hudfold: nothing is measured in the last 1 day: a turn counts when it ends, and none does with store\.enabled false; .+\n$/,
+  )
   const wrong = await cli(["stats", "--by", "year"], env)
   expect(wrong.stderr).toBe('hudfold: --by must be one of day, week, month, project, model, got "year"\n')
   expect(JSON.parse((await cli(["stats", "--days", "1", "--json"], env)).stdout)).toMatchObject({ since: null })
