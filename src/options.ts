@@ -227,7 +227,9 @@ function optionPath(path: readonly PropertyKey[]): PropertyKey[] {
 function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: unknown): string {
   const name = path.join(".")
   if (issue.code === "unrecognized_keys")
-    return `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
+    return name === "rows"
+      ? "unknown option rows; it is ignored. It is an option of the panel, in tui.json"
+      : `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
   const fallback = valueAt(optionsSchema.parse({}), path)
   const used = fallback === undefined ? "the default" : show(fallback)
   return `option ${name}: expected ${expected(issue)}, got ${show(value)}; using ${used}`

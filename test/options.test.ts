@@ -28,6 +28,7 @@ describe("options", () => {
     [{ hud: { slot: "top" } }, "hud.slot", /expected one of "auto", "tail", "tool", "sticky", got "top"; using "auto"/],
     [{ hud: { sections: ["files", "weather"] } }, "hud.sections", /option hud\.sections: .*got \["files","weather"\]/],
     [{ hud: 3 }, "hud", /option hud: expected object, got 3/],
+    [{ rows: [] }, "rows", /unknown option rows; it is ignored\. It is an option of the panel, in tui\.json/],
     [{ hudd: {} }, "hudd", /unknown option hudd; it is ignored\. Known: .*hud/],
     [{ hud: { sloth: 1 } }, "hud.sloth", /unknown option hud\.sloth; it is ignored\. Known: .*slot/],
     [{ deadlineMs: null }, "deadlineMs", /option deadlineMs: .*got null; using 50/],

@@ -1,6 +1,7 @@
 // A status in words: the rows that the panel draws and `hudfold status` prints. A row with nothing to report is left out; the
 // tone says which rows need attention.
 
+import { asRecord } from "../system/values.ts"
 import { amount, dollars, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
 import type { Status, WriterStatus } from "./status.ts"
@@ -28,6 +29,21 @@ export function statusRows(status: Status): StatusRow[] {
     hudRow(status),
     writerRow(status.writer),
   ].filter((row) => row !== undefined)
+}
+
+/** The rows that the panel may have, by the names that the option `rows` takes. */
+export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
+export type PanelRow = (typeof PANEL_ROWS)[number]
+
+/** The rows that the option names, and what is wrong with it. A value that is not a list means all rows. */
+export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
+  const given = asRecord(options)?.rows
+  if (given === undefined) return { rows: PANEL_ROWS }
+  const expected = `rows: expected a list of ${PANEL_ROWS.join(", ")}`
+  if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
+  const rows = PANEL_ROWS.filter((name) => given.includes(name))
+  const unknown = given.filter((name) => !PANEL_ROWS.includes(name)).map((name) => JSON.stringify(name))
+  return unknown.length === 0 ? { rows } : { rows, problem: `${expected}; ${unknown.join(", ")} is ignored` }
 }
 
 /** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */

@@ -4,12 +4,12 @@
 import type { TuiPluginApi, TuiPluginModule } from "@opencode-ai/plugin/tui"
 import { createSignal, ErrorBoundary, type JSX, Show } from "solid-js"
 import { statusFolder } from "../status/files.ts"
+import { readPanelRows } from "../status/words.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { apiOfV2, isTerminalV2 } from "./api-v2.ts"
 import { registerCommands } from "./commands.ts"
 import { Panel, PromptLine } from "./panel.tsx"
 import { createReporter } from "./reporter.ts"
-import { readPanelRows } from "./view.ts"
 import { refreshOnEvents, watchSessions } from "./watch.ts"
 
 /** Starts everything except the slots on the screen, and returns what to draw in them. */

@@ -3,8 +3,15 @@
 
 import { cutReason, savedTokens } from "../fold/fold.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import { isNearlyFull, type StatusRow, savesMoney, statusRows, type Tone } from "../status/words.ts"
-import { asRecord } from "../system/values.ts"
+import {
+  isNearlyFull,
+  PANEL_ROWS,
+  type PanelRow,
+  type StatusRow,
+  savesMoney,
+  statusRows,
+  type Tone,
+} from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
@@ -52,20 +59,6 @@ const MAX_TREND_COLUMNS = 24
 /** How many lines of details the panel has room for below a row. */
 const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
   ...{ saved: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
-}
-
-/** The rows that the panel may have, by the names that the option `rows` takes. */
-export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
-export type PanelRow = (typeof PANEL_ROWS)[number]
-
-/** The rows that the option names, and what is wrong with it. A value that is not a list means all rows. */
-export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
-  const given = asRecord(options)?.rows
-  if (given === undefined) return { rows: PANEL_ROWS }
-  const expected = `rows: expected a list of ${PANEL_ROWS.join(", ")}`
-  if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
-  const rows = PANEL_ROWS.filter((name) => given.includes(name))
-  return rows.length === new Set(given).size ? { rows } : { rows, problem: `${expected}; the others are ignored` }
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
+import { PANEL_ROWS, readPanelRows } from "../../src/status/words.ts"
 import { widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
@@ -12,9 +13,7 @@ import {
   keptActions,
   keptRows,
   originalDialog,
-  PANEL_ROWS,
   panelLines,
-  readPanelRows,
   recordDialog,
   type StyledLine,
   summaryOf,
@@ -104,9 +103,9 @@ describe("the panel", () => {
       "  expected 200, got 401",
     ])
     expect(readPanelRows(undefined)).toEqual({ rows: PANEL_ROWS })
-    expect(readPanelRows({ rows: ["saved", "savings"] })).toEqual({
+    expect(readPanelRows({ rows: ["saved", "contex", 1, "saved"] })).toEqual({
       rows: ["saved"],
-      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; the others are ignored`,
+      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; "contex", 1 is ignored`,
     })
     expect(readPanelRows({ rows: "saved" }).rows).toBe(PANEL_ROWS)
   })
