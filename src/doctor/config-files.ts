@@ -139,7 +139,7 @@ async function parsed(text: string, around: Around): Promise<Pick<ConfigFile, "v
     if (!value) return { problem: "is not a JSON object" }
     const { plugin } = value
     if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) return { value }
-    return { problem: 'has a "plugin" that is not a list of names or pairs [name, { options }]' }
+    return { problem: 'has a "plugin" that is not a list of names or pairs, such as "plugin": [["/path", { … }]]' }
   } catch {
     // the position in the file, unless only the value of a reference makes it invalid
     const at = errorIn(text)

@@ -32,9 +32,9 @@ export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: numb
 
 const SETUP = "hudfold setup"
 
-/** Whether the sidecar would be asked for digests at all. */
-export function wantsSidecar({ backend }: Options["digest"], { engine, model }: Installed): boolean {
-  return backend === "llama" || (backend === "auto" && (engine !== undefined || model !== undefined))
+/** Whether the sidecar is to write digests. */
+export function wantsSidecar({ backend, model: named }: Options["digest"], { engine, model }: Installed): boolean {
+  return backend === "llama" || (backend === "auto" && (engine ?? model ?? named) !== undefined)
 }
 
 export async function checkWithoutSidecar(options: Options["digest"], signal: AbortSignal): Promise<CheckResult> {
@@ -95,7 +95,7 @@ export async function checkModel(
   if (!model) {
     const found = "none is chosen"
     if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
-    return ok("model", `${found}, so digests are made without; \`hudfold model use\` chooses one`)
+    return warn("model", `${found}, so digests are made without`, `${SETUP}, or hudfold model use NAME`)
   }
   try {
     const bytes = await checkModelFile(model.path)

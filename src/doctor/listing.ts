@@ -5,6 +5,7 @@ import { basename, dirname, join, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Options } from "../options.ts"
 import type { Status } from "../status/status.ts"
+import { readPanelRows } from "../status/words.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
 import { ago } from "../text/format.ts"
@@ -116,6 +117,8 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
     const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
     return warn("panel", `${nameIn(last)} is the server plugin, which has no panel`, fix)
   }
+  const { problem } = readPanelRows(last.options)
+  if (problem !== undefined) return warn("panel", problem, `correct "rows" in ${last.file.path}`)
   return ok("panel", nameIn(last))
 }
 
@@ -224,7 +227,8 @@ export function checkLoaded(evidence: LoadEvidence): CheckResult | undefined {
   const shown = trace ?? (last ? undefined : newest)
   if (shown) {
     const calls = newest?.sessionID === shown.sessionID ? `, ${newest.calls} calls` : ""
-    const ran = `its hooks ran in session ${shown.sessionID} (${ago(nowMs - shown.writtenMs)}${calls})`
+    const where = (last ?? newest)?.directory
+    const ran = `its hooks ran in session ${shown.sessionID} in ${where} (${ago(nowMs - shown.writtenMs)}${calls})`
     if (shown.writtenMs >= changedMs) return ok("loaded", ran)
     const found = `${ran}, but not since ${listed.file.path} was changed (${ago(nowMs - changedMs)})`
     return warn("loaded", found, "restart OpenCode and send it a message")

@@ -77,7 +77,7 @@ describe("a healthy machine", () => {
     expect(names).toEqual(
       "opencode runtime config plugin panel version options conflicts loaded engine model gpu speed store".split(" "),
     )
-    expect(stdout).toContain(`its hooks ran in session ${recorded.session}`)
+    expect(stdout).toContain(`its hooks ran in session ${recorded.session} in /`)
     expect(stdout).toContain("checksum verified")
     expect(stdout).not.toContain("\u001b")
   })
@@ -338,6 +338,16 @@ const BROKEN: {
     },
   },
   {
+    name: "a row that the panel does not have",
+    breaks: ({ write }) => void write("config/opencode/tui.json", { plugin: [[root, { rows: ["contex", "saved"] }]] }),
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /^rows: expected a list of context, .*; "contex" is ignored$/,
+      fix: /^correct "rows" in \S+\/tui\.json$/,
+    },
+  },
+  {
     name: "a plugin of another version than the command",
     breaks: ({ root, write }) => {
       write("other/package.json", { name: "opencode-hudfold", version: "0.0.9" })
@@ -473,7 +483,7 @@ const BROKEN: {
     says: {
       name: "loaded",
       level: "warn",
-      found: /^its hooks ran in session ses_\w+ \(.*\), but not since \S+opencode\.json was changed \(.* ago\)$/,
+      found: /^its hooks ran in session ses_\w+ in \S+ \(.*\), but not since \S+opencode\.json was changed \(.* ago\)$/,
       fix: /^restart OpenCode and send it a message$/,
     },
   },
@@ -510,6 +520,16 @@ const BROKEN: {
     name: "an engine without its program",
     breaks: ({ data }) => rmSync(join(data, "sidecar/main.js")),
     says: { name: "engine", level: "fail", found: /sidecar\/main\.js is missing$/, fix: /^hudfold setup/ },
+  },
+  {
+    name: "an engine without a model",
+    breaks: ({ data }) => rmSync(join(data, "model.json")),
+    says: {
+      name: "model",
+      level: "warn",
+      found: /^none is chosen, so digests are made without$/,
+      fix: /^hudfold setup, or /,
+    },
   },
   {
     name: "a missing model",
@@ -665,6 +685,17 @@ describe("one problem gives one line that is not ok:", () => {
       expect({ code, level }).toEqual({ code: says.level === "fail" ? 2 : 1, level: says.level })
     })
   }
+})
+
+test("a model that the options name is looked for although nothing is set up", async () => {
+  using patient = newPatient("stub")
+  list(patient, { digest: { model: "/nowhere/model.gguf" } })
+  const { checks } = await patient.examine()
+  expect(checks.find(({ name }) => name === "model")).toMatchObject({
+    level: "fail",
+    found: expect.stringMatching(/^option digest\.model: .*got "\/nowhere\/model\.gguf"$/),
+    fix: "correct digest.model, or remove it",
+  })
 })
 
 test("with folding switched off, another plugin that prunes is not a conflict", async () => {

@@ -233,7 +233,7 @@ describe("whether the plugin was loaded", () => {
     expect(checkLoaded({ ...evidence({ newest, statuses: [newest] }), sessions: undefined })).toEqual({
       name: "loaded",
       level: "ok",
-      found: "its hooks ran in session ses_1 (1 minute ago, 3 calls)",
+      found: "its hooks ran in session ses_1 in /home/dev/shop (1 minute ago, 3 calls)",
     })
   })
 })
