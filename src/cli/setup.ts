@@ -2,7 +2,7 @@
 // arguments and the output.
 import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
-import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
+import { measuredGain, memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
@@ -128,6 +128,8 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
     lines.push(`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, or the file has changed`)
   if (!model) return lines
   lines.push(`model: ${describeModel(model)}`)
+  const gain = measuredGain(model.kind === "kept" ? model.record.name : model.name)
+  if (gain !== undefined) lines.push(`${gain} Without a model rules write all digests.`)
   const bytes =
     model.kind === "kept" ? model.record.sizeBytes : model.kind === "file" ? model.sizeBytes : model.file.sizeBytes
   const needs = memoryNeeded(bytes ?? 0)

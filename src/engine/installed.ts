@@ -107,6 +107,15 @@ export function memoryNeeded(sizeBytes: number): number {
   return sizeBytes * 1.2 + 300e6
 }
 
+/** What a model adds to the digests, where it was measured: see docs/digests.md. */
+export function measuredGain(name: string): string | undefined {
+  if (name !== "smollm2-135m" && name !== "gemma-3-270m") return
+  return (
+    "A model this small adds little: as measured, its sentence was used for 9 of 39 such outputs, and held no more of what " +
+    "agents needed later."
+  )
+}
+
 type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */

@@ -41,14 +41,17 @@ function hubOf(env: Environment): string {
 /** The file that a reference names. Needs no request for a listed model. Rejects with a SetupError. */
 export async function locate(reference: HubReference, env: Environment, signal?: AbortSignal): Promise<HubFile> {
   const { repository, revision, listed } = reference
-  const file = reference.file ?? (await fileOf(reference, env, signal))
-  const url = `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
+  const addressOf = (file: string) =>
+    `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
+  const orByHand = (file: string) => (error: unknown) => {
+    throw error instanceof SetupError ? withManualFetch(error, { url: addressOf(file), file }) : error
+  }
+  const file = reference.file ?? (await fileOf(reference, env, signal).catch(orByHand("FILE.gguf")))
+  const url = addressOf(file)
   const found = { repository, revision, file, url }
   if (listed) return { ...found, sizeBytes: listed.sizeBytes, sha256: listed.sha256 }
   const head = requestHub(url, { method: "HEAD" }, { env, repository, signal })
-  const { headers, ok } = await head.catch((error: unknown) => {
-    throw error instanceof SetupError ? withManualFetch(error, found) : error
-  })
+  const { headers, ok } = await head.catch(orByHand(file))
   // the content-length of a redirect is that of the redirect itself
   const size = Number(headers.get("x-linked-size") ?? (ok ? headers.get("content-length") : 0))
   const tag = /^"?([0-9a-f]{64})"?$/.exec(headers.get("x-linked-etag") ?? "")?.[1]
@@ -56,11 +59,11 @@ export async function locate(reference: HubReference, env: Environment, signal?:
 }
 
 /** Adds to a network error how to fetch the file by other means. */
-export function withManualFetch(error: SetupError, { url, file }: Pick<HubFile, "url" | "file">): SetupError {
+function withManualFetch(error: SetupError, { url, file }: Pick<HubFile, "url" | "file">): SetupError {
   const { code, message, cause } = error
   if (code !== "OFFLINE" && code !== "HUB_FAILED") return error
   const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
-  return new SetupError(code, `${message} Run the command again to resume, or ${way}`, { cause })
+  return new SetupError(code, `${message.replace(/\.?$/, ".")} Run the command again to resume, or ${way}`, { cause })
 }
 
 const treeSchema = z.array(z.looseObject({ type: z.string(), path: z.string() }))

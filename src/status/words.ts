@@ -43,7 +43,7 @@ export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; pr
   if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
   const rows = PANEL_ROWS.filter((name) => given.includes(name))
   const unknown = given.filter((name) => !PANEL_ROWS.includes(name)).map((name) => JSON.stringify(name))
-  return unknown.length === 0 ? { rows } : { rows, problem: `${expected}; ${unknown.join(", ")} is ignored` }
+  return unknown.length === 0 ? { rows } : { rows, problem: `${expected}; ignored: ${unknown.join(", ")}` }
 }
 
 /** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */

@@ -1,7 +1,7 @@
 // What the setup dialog says: the plan that the command line made, in a few lines, and the progress.
 
 import * as z from "zod/mini"
-import { memoryNeeded } from "../engine/installed.ts"
+import { measuredGain, memoryNeeded } from "../engine/installed.ts"
 import { parseAs } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
 import { fit } from "./text.ts"
@@ -31,12 +31,7 @@ const planSchema = z.object({
   }),
 })
 
-/** The models that were measured, see docs/digests.md. */
-const MEASURED: readonly string[] = ["smollm2-135m", "gemma-3-270m"]
 const BRINGS = "a sentence for outputs that rules say little about: pages, documents, code."
-const LITTLE =
-  "A model this small adds little: as measured, its sentence was used for 9 of 59 such outputs, and held no more of what " +
-  "agents needed later."
 const UNKNOWN = "How much this model adds was not measured."
 const WITHOUT = "Without a model rules write all digests, and no request ever waits for one."
 
@@ -60,7 +55,7 @@ export function planRows(json: string): { name: string; said: string }[] | undef
       name: "Memory",
       said: `about ${byteSize(memoryNeeded(bytes))} while it works, ${byteSize(machine.availableBytes)} free`,
     },
-    { name: "Brings", said: `${BRINGS} ${MEASURED.includes(name) ? LITTLE : UNKNOWN} ${WITHOUT}` },
+    { name: "Brings", said: `${BRINGS} ${measuredGain(name) ?? UNKNOWN} ${WITHOUT}` },
     { name: "Others", said: "hudfold model list shows larger models, hudfold model use chooses one" },
   ]
 }

@@ -343,7 +343,7 @@ const BROKEN: {
     says: {
       name: "panel",
       level: "warn",
-      found: /^rows: expected a list of context, .*; "contex" is ignored$/,
+      found: /^rows: expected a list of context, .*; ignored: "contex"$/,
       fix: /^correct "rows" in \S+\/tui\.json$/,
     },
   },

@@ -107,6 +107,7 @@ test("a dry run shows what would be done, with sizes and licence, and changes no
   expect(code).toBe(0)
   expect(stdout).toMatch(/about \d+ MB to fetch, \d+ MB on disk, in \S+\/data\/sidecar$/m)
   expect(stdout).toMatch(/^model: \S+, \d+ MB, licence \S.*, from http\S+\.gguf, in \S+\.gguf$/m)
+  expect(stdout).toMatch(/^A model this small adds little: .* Without a model rules write all digests\.$/m)
   expect(stdout).toContain("nothing was changed (--dry-run)")
   expect(existsSync(data)).toBe(false)
 })
@@ -221,6 +222,17 @@ describe("without a network, one line says what could not be reached and what to
     )
     expect(inData()).toEqual(["models", "sidecar"])
   }, 60_000)
+
+  test("the hub, of which a repository's files were wanted", async () => {
+    const { code, stderr } = await cli(["setup", "--model", "hf:foo/bar:Q4"], {
+      ...env(),
+      HF_ENDPOINT: "http://127.0.0.1:9",
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain(
+      "check the network. Run the command again to resume, or fetch http://127.0.0.1:9/foo/bar/resolve/main/FILE.gguf by other means and run: hudfold model use /path/to/FILE.gguf\n",
+    )
+  })
 })
 
 describe("a mistake is one line and exit code 2:", () => {

@@ -24,7 +24,7 @@ test("a plan says which model, what it brings, and how large all of it is", () =
     "In all": "196 MB to fetch, 190 MB on disk",
     Memory: "about 474 MB while it works, 24.0 GB free",
   })
-  expect(rows.Brings).toContain("9 of 59 such outputs, and held no more of what agents needed later")
+  expect(rows.Brings).toContain("9 of 39 such outputs, and held no more of what agents needed later")
 })
 
 test("of what is installed nothing is fetched, and of a model that was not measured nothing is promised", () => {

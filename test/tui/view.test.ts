@@ -105,7 +105,7 @@ describe("the panel", () => {
     expect(readPanelRows(undefined)).toEqual({ rows: PANEL_ROWS })
     expect(readPanelRows({ rows: ["saved", "contex", 1, "saved"] })).toEqual({
       rows: ["saved"],
-      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; "contex", 1 is ignored`,
+      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; ignored: "contex", 1`,
     })
     expect(readPanelRows({ rows: "saved" }).rows).toBe(PANEL_ROWS)
   })
