@@ -30,6 +30,7 @@ const EXAMPLE = ["AKIA", "IOSFODNN7EXAMPLE"].join("")
 const KINDS: [what: string, path: RegExp, files: number][] = [
   ["what npm always packs", /^(?:package\.json|README\.md|LICENSE)$/, 3],
   ["the changes", /^CHANGELOG\.md$/, 1],
+  ["the documents that README.md links to", /^docs\/[a-z]+\.md$/, count("docs", /^[a-z]+\.md$/)],
   ["the options", /^(?:opencode\.json\.example|options\.schema\.json)$/, 2],
   ["the entries and their types", /^(?:dist\/(?:plugin|tui)\.js|types\/(?:server|tui)\.d\.ts)$/, 4],
   ["OpenCode 2's entries of a folder", /^(?:server|tui)\.js$/, 2],
