@@ -75,12 +75,20 @@ describe("options", () => {
     )
   })
 
-  test("the example is valid and shows every option", () => {
-    const example = JSON.parse(readFileSync(new URL("opencode.json.example", root), "utf8")) as {
-      plugin: [string, Record<string, object>][]
-    }
-    const [name, given] = example.plugin[0]!
-    expect(name).toBe("opencode-hudfold")
+  /** The options of the example once its text was changed. */
+  function exampleWith(change: (text: string) => string): Record<string, object> {
+    const [, ...lines] = readFileSync(new URL("opencode.json.example", root), "utf8").split("\n")
+    const { plugin } = JSON.parse(change(lines.join("\n"))) as { plugin: [string, Record<string, object>][] }
+    return plugin[0]![1]
+  }
+
+  test("the example as it stands is the defaults", () => {
+    const given = exampleWith((text) => text.replace(/^ *\/\/.*$/gm, ""))
+    expect(readOptions(given)).toEqual({ options: readOptions({}).options, problems: [] })
+  })
+
+  test("the example with its comments is valid and shows every option", () => {
+    const given = exampleWith((text) => text.replace(/^ *\/\/ /gm, ""))
     expect(readOptions(given).problems).toEqual([])
     const schema = JSON.parse(readFileSync(new URL("options.schema.json", root), "utf8")) as {
       properties: Record<string, { properties?: object }>
@@ -90,7 +98,7 @@ describe("options", () => {
         key,
         ...Object.keys(inner ?? {}).map((one) => `${key}.${one}`),
       ])
-    const shown = Object.entries(given!).flatMap(([key, value]) => [
+    const shown = Object.entries(given).flatMap(([key, value]) => [
       key,
       ...(typeof value === "object" && !Array.isArray(value) ? Object.keys(value).map((one) => `${key}.${one}`) : []),
     ])
