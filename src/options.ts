@@ -34,16 +34,16 @@ const hud = z.strictObject({
     "auto",
     "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model.",
   ),
-  sections: withDefault(z.array(z.enum(SECTIONS)), [...SECTIONS], "Sections that the HUD may have."),
+  sections: withDefault(z.array(z.enum(SECTIONS)), [...SECTIONS], "Sections that the HUD may have. Their order does not matter."),
 })
 
 const price = z.strictObject({
-  read: optional(number(0, 1), "Price of an input token read from the cache, as a share of an uncached one."),
-  write: optional(number(0, 10), "Price of an input token written to the cache, as a multiple of an uncached one."),
-  lifetimeMinutes: optional(number(0, 100_000), "How long a prompt stays cached without a call."),
+  read: optional(number(0, 1), "Price of an input token read from the cache, as a share of an uncached one. Default: OpenCode's, else the provider's."),
+  write: optional(number(0, 10), "Price of an input token written to the cache, as a multiple of an uncached one. Default: as for `read`."),
+  lifetimeMinutes: optional(number(0, 100_000), "How long a prompt stays cached without a call. Default: the provider's."),
   billing: optional(
     z.enum(["tokens", "requests", "nothing"]),
-    "What the provider charges for: tokens, requests, or nothing (a local model).",
+    "What the provider charges for: tokens, requests, or nothing (a local model). Default: the provider's.",
   ),
 })
 
@@ -53,7 +53,7 @@ const fold = z.strictObject({
   ),
   maxContextTokens: optional(
     int(8000, 100_000_000),
-    "The size in tokens that no request should exceed; older steps are folded harder to stay below it.",
+    "The size in tokens that no request should exceed; older steps are folded harder to stay below it. Default: where OpenCode compacts.",
   ),
   compaction: off(
     "OpenCode 2 only: a compaction leaves your words verbatim, a record of every step and the facts, in place of a summary that the model writes. It makes no call.",
@@ -70,12 +70,12 @@ const fold = z.strictObject({
 const warn = z.strictObject({
   sessionCost: optional(
     number(0.01, 1_000_000),
-    "Warns once when a session has cost this much in USD; what its subagents cost counts on OpenCode 1 only.",
+    "Warns once when a session has cost this much in USD; what its subagents cost counts on OpenCode 1 only. Default: no warning.",
   ),
 })
 
 const store = z.strictObject({
-  enabled: on("Keep state on disk, so that a resumed session continues as it was and the panel has something to show."),
+  enabled: on("Keep state on disk. With `false`, a resumed session loses its folds, and the panel, the slash commands, `hudfold status` and `hudfold stats` have nothing to show."),
   path: optional(
     nonEmptyString.check(z.refine(isStorePath, STORE_PATH)),
     "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
@@ -89,7 +89,7 @@ const openai = z.strictObject({
     "Base URL of an OpenAI-compatible server: Ollama (the default), LM Studio, llama-server.",
   ),
   model: optional(nonEmptyString, "The name of the model on that server; default: the first one it lists."),
-  apiKey: optional(z.string(), "Sent as a bearer token; most local servers do not need one."),
+  apiKey: optional(z.string(), "Sent as a bearer token; default: none, which most local servers accept."),
   timeoutMs: withDefault(int(1000, 600_000), 60_000, "How long one digest may take, in milliseconds."),
   allowRemote: off("Allow the address of another machine. Tool outputs are sent there."),
 })
@@ -128,7 +128,7 @@ export const optionsSchema = z.strictObject({
   $schema: optional(z.string(), "For editors; ignored."),
   enabled: on("The whole plugin."),
   disabledAgents: strings(
-    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. `hud_recall` stays.",
+    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. They may still call `hud_recall`.",
   ),
   hud: group(hud, "The status message."),
   fold: group(fold, "Old tool outputs and settled steps, folded into lines and records."),
@@ -138,7 +138,7 @@ export const optionsSchema = z.strictObject({
   deadlineMs: withDefault(
     int(5, 5000),
     50,
-    "How long a hook may take, in milliseconds, before OpenCode's log says so. Work that took longer is still used. A hook that only waits is given up then, except that a request waits up to a second for the store.",
+    "A hook slower than this, in milliseconds, is logged. Its result is still used, unless it was only waiting. A request may wait up to a second for the store.",
   ),
 })
 
