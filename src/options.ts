@@ -34,13 +34,26 @@ const hud = z.strictObject({
     "auto",
     "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model.",
   ),
-  sections: withDefault(z.array(z.enum(SECTIONS)), [...SECTIONS], "Sections that the HUD may have. Their order does not matter."),
+  sections: withDefault(
+    z.array(z.enum(SECTIONS)),
+    [...SECTIONS],
+    "Sections that the HUD may have. Their order does not matter.",
+  ),
 })
 
 const price = z.strictObject({
-  read: optional(number(0, 1), "Price of an input token read from the cache, as a share of an uncached one. Default: OpenCode's, else the provider's."),
-  write: optional(number(0, 10), "Price of an input token written to the cache, as a multiple of an uncached one. Default: as for `read`."),
-  lifetimeMinutes: optional(number(0, 100_000), "How long a prompt stays cached without a call. Default: the provider's."),
+  read: optional(
+    number(0, 1),
+    "Price of an input token read from the cache, as a share of an uncached one. Default: OpenCode's, else the provider's.",
+  ),
+  write: optional(
+    number(0, 10),
+    "Price of an input token written to the cache, as a multiple of an uncached one. Default: as for `read`.",
+  ),
+  lifetimeMinutes: optional(
+    number(0, 100_000),
+    "How long a prompt stays cached without a call. Default: the provider's.",
+  ),
   billing: optional(
     z.enum(["tokens", "requests", "nothing"]),
     "What the provider charges for: tokens, requests, or nothing (a local model). Default: the provider's.",
@@ -75,7 +88,9 @@ const warn = z.strictObject({
 })
 
 const store = z.strictObject({
-  enabled: on("Keep state on disk. With `false`, a resumed session loses its folds, and the panel, the slash commands, `hudfold status` and `hudfold stats` have nothing to show."),
+  enabled: on(
+    "Keep state on disk. With `false`, a resumed session loses its folds, and the panel, the slash commands, `hudfold status` and `hudfold stats` have nothing to show.",
+  ),
   path: optional(
     nonEmptyString.check(z.refine(isStorePath, STORE_PATH)),
     "The file, ending in `.db`: a name in the data folder, or an absolute path; default `hud.db`.",
