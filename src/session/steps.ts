@@ -140,14 +140,8 @@ function closure(
     const isEdit = shows === "change"
     const used = isEdit ? inUse(event, facts, mentioned) : undefined
     const isChecked = isEdit && later.passed
-    const wanted = isChecked
-      ? CHECKED_STEPS
-      : isEdit
-        ? EDIT_STEPS
-        : shows === "recalled"
-          ? RECALLED_STEPS
-          : OUTPUT_STEPS
-    const steps = (wanted * (used ? IN_USE_FACTOR : 1) + patience(shows)) * scale
+    const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (used ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
+    const steps = ((shows === "recalled" ? RECALLED_STEPS : wanted) + patience(shows)) * scale
     const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     const why = WHY[shows]
     if (age >= Math.max(least, steps)) {
