@@ -7,7 +7,7 @@ import { type FileUse, type ToolKind, toolKindOf } from "../output/tools.ts"
 import { verdictOf } from "../output/verdict.ts"
 import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
-import { redact, redactLine } from "../text/redact/redact.ts"
+import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -107,7 +107,10 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
  * could quote one line of a key.
  */
 function failureOf(source: DigestSource, shown: string, failure: string): string | undefined {
-  const output = redactOutput({ ...source, output: shown.slice(-MAX_FAILED_CHARS) })
+  const end = shown.slice(-MAX_FAILED_CHARS)
+  // what a line shows by itself is removed from it later
+  if (!showsSecrets(source) && !mentionsSecrets(end)) return failure
+  const output = redactOutput({ ...source, output: end })
   return output === shown ? failure : verdictOf({ ...source, output }).failure
 }
 

@@ -13,7 +13,7 @@ import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
-/** Only a text that contains one of these, or a foreign name of a secret, is searched as a document, see `documentsIn`. */
+/** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
   /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
 
@@ -53,6 +53,11 @@ export function redact(text: string): string {
     shown = left
   }
   return shown
+}
+
+/** Whether the text may hold a secret that is known only by the lines around it. */
+export function mentionsSecrets(text: string): boolean {
+  return DOCUMENT_HINT.test(text) || FOREIGN_NAMES.test(text)
 }
 
 function redactKnown(text: string): string {
@@ -99,7 +104,7 @@ function redactOnce(text: string): string {
   const hints = hintsIn(shown.plain)
   findInHeaders(shown.plain, reportFrom(shown), hints)
   findAssigned(shown.plain, reportFrom(shown))
-  if (DOCUMENT_HINT.test(shown.plain) || FOREIGN_NAMES.test(shown.plain))
+  if (mentionsSecrets(shown.plain))
     for (const view of documentsIn(shown)) {
       findInStructure(view.plain, reportFrom(view))
       // these have searched the text with its prefixes already, since a prefix may contain a name and its value
