@@ -37,7 +37,8 @@ let servers: Server[]
 
 beforeAll(async () => {
   const bare = LARGE ? [open(null)] : []
-  servers = await Promise.all([open([EAGER[0], { ...EAGER[1], deadlineMs: 5_000 }]), ...bare])
+  // the unknown option gives the plugin something to log
+  servers = await Promise.all([open([EAGER[0], { ...EAGER[1], deadlineMs: 5_000, unknown: true }]), ...bare])
   hooked = servers[0] as Server
 }, 2 * PATIENCE_MS)
 afterAll(async () => {
