@@ -15,7 +15,7 @@ import { withhold } from "./withheld.ts"
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
-  /[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
+  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:/
 
 /** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
