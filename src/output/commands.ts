@@ -40,6 +40,6 @@ export function isCheck(key: string): boolean {
   return !looks && CHECK.test(key)
 }
 
-export function wordsOf({ name, args }: Program): string {
+function wordsOf({ name, args }: Program): string {
   return [name, ...args].join(" ")
 }

@@ -17,13 +17,13 @@ export type Program = {
  * - `shape`: reorders or cuts its input
  * - `look`: prints other information and changes nothing; `remote`: talks to a server
  * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
- * - `check`: tests, builds, lints or checks types
+ * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
  * - `script`: runs scripts or tasks of the project
  */
 type Trait =
   | ("wrapper" | "delegate" | "setup" | "pause" | "change" | "builtin")
   | ("file" | "search" | "list" | "shape" | "look" | "remote" | "answer")
-  | ("check" | "script")
+  | ("check" | "silent" | "script")
 
 /** Every program appears in exactly one row. */
 export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[] = [
@@ -44,8 +44,9 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["diff colordiff cmp which type pgrep pidof lsof expr fc false", "look", "answer"],
   ["gh curl wget", "remote"],
   ["make", "check", "script"],
-  ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check"],
-  ["rustc gcc g++ clang clang++ cc javac tsgo gofmt gofumpt", "check"],
+  ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
+  ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],
+  ["tsgo gofmt gofumpt", "silent"],
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
   ["ninja cmake gradle gradlew mvn swift swiftc dotnet", "check"],
   ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],

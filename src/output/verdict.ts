@@ -3,7 +3,6 @@
 
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
-import { isCheck, wordsOf } from "./commands.ts"
 import type { DigestSource } from "./digest.ts"
 import { clip, textOf, toLines, viewOfTail } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
@@ -15,6 +14,8 @@ export type Outcome = { verdict?: "pass" | "fail"; failure?: string }
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
+
+const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
 /**
  * The outcome of a command; empty when it neither is a check nor failed. A `grep` that finds nothing has not failed. Of other
@@ -72,9 +73,9 @@ function isAnswer(programs: readonly Program[], exit: number, lines: readonly st
   return programs.length === 1 || !lines.some((text) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
 }
 
-/** A check that exits 0 has passed, whatever it prints. So has one whose output is filtered for errors, if none is left. */
+/** A checker that exits 0 and prints nothing has passed. So has one whose output is filtered for errors, if none is left. */
 function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly string[]): boolean {
-  const at = programs.findLastIndex((program) => isCheck(wordsOf(program)))
+  const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]
   if (!check) return false
   if (!check.piped) return exit === 0 && at === programs.length - 1
@@ -83,6 +84,15 @@ function passesSilently(programs: readonly Program[], exit: number | undefined, 
     (text) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),
   )
   return !printed && filter !== undefined && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
+}
+
+function isSilentCheck(program: Program): boolean {
+  const [first = "", second = ""] = program.args.filter((word) => !word.startsWith("-"))
+  if (hasTrait(program, "script")) {
+    return CHECK_SCRIPT.test(first) || (/^run(?:-script)?$/.test(first) && CHECK_SCRIPT.test(second))
+  }
+  if (program.name === "go" || program.name === "cargo") return /^(?:build|vet|test|check|clippy|fmt)$/.test(first)
+  return hasTrait(program, "silent")
 }
 
 /** The failure line without the prefix of the shell that complained: `bash: line 1: foo: command not found`. */
