@@ -18,7 +18,7 @@ export type DigestSource = {
 
 /**
  * A summary of one tool output.
- * - `kind`: what the output turned out to be ("text", "list", "log", "test-run", "build", "failure", "empty", …)
+ * - `kind`: what the output turned out to be ("text", "list", "test-run", "check", "failure", "empty")
  * - `gist`: one line, at most 160 characters, no line breaks
  * - `verdict`: whether a check (tests, build, lint, types) passed by what it printed, whatever its exit code
  */

@@ -103,9 +103,14 @@ function failureText(lines: readonly string[]): string {
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
-  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b|panic: |Uncaught |Unhandled |thread '.+' panicked)/,
-  /^(?:[\w./-]+: |\[)?(?:fatal|error|E:|ERR!|FAIL(?:ED)?|CRITICAL|[✗✘✖×❌])(?: error|\[\w+\]|\])?[\s:]+\S/i,
-  /\b(?:cannot|could not|can't|unable to|failed (?:to|with)|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not (?:found|a directory)|no such file|invalid|unknown|unrecognized|illegal|unbound|syntax error)\b/i,
+  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+' panicked)/,
+  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): /,
+  /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
+  /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)/,
+  /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
+  /^npm (?:error|ERR!) (?!command|Lifecycle)/,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file)\b/i,
+  /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
   /\b(?:errors?|failed|failures?|exception)\b/i,
 ]
 const NOISE =

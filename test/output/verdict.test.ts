@@ -49,6 +49,24 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["vite", "npm run build", js.viteFail, /./],
   ["pytest", "pytest", sys.pytestFail, "tests/test_login.py:42 assert 401 == 200 (test_rejects_bad_password)"],
   ["unittest", "python3 -m unittest", sys.unittestFail, /tests\/test_login\.py:42 401 != 200 \(test_rejects\)/],
+  [
+    "a panic of Go",
+    "go test ./...",
+    "panic: boom\n\ngoroutine 1 [running]:\nx.F()\n\t/w/a.go:3 +0x1\nFAIL\tx\t0.003s\nFAIL\n",
+    "/w/a.go:3 panic: boom",
+  ],
+  [
+    "a build of Go as JSON",
+    "go test -json ./...",
+    '{"ImportPath":"x [x.test]","Action":"build-output","Output":"./a_test.go:5:2: undefined: foo\\n"}\n{"Time":"2026-01-01T00:00:00Z","Action":"output","Package":"x","Output":"FAIL\\tx [build failed]\\n"}\n',
+    "a_test.go:5 undefined: foo",
+  ],
+  [
+    "rustc in a folder with a blank",
+    "cargo build",
+    "error[E0308]: mismatched types\n --> /home/dev/my shop/src/main.rs:2:5\n\nerror: could not compile `shop`\n",
+    "/home/dev/my shop/src/main.rs:2 mismatched types",
+  ],
   ["go test", "go test ./...", sys.goFail, "login_test.go:42 expected 200, got 401 (TestLogin/rejects_bad_password)"],
   ["go test -v", "go test -v ./...", sys.goVerboseFail, "login_test.go:42 expected 200, got 401 (TestLogin/rejects)"],
   ["go test -json", "go test -json ./...", sys.goJsonFail, "login_test.go:42 expected 200, got 401 (TestLogin)"],
@@ -96,6 +114,47 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["deno test", "deno test", sys.denoFail, /login_test\.ts:42|rejects/],
   ["ExUnit", "mix test", sys.exunitFail, /test\/login_test\.exs:42 expected 200, got 401/],
 ]
+
+/** Lines that a program logs and that read like another runner's heading. */
+const LOGGED: [line: string, command: string, output: (line: string) => string, failure: string][] = [
+  [
+    "    Failed login for user x",
+    "npx jest",
+    (line) =>
+      `FAIL ./a.test.js\n${line}\n  ● sum › adds\n\n    Expected: 1\n    Received: 2\n\n      at a.test.js:3:5\n\nTests: 1 failed, 1 total\n`,
+    "a.test.js:3 expected 1, got 2 (sum › adds)",
+  ],
+  [
+    "not ok 3 device x",
+    "pytest",
+    (line) =>
+      `=== FAILURES ===\n___ test_a ___\n\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:3: AssertionError\n${line}\n== 1 failed in 0.02s ==\n`,
+    "a.py:3 assert 1 == 2 (test_a)",
+  ],
+  [
+    "Checking for invalid entries... done",
+    "./deploy.sh",
+    (line) => `${line}\nDeploying\nDEPLOY ERROR 42 at step 3\n`,
+    "DEPLOY ERROR 42 at step 3",
+  ],
+  ["0 invalid rows", "./import.sh", (line) => `${line}\nprocessed\nImport failed at row 7\n`, "Import failed at row 7"],
+]
+
+test.each(LOGGED)("%j, which the program logged, is not taken for the failure", (line, text, output, failure) => {
+  expect(command(text, output(line), 1)).toEqual({ verdict: "fail", failure })
+})
+
+test.each([
+  ["a row of numbers", "node print.js", `ok\n${Array.from({ length: 300 }, (_, i) => 100 + i).join(" ")}\n`],
+  ["runs that were timed", "node bench.js", "10 runs in 3.2 s\nok\n"],
+  ["a bundler's count behind a pipe", "npm run build 2>&1 | tail -3", "Build log ok\n42 modules in 1.2s\n"],
+  ["a word of its own", "./run.sh", "checked\nFAIL\n"],
+  ["a folder called test", "cd test", ""],
+  ["a package called after a checker", "npm install --save-dev eslint", "added 1 package\n"],
+  ["a log of another machine", "docker logs test-db", "ERROR: something failed\n"],
+])("%s is no test run", (_, text, output) => {
+  expect(command(text, output, 0)).toEqual({})
+})
 
 test.each(FAILS)("%s: the failure of a run is reported whatever the exit code", (_, text, output, failure) => {
   for (const judged of [

@@ -69,6 +69,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a form that is encoded twice": ["body: user%3Dops%26pass%3D«amber-pine-77»%26mode%3Dfull"],
   "a call that is awaited": ["password: await hash('«AmberPine77»', 12)"],
   "a heading": ["# Password\n\n«Amber!Pine77»", "Root password:\n\n    «amber-pine-77»\n"],
+  "an element with quotes": ['<password>«"AmberPine77"»\n</password>'],
+  "a key of forty digits": [`PRIVATE_KEY=«0x${"0f1e2d3c4b".repeat(4)}»`],
   "a name with a spelling mistake": ["pasword = «amber-pine-77»"],
   "a key of certificates": [`Using certificate key:\n«${"0f1e2d3c".repeat(8)}»`],
   "a line that is continued": ["  -e POSTGRES_PASSWORD=\\\n«amber-pine-77» \\\n"],

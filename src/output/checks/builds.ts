@@ -53,9 +53,9 @@ const WRAPPER_FAILED: readonly RegExp[] = [
 ]
 
 /** Phrases that anybody may print, which are not trusted against an exit code. */
-const LOOSE_PASSED = /^\W*All (?:tests|checks) (?:have )?passed\b.*/im
+const LOOSE_PASSED = /^[^\w\n]*All (?:tests|checks) (?:have )?passed\b.*/im
 const LOOSE_FAILED =
-  /^(?:\W*(?:Some|[1-9]\d*) [\w ]*(?:checks?|tests?|files?) (?:have )?failed\b|(?:Files|Tests|Checks) (?:with errors|failed): +[1-9]).*/im
+  /^(?:[^\w\n]*(?:Some|[1-9]\d*) [\w ]*(?:checks?|tests?|files?) (?:have )?failed\b|(?:Files|Tests|Checks) (?:with errors|failed): +[1-9]).*/im
 
 /** What the summaries in the text say: those of tools, of wrappers and of anybody. */
 export function summariesIn(text: string): CheckReport[] {

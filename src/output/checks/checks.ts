@@ -1,4 +1,5 @@
-// All that a text says about tests, builds, linters and type checkers, and which of it represents the text.
+// All that a text says about tests, builds, linters and type checkers, and which of it represents the text. The patterns search
+// the whole text at once, so one that may cross a line break takes time that grows with the square of the lines.
 
 import { defined, parseJson } from "../../system/values.ts"
 import { summariesIn } from "./builds.ts"
@@ -11,7 +12,7 @@ const GATE =
   /fail|error|pass|tests?\b|\bok\b|warning|succe|problem|issues|offenses|Finished|compiled|built in|Checked|matched|\.go:\d|\.pyi?:\d|✖|✘|✗|\*\*\*|Build|ELIFECYCLE|Summary|reformat/i
 
 /** A line of `go test -json` that wraps one of the plain report. */
-const EVENT = /^\{"Time":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
+const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {

@@ -12,7 +12,7 @@ const SURE: readonly RegExp[] = [
   // tsc pretty, pyright: `src/a.ts:4:2 - error TS2304: message`
   /^[ \t]*(?<file>\S[^:\n]*):(?<line>\d+):\d+ - (?<severity>error|warning):? (?<message>.+)$/gm,
   // with the place below: rustc `error[E0308]: message`, ruff `F401 message`, esbuild `✘ [ERROR] message`
-  /^(?:(?<severity>error|warning)(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:.*\n){0,2}? +(?:--> )?(?<file>\S+?):(?<line>\d+):\d+:?$/gm,
+  /^(?:(?<severity>error|warning)(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:(?!error|warning).*\n){0,2}? +(?:--> )?(?<file>\S.*?):(?<line>\d+):\d+:?$/gm,
   // biome: `src/a.ts:4:2 lint/x ━━━` with the message below
   /^(?<file>\S+?)(?::(?<line>\d+):\d+)? (?<code>(?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$(?:(?:\n.*){0,3}?\n +(?<severity>[×✖!i]) (?<message>.+))?/gm,
   // go build, go vet, staticcheck, golangci-lint
@@ -30,7 +30,7 @@ const UNSURE: readonly RegExp[] = [
   /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?: (?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>.+)$/gm,
   // eslint stylish: the first error below its file's line
-  /^(?<file>\S*[\w/\\][\w./\\@-]*\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
+  /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
 ]
 
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */

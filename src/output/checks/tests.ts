@@ -8,7 +8,7 @@ import type { CheckFailure, CheckReport, Counts } from "./report.ts"
 /** Totals. Only a test runner prints such lines; several of them add up. */
 const TOTALS: readonly RegExp[] = [
   // jest, vitest, pest and PHPUnit
-  /^(?:Tests: +.*total| *Tests {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/gm,
+  /^(?:Tests: +.*total| *(?:Tests|Type Errors) {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/gm,
   /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/gm,
   // bun, mocha, playwright
   /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?/gm,
@@ -17,11 +17,11 @@ const TOTALS: readonly RegExp[] = [
   // node:test, and TAP without a summary
   /^[ℹ#] tests \d+(?:\n[ℹ#] \w+ [\d.]+)+|^1\.\.\d+$/gm,
   // pytest, unittest
-  /^=*\s?(?:\d+ \w+(?:, )?)+ in [\d.]+ ?s\b.*$|^=*\s?no tests ran in .*$/gm,
+  /^=* ?(?:\d+ (?:passed|failed|errors?|skipped|xpassed|xfailed|deselected|warnings?|rerun|subtests \w+)(?:, | (?=in )))+in [\d.]+ ?s\b.*$/gm,
+  /^=* ?no tests ran in .*$/gm,
   /^Ran \d+ tests? in [\d.]+s(?:\n+(?:OK|FAILED|NO TESTS RAN).*)?$/gm,
   // go, cargo, nextest
   /^(?:ok {1,2}\t|FAIL\t\S|DONE \d).*$/gm,
-  /^(?:PASS|FAIL)$/gm,
   /^(?:test result: .*| +Summary \[ *[\d.]+s\] +\d+.*)$/gm,
   // surefire, gradle, JUnit's console, dotnet
   /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/gm,
@@ -39,12 +39,16 @@ const TOTALS: readonly RegExp[] = [
   /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/gm,
 ]
 
+/** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
+const GO_TOTAL = /^(?:PASS|FAIL)$/gm
+const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: |fatal error: |exit status \d)/m
+
 /** What says that a run failed where the totals do not. */
 const BROKEN =
-  /^(?:Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|\s*--- FAIL: |FAIL(?:\t|$)|error: test failed|> There were failing tests|Test Run Failed|FAILED \(|FAILED \| |\d\d:\d\d .*: Some tests failed\.$)/m
+  /^(?:Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\d\d:\d\d .*: Some tests failed\.$)/m
 
 /** A passed test, to be counted where there are no totals. */
-const PASSED = /^(?:ok \d+|\s*--- PASS: )/gm
+const PASSED = /^(?:ok \d+|[ \t]*--- PASS: )/gm
 
 /**
  * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
@@ -54,15 +58,15 @@ const HEADINGS: readonly RegExp[] = [
   // vitest, bun
   /^ *FAIL {2}(?:\|\S+\| )?(?<file>\S+\.\w+)(?: > (?<title>.+)| \[ .+ \])?$/gm,
   /^(?<end>\(fail\)) (?<title>.+?)(?: \[[\d.]+ ?m?s\])?$/gm,
-  // node:test, TAP
+  // node:test
   /^test at (?<file>.+):(?<line>\d+):\d+\n✖ (?<title>.+?)(?: \([\d.]+ms\))?$/gm,
-  /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+)$/gm,
   // pytest, unittest
   /^_{3,} (?:ERROR \w+ )?(?<title>\S.*?) _{3,}$/gm,
   /^(?:FAILED|ERROR) (?<file>\S+?\.py)(?:::(?<title>\S.*?))?(?: - (?<message>.+))?$/gm,
   /^(?:FAIL|ERROR): (?<title>\S+) \(.*/gm,
   // go, cargo, nextest
-  /^\s*(?:--- FAIL:|=== FAIL: \S+) (?<title>\S+)/gm,
+  /^[ \t]*(?:--- FAIL:|=== FAIL: \S+) (?<title>\S+)/gm,
+  /^(?<message>(?:panic|fatal error): .+)$/gm,
   /^---- (?<title>.+?) stdout ----$/gm,
   /^test (?<title>.+?) \.\.\. FAILED$/gm,
   /^ +(?:FAIL|TIMEOUT|SIG\w+) \[ *[\d.]+s\] +(?:\(\S+\) +)?\S+ (?<title>.+)$/gm,
@@ -70,23 +74,24 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:\[ERROR\] +)?(?:[\w$]+\.)*(?<title>[\w$]+\.[\w$]+|[\w$]+\([\w.$]+\)) .*<<< (?:FAILURE|ERROR)!/gm,
   /^(?<title>[^>\n]+ > .+?) FAILED$/gm,
   /^ +JUnit \w+:(?:.+:)?(?<title>.+)$/gm,
-  /^ +(?:Failed|X) (?<title>\S.+?)(?: \[[\d.<]+ ?\w+\])?$/gm,
+  /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
   // gtest, ctest, Catch2
   /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
   /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*\*\*\*.*$/gm,
   /^(?<file>\S+?)[:(](?<line>\d+)\)?: FAILED:$/gm,
   // mocha, jest, minitest, and others that number their failures: rspec, PHPUnit, playwright, ExUnit
   /^ +\d+\) (?<title>\S.*(?:\n {7,}\S.*){1,5}?):$/gm,
-  /^\s*● (?!Console$)(?<title>.+)$/gm,
+  /^[ \t]*● (?!Console$)(?<title>.+)$/gm,
   /^(?<title>(?:\w+::)*\w+#\w+)(?: \[(?<file>\S+):(?<line>\d+)\])?:$/gm,
-  /^ *\d+\) (?<title>\S.*?)[ ─]*$/gm,
+  /^ *\d+\) (?<title>\S.*)$/gm,
   // pest, deno, swift, flutter, rspec before any example
   /^ +FAILED +(?<title>.+?)(?: {2,}.*)?$/gm,
   /^(?<title>\S.*?) => (?<file>\S+?):(?<line>\d+)/gm,
   /^(?<file>\S+):(?<line>\d+): error: (?:-\[)?(?<title>[\w.]+[ .]\w+)\]? : (?<message>.+)$/gm,
   /^\d\d:\d\d \+.*?: (?<title>.+) \[E\]$/gm,
   /^(?<title>An error occurred while loading .+?)\.?$/gm,
-  // any list of tests with marks
+  // TAP, and any list of tests with marks
+  /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+)$/gm,
   /^ *[×✗✖] (?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
 ]
 
@@ -99,10 +104,12 @@ const MAX_REASON_LINES = 60
 
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(text: string): CheckReport | undefined {
-  const totals = TOTALS.flatMap((pattern) => [...text.matchAll(pattern)])
+  const patterns = GO_TEST.test(text) ? [...TOTALS, GO_TOTAL] : TOTALS
+  const totals = patterns.flatMap((pattern) => [...text.matchAll(pattern)])
   if (totals.length === 0) return undefined
   const counts = sumOf(totals.map(([total]) => countsIn(total)))
-  const failed = Boolean(counts.failed || counts.errors) || BROKEN.test(text)
+  const isBroken = totals.some(([total]) => /^FAIL/m.test(total)) || BROKEN.test(text)
+  const failed = Boolean(counts.failed || counts.errors) || isBroken
   const failures = failed ? failuresIn(text, totals) : []
   if (counts.passed === undefined && counts.failed === undefined) {
     const passed = text.match(PASSED)?.length
@@ -181,5 +188,6 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const above = text.slice(before, index).split("\n").slice(-MAX_REASON_LINES)
   const why = explainFailure(isAbove ? above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1) : below)
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
-  return { title: title.replace(/\s*\n\s*/g, " > "), ...defined({ ...why, ...place, message: message ?? why.message }) }
+  const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
+  return { title: name, ...defined({ ...why, ...place, message: message ?? why.message }) }
 }

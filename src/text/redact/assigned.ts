@@ -192,7 +192,7 @@ function assignedTo(
     const tagged = skip(TAG_END, text, nameTo)
     if (tagged > nameTo) {
       // `"Bearer <token>" https://…`
-      if (/["'`]/.test(text[tagged] ?? "") && !text.startsWith("</", skip(CONTENT, text, tagged))) return undefined
+      if (/^["'`](?:[\s,;)]|$)/.test(text.slice(tagged, tagged + 2))) return undefined
       const end = skip(CONTENT, text, tagged)
       return end > tagged ? { value: { from: tagged, to: end, quoted: false }, syntax: "markup" } : undefined
     }
@@ -276,7 +276,8 @@ function valueBefore(text: string, nameFrom: number): Value | undefined {
 
 function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment): boolean {
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
-  if (ACCOUNT.test(value)) return false
+  // a contract
+  if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
   // another option, an address, or a file
