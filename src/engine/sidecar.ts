@@ -302,10 +302,18 @@ export function shareSidecar(config: SidecarConfig): Sidecar {
     user.paused = paused
     share.value.pause([...share.users].some((one) => one.paused))
   }
-  const close = () => {
-    pause(false)
-    return share.release()
+  return {
+    get state() {
+      return share.value.state
+    },
+    get capabilities() {
+      return share.value.capabilities
+    },
+    write: share.value.write,
+    pause,
+    close() {
+      pause(false)
+      return share.release()
+    },
   }
-  // not a copy, whose state would stay as it is now
-  return Object.assign<Sidecar, Pick<Sidecar, "pause" | "close">>(Object.create(share.value), { pause, close })
 }

@@ -14,7 +14,7 @@ const MAX_SIDE_LINES = 2000
 /** Unlike `ESCAPE_SEQUENCE` of text/sanitize also incomplete sequences, since lines and outputs are cut. */
 const ESCAPE = /[\x1b\x9b](?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z])/g
 
-/** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped unless it is the only one. */
+/** The first and the last 64 kB of an output, 2000 lines of each. A line that the cut splits is dropped, except the only one. */
 export function viewOf(output: string): View {
   if (output.length <= 2 * MAX_SIDE_CHARS) {
     const lines = toLines(output)

@@ -176,8 +176,9 @@ function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
 
 /** The request carries a cache mark after each of these numbers of pieces. */
 function marksOf(messages: readonly (readonly Piece[])[]): number[] {
-  let end = 0
-  return messages.map(({ length }) => (end += length)).slice(-MARKED_MESSAGES)
+  const ends: number[] = []
+  for (const { length } of messages) ends.push((ends.at(-1) ?? 0) + length)
+  return ends.slice(-MARKED_MESSAGES)
 }
 
 /** Number of leading tool pieces, which carry their own marks. */

@@ -105,16 +105,20 @@ function replayedUsage(
  */
 export function tracesOf(messages: readonly Message[]): boolean {
   const hasRecall = ({ parts }: Message) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL)
-  return messages.some(hasRecall) || shrank(messages)
+  return messages.some(hasRecall) || hasShrunk(messages)
 }
 
-/** A request shrinks by this share and this many tokens at least, and the next one stays small: a provider's report may lack a part. */
+/** A request has shrunk when it has less than this share of the one before it, and this many tokens less. */
 const SHRUNK_SHARE = 0.8
-const STILL_SHRUNK_SHARE = 0.9
 const MIN_SHRUNK_TOKENS = 4_000
+/** The next request has less than this share too. Otherwise the provider only left a part out of one report. */
+const STILL_SHRUNK_SHARE = 0.9
 
-/** Within a turn OpenCode neither compacts nor clears anything, and only with the same model are tokens comparable. */
-function shrank(messages: readonly Message[]): boolean {
+/**
+ * Whether a request was smaller than the one before it in the same turn, with the same model. Within a turn OpenCode itself
+ * neither compacts nor clears anything, and tokens of two models cannot be compared.
+ */
+function hasShrunk(messages: readonly Message[]): boolean {
   let sizes: number[] = []
   let model = ""
   for (const message of messages) {

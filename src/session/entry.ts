@@ -37,8 +37,8 @@ export type Entry = {
   /** content blocks the provider gets: each text, reasoning, call, result and file is one */
   blocks: number
   /**
-   * Hash of a step's own texts and reasoning, absent when it has none. Not of the texts alone: OpenCode 2 sends the reasoning of a
-   * failed or interrupted step as text, and stores it as reasoning.
+   * Hash of a step's own texts and reasoning, absent when it has none. Not of the texts alone: OpenCode 2 sends the
+   * reasoning of a failed or interrupted step as text, and stores it as reasoning.
    */
   textHash?: string
   /** it has reasoning, which some providers bind to everything before it */

@@ -120,7 +120,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     return fromAll("parent_id IS NULL ORDER BY time_updated DESC, id LIMIT ?", limit).slice(0, limit)
   }
 
-  /** The session and its host's rows, of the first host that has some: after a failed import they are in the old tables only. */
+  /** The session and its rows, from the first host that has some: after a failed import only the old tables have them. */
   function firstOf<T>(id: string, queries: Readonly<Record<Host, string>>) {
     let found: { host: Host; row: Row; rows: T[] } | undefined
     for (const host of hosts()) {

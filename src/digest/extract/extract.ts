@@ -61,9 +61,8 @@ function digestReport(report: CheckReport, failure: string | undefined): Digest 
   const { isTests, verdict, vague, total } = report
   const counts = countsOf(report.counts)
   // the counts already include the number in "3 failed: …"
-  const reason = (failure ?? failureOf(report))
-    .replace(/ \(\d+ errors?\)$/, "")
-    .replace(counts === "" ? /^$/ : /^\d+ failed: /, "")
+  const said = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
+  const reason = counts === "" ? said : said.replace(/^\d+ failed: /, "")
   const failed = vague || counts === "" ? reason : `${counts}: ${reason}`
   const gist = verdict === "pass" ? counts || total?.trim() || "passed" : failed
   return { kind: isTests ? "test-run" : "check", gist, verdict }

@@ -1,5 +1,6 @@
-// All that a text says about tests, builds, linters and type checkers, and which of it represents the text. The patterns search
-// the whole text at once, so one that may cross a line break takes time that grows with the square of the lines.
+// All that a text says about tests, builds, linters and type checkers, and which of it represents the text. Each pattern
+// searches the whole text at once. Where it could match any number of line breaks, its time would grow with the square of the
+// lines.
 
 import { defined, parseJson } from "../../system/values.ts"
 import { summariesIn } from "./builds.ts"

@@ -36,6 +36,7 @@ export function explainFailure(region: readonly string[]): Pick<CheckFailure, "m
   if (wanted && got) return { message: `expected ${brief(wanted)}, got ${brief(got)}`, ...place }
   const best = error ?? plain
   if (!best) return place
+  // TAP writes a message as YAML: in quotes, or on the lines below `|-`
   const message = messageOf(best)
     .replace(/^['"](.+)['"]$/, "$1")
     .replace(/^[|>]-?$/, ":")
