@@ -10,19 +10,24 @@ import { buildReportPage } from "./report-page.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
+/** As the first line it makes Bun load a file as it is; Node takes it for a comment. */
+const BUILT_FOR_BUN = "// @bun"
+
 /**
  * Returns the absolute paths of the modules whose code is in the bundles. Rejects when they do not build. Names of chunks
  * depend on module paths relative to the working directory, so a release is built from the root.
  */
 export async function bundle(outdir: string): Promise<string[]> {
   const common = { outdir, target: "node", format: "esm", minify: true, metafile: true } as const
-  const host = await Bun.build({
+  const split = {
     ...common,
-    entrypoints: [join(root, "src/plugin.ts"), join(root, "src/cli/main.ts")],
     splitting: true,
-    external: ["bun:sqlite", "node:sqlite"],
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
-  })
+    external: ["bun:sqlite", "node:sqlite"],
+  }
+  // apart from each other, since what they share would be a dozen more files that OpenCode loads at its start
+  const plugin = await Bun.build({ ...split, entrypoints: [join(root, "src/plugin.ts")], banner: BUILT_FOR_BUN })
+  const cli = await Bun.build({ ...split, entrypoints: [join(root, "src/cli/main.ts")] })
   await rename(join(outdir, "main.js"), join(outdir, "cli.js"))
   await chmod(join(outdir, "cli.js"), 0o755)
   // one file, since setup copies it beside the engine
@@ -32,7 +37,7 @@ export async function bundle(outdir: string): Promise<string[]> {
     external: ["node-llama-cpp"],
     naming: "sidecar.js",
   })
-  const builds = [host, sidecar, ...(await buildReportPage(outdir)), await buildTui(root, outdir)]
+  const builds = [plugin, cli, sidecar, ...(await buildReportPage(outdir)), await buildTui(root, outdir)]
   for (const log of builds.flatMap(({ logs }) => logs)) process.stderr.write(`${log.message}\n`)
   const outputs = builds.flatMap(({ metafile }) => Object.values(metafile?.outputs ?? {}))
   const included = outputs.flatMap(({ inputs }) =>

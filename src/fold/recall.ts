@@ -18,27 +18,40 @@ import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } 
 /** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
 
-/** OpenCode shows these to the model but does not validate arguments with them [seen on 1.18.33]. */
-export const RECALL_ARGS = {
-  ids: optional(z.string(), 'Ids, such as "r4k2x9db, r0m3c7aa".'),
-  steps: optional(z.string(), 'Step numbers: "12", "3-41" or "3,7-9".'),
-  file: optional(z.string(), "Only what read or changed this file."),
-  search: optional(z.string(), "Only lines with this text. Alone, it searches everything taken out."),
-  lines: optional(z.string(), 'Only these lines: "120-180".'),
-  page: optional(z.number(), "Page of a long answer."),
+const properties = {
+  ids: { type: "string", description: 'Ids, such as "r4k2x9db, r0m3c7aa".' },
+  steps: { type: "string", description: 'Step numbers: "12", "3-41" or "3,7-9".' },
+  file: { type: "string", description: "Only what read or changed this file." },
+  search: { type: "string", description: "Only lines with this text. Alone, it searches everything taken out." },
+  lines: { type: "string", description: 'Only these lines: "120-180".' },
+  page: { type: "number", description: "Page of a long answer." },
 }
 
-/** The arguments as JSON Schema. */
-export function recallSchema(): object {
-  return z.toJSONSchema(z.object(RECALL_ARGS))
+/** The arguments as JSON Schema. Written out, since zod's writer of schemas would add to OpenCode's start. */
+export const RECALL_SCHEMA = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  properties,
+  additionalProperties: false,
 }
+
+/**
+ * The arguments for OpenCode 1, which shows them to the model but does not validate with them, and reads a description from the
+ * schema's property [seen on 1.18.33].
+ */
+export const RECALL_ARGS = Object.fromEntries(
+  Object.entries(properties).map(([name, { type, description }]) => [
+    name,
+    z.optional(Object.assign(type === "number" ? z.number() : z.string(), { description })),
+  ]),
+)
 
 /** The tool as providers get it with every request: name, description and arguments. */
 export function recallDefinition(): string {
   definition ??= JSON.stringify({
     name: RECALL_TOOL,
     description: RECALL_DESCRIPTION,
-    parameters: recallSchema(),
+    parameters: RECALL_SCHEMA,
   })
   return definition
 }
@@ -298,13 +311,4 @@ function present(...values: unknown[]): unknown {
 /** Text or a number, as text. */
 function scalar(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined
-}
-
-/**
- * An argument that may be left out. OpenCode 1 reads its description from the property, with a zod of its own; JSON Schema, as
- * OpenCode 2 gets it, is made from the registry of this one.
- */
-function optional<T extends z.ZodMiniType>(schema: T, description: string) {
-  z.globalRegistry.add(schema, { description })
-  return z.optional(Object.assign(schema, { description }))
 }

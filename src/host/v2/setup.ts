@@ -4,7 +4,7 @@
 import { appendFile, mkdir, rename, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { RESERVED_TOKENS } from "../../fold/limits.ts"
-import { recallSchema } from "../../fold/recall.ts"
+import { RECALL_SCHEMA } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
@@ -122,7 +122,7 @@ function recallToolV2(context: HookContextV2, report: Report): object {
   return {
     name: RECALL_TOOL,
     description,
-    input: recallSchema(),
+    input: RECALL_SCHEMA,
     options: { codemode: false },
     async execute(input: unknown, call: unknown) {
       const sessionID = asString(asRecord(call)?.sessionID) ?? ""
