@@ -6,7 +6,7 @@ import { arch, platform, release } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { placesIn, readInstalled } from "../engine/installed.ts"
-import type { Reason } from "../fold/fold.ts"
+import { REASONS, type Reason } from "../fold/fold.ts"
 import { probeMachine } from "../setup/machine.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, opencodeFolder } from "../system/data-folder.ts"
@@ -79,7 +79,7 @@ function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Sta
   const { newest, episodes, kept, ...folds } = folding
   const shown = [...newest, ...episodes.flatMap(({ steps }) => steps)]
   const count = (reason: Reason) => shown.filter((fold) => fold.reason === reason).length
-  const reasons = { free: count("free"), pays: count("pays"), must: count("must") }
+  const reasons = Object.fromEntries(REASONS.map((reason) => [reason, count(reason)]))
   return {
     ...rest,
     hud: { activity: hud.activity, tokens: hud.tokens },

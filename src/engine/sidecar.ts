@@ -113,9 +113,9 @@ export function createSidecar(config: SidecarConfig) {
       turnOff(error.message)
       return
     }
-    config.onChange?.()
     const avoided = health.avoidsGpu
     health.failed(error, performance.now(), usedGpu)
+    config.onChange?.()
     if (health.avoidsGpu && !avoided)
       logOnce("gpu", "warn", `the sidecar failed twice with the GPU and continues without it: ${error.message}`)
     if (health.isDegraded)

@@ -8,8 +8,8 @@ import type { ToolEvent } from "../session/event.ts"
 import { stepText } from "./original.ts"
 
 /** Why something was folded; the field `reason` below says what each means. */
-const reasonSchema = z.enum(["free", "pays", "must", "asked"])
-export type Reason = z.output<typeof reasonSchema>
+export const REASONS = ["free", "pays", "must", "asked"] as const
+export type Reason = (typeof REASONS)[number]
 
 /** Also the shape in which the store keeps a fold, checked when it is read back. */
 export const foldSchema = z.object({
@@ -33,7 +33,7 @@ export const foldSchema = z.object({
    * `free`: it costs nothing; `pays`: it saves over the calls to come; `must`: the request would have become too large;
    * `asked`: the user asked for it
    */
-  reason: reasonSchema,
+  reason: z.enum(REASONS),
   /** the reason in words for people, one line */
   because: z.string(),
   /** the first call (1-based) that is sent with the fold */

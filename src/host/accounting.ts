@@ -184,13 +184,19 @@ export function closeTurn(account: SessionAccount, turn: TurnAccount): void {
   if (account.own && account.own.size < MAX_OWN_TURNS) account.own.add(turn.startedMs)
 }
 
-/** Adds the turns that earlier processes stored, without those of this process, which are counted already. */
-export function addEarlier(account: SessionAccount, turns: readonly Turn[]): void {
+/**
+ * Adds the turns that earlier processes stored, without those of this process, which are counted already. `pricingOf`: the
+ * prices of the model that a turn called, in whose terms it was stored.
+ */
+export function addEarlier(account: SessionAccount, turns: readonly Turn[], pricingOf: (turn: Turn) => Pricing): void {
+  const { pricing, own } = account
   for (const turn of turns) {
-    if (account.own?.has(turn.turn)) continue
+    if (own?.has(turn.turn)) continue
+    priceAt(account, pricingOf(turn))
     account.earlierRecalls += turn.recalls
     account.earlier = addSaving(account.earlier, storedSaving(turn))
   }
+  if (pricing) priceAt(account, pricing)
   account.own = undefined
 }
 

@@ -70,7 +70,7 @@ export function restoreSession(
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
-    addEarlier(session.account, turns)
+    addEarlier(session.account, turns, context.models.pricing)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }

@@ -47,7 +47,7 @@ const MAX_FAILED_CHARS = 32_000
 const MAX_SHORTENED_CHARS = 200_000
 /** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
 const MAX_SOURCE_CHARS = 256 * 1024
-/** Arguments are redacted down to this nesting, which is deeper than those of any tool, and than any digest looks. */
+/** What nests deeper in the arguments is left out of digests and records. No known tool takes arguments that deep. */
 const MAX_DEPTH = 6
 
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
@@ -163,7 +163,8 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
     return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
   }
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value
+  if (typeof value !== "object" || value === null) return value
+  if (depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return value.map((one) => redactArguments(one, isSecret, name, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, redactArguments(one, isSecret, key, depth + 1)]),

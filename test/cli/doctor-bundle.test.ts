@@ -69,7 +69,7 @@ test("contains the checks, versions, options, figures, log lines and the store's
     folding: {
       ...{ outputs: 12, steps: 39, episodes: 1, kept: { open: 8, settled: 2 } },
       // of the two outputs and the two steps that are listed
-      reasons: { free: 1, pays: 3, must: 0 },
+      reasons: { free: 1, pays: 3, must: 0, asked: 0 },
     },
     failures: 1,
     stale: 1,

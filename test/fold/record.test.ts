@@ -95,6 +95,13 @@ describe("the lines of a step", () => {
     expect(lines.join("\n")).not.toContain("folded r4k2x9d1")
     expect(lines.join("\n")).toContain("folded: r4k2x9d1")
   })
+
+  test("hold no secret from deep within an argument", () => {
+    const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}`
+    const within = (depth: number): object => (depth === 0 ? { key } : { within: within(depth - 1) })
+    for (let depth = 0; depth < 20; depth++)
+      expect(said(tool("a_tool", { within: within(depth) }, "ok")).join("\n")).not.toContain(key.slice(0, 24))
+  })
 })
 
 describe("the line of a folded output", () => {

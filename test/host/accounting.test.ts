@@ -40,6 +40,8 @@ afterAll(() => {
   rmSync(data, { recursive: true })
 })
 
+const chargedAt = (usdPerMillion: number) =>
+  ({ read: 0.1, write: 1.25, output: 5, usdPerMillion, lifetimeMs: 300_000 }) as Pricing
 const status = (type: string) => ({ status: { type } })
 
 function turnsOf(path: string, id: string) {
@@ -115,8 +117,27 @@ test("a store that opens late also has turns of this process, which are not coun
   // compared by number, not by time, since the clock may have been set back
   closeTurn(account, { ...newTurnAccount(), startedMs: 1_000 })
   const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
-  addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }])
+  addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }], () => chargedAt(1))
   expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
+})
+
+test("turns of earlier processes cost what their own models charged", () => {
+  const account = newSessionAccount()
+  const dear = turnOf({ turn: 1, modelID: "dear", calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })
+  const cheap = turnOf({ turn: 2, modelID: "cheap", calls: 1, inputCost: 1e6, inputCostWithout: 1e6 })
+  addEarlier(account, [dear, cheap], ({ modelID }) => chargedAt(modelID === "dear" ? 15 : 1))
+  expect(account.pricing).toBeDefined()
+  expect(account.pricing && paidUsd(account.earlier, account.pricing)).toBeCloseTo(16)
+  priceAt(account, chargedAt(3))
+  expect(paidUsd(account.earlier, chargedAt(3))).toBeCloseTo(16)
+})
+
+test("turns of earlier processes do not change the prices of a call on its way", () => {
+  const account = newSessionAccount()
+  priceAt(account, chargedAt(1))
+  addEarlier(account, [turnOf({ turn: 1, calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })], () => chargedAt(15))
+  expect(account.pricing).toEqual(chargedAt(1))
+  expect(paidUsd(account.earlier, chargedAt(1))).toBeCloseTo(15)
 })
 
 test("an aborted request does not affect a later call that the plugin did not change", async () => {
@@ -276,7 +297,7 @@ test("a resumed session does not wait for what its subagents saved", async () =>
 })
 
 test("what was paid stays the same in USD when another model is called", () => {
-  const cheap = { read: 0.1, write: 1.25, output: 5, usdPerMillion: 1, lifetimeMs: 300_000 } as Pricing
+  const cheap = chargedAt(1)
   const dear = { ...cheap, usdPerMillion: 5 }
   const account = newSessionAccount()
   priceAt(account, cheap)

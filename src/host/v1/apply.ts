@@ -13,7 +13,6 @@ import {
   type HostMessage,
   type HostPart,
   isOwnMessage,
-  isOwnPart,
   isRemoved,
   markOf,
   OWN_MARK,
@@ -30,7 +29,6 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
   const swap = outputSwaps(whole, folds, steps)
   const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
   const recorded = withRecords(whole, steps, records, anchored)
-  removeHudPart(whole)
   putBack(whole)
   swap()
   messages.splice(0, messages.length, ...recorded())
@@ -169,7 +167,7 @@ function piecesOf(
     const kept = isKept ? run.splice(last) : []
     const folded = run.flatMap(({ fold }) => fold ?? [])
     // the summary of a condensed record is the text of its last step
-    const isCondensed = folded.every(({ text }) => text === "")
+    const isCondensed = folded.at(-1)?.text === ""
     const summary = isCondensed ? kept.flatMap(({ fold }) => fold ?? []) : []
     const gone = run.map(({ message }) => message)
     if (folded.length > 0) pieces.push({ record: recordOf([...folded, ...summary]), gone })
@@ -258,13 +256,6 @@ function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void 
     const at = messages.findLastIndex((other) => other.info.id === after)
     if (at >= 0) messages.splice(at + 1, 0, message)
   }
-}
-
-/** Removes a HUD part that was added to the last message. */
-function removeHudPart(messages: readonly HostMessage[]): void {
-  const parts = messages.at(-1)?.parts
-  const own = parts?.findLastIndex(isOwnPart) ?? -1
-  if (own >= 0) parts?.splice(own, 1)
 }
 
 type Result = { at: number; part: HostPart; field: "output" | "error" }

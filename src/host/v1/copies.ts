@@ -1,7 +1,7 @@
 // OpenCode's parts are never modified. A changed copy takes a part's place in the array, and as long as the copy exists its
 // original can be looked up.
 
-import type { HostMessage, HostPart } from "./message.ts"
+import { type HostMessage, type HostPart, isOwnPart } from "./message.ts"
 
 const originals = new WeakMap<HostPart, HostPart>()
 
@@ -18,13 +18,14 @@ export function originalOf(part: HostPart): HostPart {
   return originals.get(part) ?? part
 }
 
-/** Puts the originals back, in case OpenCode passes an array that was changed before. */
+/** Puts the originals back and removes what was added, in case OpenCode passes an array that was changed before. */
 export function putBack(messages: readonly HostMessage[]): void {
   for (const { parts } of messages)
     for (let at = 0; at < parts.length; at++) {
       const part = parts[at]
       const original = part && originals.get(part)
       if (original) parts[at] = original
+      else if (part && isOwnPart(part)) parts.splice(at--, 1)
     }
 }
 

@@ -28,7 +28,6 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
       return event("session.idle")
     case "session.compaction.ended":
       return event("session.compacted")
-    case "session.created":
     case "session.deleted":
       return event(type)
     case "session.step.started":

@@ -4,7 +4,7 @@
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { HostMessage, HostMessageHead, HostPart } from "../v1/message.ts"
 
-const MAX_SESSIONS = 100
+const MAX_SESSIONS = 20
 const MAX_MESSAGES = 20_000
 /** The metadata that is read. The rest, such as whole diffs, would fill the memory. */
 const READ_METADATA = ["exit", "display", "files"]
