@@ -2,7 +2,7 @@
 // and prose.
 
 import { isChosen, isNumberedPhrase, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
-import { NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
+import { FOREIGN_NAMES, NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
   ACCOUNT,
   type Find,
@@ -28,7 +28,7 @@ type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query"
 /** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
 const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|0x[\da-f]{6,16}[ \t]+(?="))?/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{6,16}[ \t]+(?="))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
@@ -64,7 +64,7 @@ const PAIR =
   /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
 /** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
 const VALUE_BEFORE =
-  /(\b(?:value|content)["']?[ \t]*[:=][ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
+  /(\b(?:(?:value|content)["']?[ \t]*[:=]|(?:set|save|store|add)\w{0,20}\()[ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|(?:for)?key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const NAMED = /(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const MAX_BEFORE_CHARS = 520
 /** What sets a variable to the word after its name: Docker's, fish's, csh's and Windows's. */
@@ -149,6 +149,8 @@ function assignedTo(
   secrecy: Secrecy,
 ): { value: Value; syntax: Syntax } | undefined {
   const before = text[nameFrom - 1] ?? ""
+  // the name of a secret of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name`
+  if (before === ":" && /:\d{12}:$/.test(text.slice(Math.max(0, nameFrom - 14), nameFrom))) return undefined
   const isFlag = before === "-"
   const closed = skip(CLOSING, text, nameTo)
   const sign = skip(SIGN, text, closed)
@@ -159,7 +161,7 @@ function assignedTo(
   const prompted = skip(PROMPTED, text, nameTo)
   if (prompted > nameTo) return as("call", prompted)
   if (sign > closed) {
-    if (before === "?" || before === "&") return as("query", sign, /[&#]/)
+    if (before === "?" || before === "&") return as("query", sign, secrecy === "password" ? /&/ : /[&#]/)
     // `${NAME:?message}`
     if (text[sign] === "?" && text.startsWith("${", nameFrom - 2)) return undefined
     const written = text.slice(closed, sign)
@@ -208,6 +210,8 @@ function assignedTo(
   if (called > closed) return as("call", called)
   if (isFlag) {
     const at = skip(BLANK, text, closed)
+    // a usage, which explains its flags
+    if (at > closed + 1 && EXPLANATION.test(text.slice(at, at + 80))) return undefined
     const next = skip(NEXT_ARGUMENT, text, nameTo)
     return next > nameTo ? as("flag", next) : at > closed ? as("flag", at) : undefined
   }
@@ -226,7 +230,7 @@ function assignedTo(
   if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
   const at = skip(PROSE, text, closed)
   // another setting follows: `wpa2-psk passphrase="value"`
-  if (at === closed || /^[A-Za-z][A-Za-z_-]{2,40}=["'\w]/.test(text.slice(at, at + 50))) return undefined
+  if (at === closed || /^[A-Za-z][A-Za-z_-]{2,40}=["'\w$]/.test(text.slice(at, at + 50))) return undefined
   const name = text.slice(nameFrom, nameTo)
   if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at)
   const between = text.slice(nameTo, at)
@@ -253,9 +257,11 @@ function enclosedValue(text: string, nameFrom: number, at: number): Value | unde
 }
 
 /** What a template uses where nothing is set: `{{ lookup("env", "X") | default("value") }}`. */
-const TEMPLATE_DEFAULT = /["']?\{\{[^{}\n]{0,200}?\bdefault\([ \t]*(?=["'])/y
-/** The next element of a list of arguments. */
-const NEXT_ARGUMENT = /["']?[ \t]*\n[ \t]*-[ \t]+(?=[^\s-])/y
+const TEMPLATE_DEFAULT = /["']?\{\{[^{}\n]{0,200}?\bdefault[ \t(]{1,9}(?=["'])/y
+const EXPLANATION = /^[A-Za-z][a-z]+(?: [a-z'()-]+){2}/
+/** The next element of a list or an array of arguments, or the argument on the next line. */
+const NEXT_ARGUMENT =
+  /["']?[ \t]*\n[ \t]*-[ \t]+(?=[^\s-])|[ \t]+\\\r?\n[ \t]*(?=[^\s-])|["'][ \t]+\[\d{1,3}\]=(?=["'])/y
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 
 type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: boolean }
@@ -280,6 +286,10 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
+  // a label
+  if (quoted && /^[\p{L} -]+$/u.test(value) && FOREIGN_NAMES.test(value)) return false
+  // a script
+  if (quoted && /^(?:node|npm|npx|pnpm|yarn|bun|tsx|python3?|bash|sh) \S/.test(value)) return false
   // another option, an address, or a file
   if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
   // the folder that a shell is in
@@ -303,10 +313,11 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        (quoted && /salt$/i.test(name) && value.length >= 8 && MIXED.test(value)) ||
+        (quoted && /salt$/i.test(name) && value.length >= 8 && (MIXED.test(value) || isChosen(value))) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
-        (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
+        (name === name.toUpperCase() &&
+          (UUID.test(value) || MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )
   if (isMessage(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
@@ -326,7 +337,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (quoted)
         return isWord ? secrecy === "password" && value === value.toLowerCase() && value.length >= 6 : !isWords(value)
       if (isExpression) return false
-      if (secrecy === "password" && isMemorable(value)) return true
+      if (secrecy === "password" ? isMemorable(value) : isNumberedPhrase(value) && /\d\d$/.test(value)) return true
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : // a word and a number, as people choose passwords: `hunter2`
@@ -360,7 +371,10 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (secrecy === "secret")
         return (
           !isCode(value) &&
-          (isRandom(value) || UUID.test(value) || (quoted && value.length >= 12 && !isWordlike(value)))
+          (isRandom(value) ||
+            UUID.test(value) ||
+            isNumberedPhrase(value) ||
+            (quoted && value.length >= 12 && !isWordlike(value)))
         )
       return (
         value.length >= 6 &&

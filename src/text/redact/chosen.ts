@@ -11,7 +11,7 @@ const SENTENCE_WORD =
   /\b(?:the|are|was|were|been|must|should|can|cannot|could|not|with|without|from|for|and|this|that|its|please|enter|invalid|missing|required|expired|expires|wrong|too|one|has|have|may|will|new|old|current|confirm|forgot|reset|change|set|use|used|using|value|string|field|name|user|email|default|error|failed|unknown|only|when|than|least|between|does|match)\b/
 /** Words of types, classes and constants. */
 const TYPE_WORD =
-  /String|Str(?![a-z])|Text|Number|Int|Bool|Type|Field|Input|Option|Value|Object|Char|Byte|Array|List|Map|Error|Schema|Config|Model|View|Service|Provider|Factory|Handler|Manager|Client|Server|Store|Storage|Request|Response|Param|Data|File|Path|Name|Id(?![a-z])|Info|Item|Node|Ref|Any|Required|Default|Hash|Encod|Decod|Serial|Valid|Gener|Change|Reset|Form|Random|Process|Source|Result|Props|State|Context|Builder|Reader|Writer|Event|Signature|Block|Policy|Rule|Method|Code|Header|Host|User|Test|Mock|Fake|Dummy|Example|Sign|Identity|Session|Number|Digit|Json|Sensitive|Private|Public|Exp|Paren|Brace|Bracket|Open|Close|Plus|Minus|Left|Right|Comma|Colon|Semi|Equal|Keyword|Literal|Operator/
+  /String|(?:Str|Id|Map|Char|Any|Form|Open|Host|Left)s?(?![a-z])|Mapp|Format|Character|Text|Number|Int|Bool|Type|Field|Input|Option|Value|Object|Byte|Array|List|Error|Schema|Config|Model|View|Service|Provider|Factory|Handler|Manager|Client|Server|Store|Storage|Request|Response|Param|Data|File|Path|Name|Info|Item|Node|Ref|Required|Default|Hash|Encod|Decod|Serial|Valid|Gener|Change|Reset|Random|Process|Source|Result|Props|State|Context|Builder|Reader|Writer|Event|Signature|Block|Policy|Rule|Method|Code|Header|User|Test|Mock|Fake|Dummy|Example|Sign|Identity|Session|Number|Digit|Json|Sensitive|Private|Public|Exp|Paren|Brace|Bracket|Close|Plus|Minus|Right|Comma|Colon|Semi|Equal|Keyword|Literal|Operator/
 
 /**
  * A passphrase: three or more words joined by dashes or blanks, `correct-horse-battery` or `correct-horse-battery42`, none
@@ -25,18 +25,20 @@ export function isPhrase(value: string): boolean {
   )
 }
 
-/** Words and a number, joined by dashes: `amber-pine-77`. */
+/** Words and a number, joined by dashes, `amber-pine-77`, or a word and four digits. */
 export function isNumberedPhrase(value: string): boolean {
-  return /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$/.test(value) && !PHRASE_WORD.test(value)
+  return /^[a-z]{3,}(?:-[a-z]{3,}){1,4}-?\d{1,4}$|^[A-Za-z][a-z]{3,}\d{4}$/.test(value) && !PHRASE_WORD.test(value)
 }
 
 /**
- * Two to five capitalised words, `CorrectHorse`, `CorrectHorse42` or `Correct-Horse-42`, that do not look like the name of a
+ * Two to five capitalised words, `CorrectHorse`, `CorrectHorse42`, `correctHorse42` or `Correct-Horse-42`, that do not look like the name of a
  * type.
  */
 function isCoined(value: string): boolean {
   return (
-    /^(?:[A-Z][a-z]+){2,5}(?<=[a-z]{3})\d{0,4}$|^(?:[A-Z][a-z]{2,}[-_]){2,4}\d{2,4}$/.test(value) && !isNaming(value)
+    /^(?:[A-Z][a-z]+){2,5}(?<=[a-z]{3})\d{0,4}$|^[a-z]{3,}(?:[A-Z][a-z]{2,}){1,3}(?!(?:16|32|64|128|256|512)$)\d{2,4}$|^(?:[A-Z][a-z]{2,}[-_]){2,4}\d{2,4}$/.test(
+      value,
+    ) && !isNaming(value)
   )
 }
 

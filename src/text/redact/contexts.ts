@@ -90,7 +90,7 @@ const STORED =
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
@@ -104,10 +104,10 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /(?:\b|_)(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
-  /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$))/dgim
+  /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
@@ -125,7 +125,7 @@ const AUTH_COMMAND =
   /(?:^|[>:\]])[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
-  /^(?:-*>|C:)?[ \t]*PASS[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+  /^(?:-*>|C:)?[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
@@ -142,17 +142,24 @@ const ACCOUNT_KEYS =
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
   /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
-/** A code that is sent to a person. */
+/** A code or a PIN that is sent to a person, and a code in an address that signs in who opens it. */
 const SENT_CODE =
-  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
-/** What a phone reads from a picture to join a network. */
-const WIFI_CODE = /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});/dg
+  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
+/** What a phone reads from a picture to join a network, and a network's key as people write it. */
+const WIFI_CODE =
+  /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
+/** A password behind the name of its hash, in a file of users and in LDAP. */
+const PASSWORD_SCHEME =
+  /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5|NOOP)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
+/** Both keys of clients that take nothing else, as hexadecimal digits. */
+const HEX_ARGUMENT =
+  /(?:[Cc]lient|[Ss]earch|[Aa]pi|SDK|\.(?:start|init|initialize|setup))\([ \t]*(?:["'][\w-]{3,40}["'],[ \t]*)?["']([0-9a-f]{32})["']/dg
 /** The second argument of functions that sign or encrypt. */
 const SIGNING_KEY =
-  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\([^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?,[ \t]*(?:key=)?(?:b|\[\]byte\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
-/** The first argument of functions that sign, or that hash a password. */
+  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+/** The first argument of functions that sign, that hash a password or that send a token. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
+  /(?:\bhmac\.new|\bbearer_auth|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -173,10 +180,15 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["recovery", "backup", "scratch"], RECOVERY_CODES],
   [["accounts", "private keys", "wallet(", "from_key", "fromprivatekey", "startbroadcast"], ACCOUNT_KEYS],
   [["pass", "secret", "setup", "totp"], APP_PASSWORD],
-  [["code"], SENT_CODE],
-  [["wifi:"], WIFI_CODE],
+  [["code", " pin "], SENT_CODE],
+  [["wifi:", "wifi ", "wi-fi"], WIFI_CODE],
+  [["{plain", "{clear", "{crypt", "{sha", "{ssha", "{md5", "{smd5", "{noop"], PASSWORD_SCHEME],
+  [["client(", "search(", "api(", "sdk(", ".start(", ".init", ".setup("], HEX_ARGUMENT],
   [["jwt.", "hmac", "pbkdf2", "pgp_sym"], SIGNING_KEY],
-  [["hmac", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"], FIRST_KEY],
+  [
+    ["hmac", "bearer", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"],
+    FIRST_KEY,
+  ],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid="], ORACLE],
   [["reg_"], REGISTRY],
@@ -200,7 +212,8 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "plainauth",
       "omniauth",
       "provider",
-      ".connect(",
+      "connect(",
+      "database(",
     ],
     LOGIN_CALL,
   ],
@@ -256,7 +269,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   const has = (hint: string) => found.has(hint)
   if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
     for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
-  if (text.includes("PASS ")) for (const { indices } of text.matchAll(PASS_COMMAND)) take(indices?.[1])
+  if (/P(?:ASS|ass) /.test(text)) for (const { indices } of text.matchAll(PASS_COMMAND)) take(indices?.[1])
   if (text.includes("@"))
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
       if (!/\.\w{1,5}$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])

@@ -23,9 +23,9 @@ const FOLDERS = /^(?:[A-Za-z][a-z_-]{1,24}\/)+/
 const ALONE = /^[ \t]*(?:\d{1,6}[:|→]?[ \t]{0,9})?([A-Za-z0-9+/]{20,39})[ \t]*$/dgm
 const BREAK = /^["',]{0,2}\s*?(?:\n|\\)/
 const HASH = /^sha\d{1,3}-/
-/** Hashes and public keys say what they are. */
-const PUBLIC =
-  /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4})$/i
+/** Hashes, public keys, pictures and hosts that are known say what they are. */
+export const PUBLIC =
+  /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4}|data:(?:image|font|audio|video)\/[\w.+-]{2,24};base64,|\|1\|(?:[\w+/]{27}=\|)?)$/i
 
 export const findKeys: Find = (text, report) => {
   if (

@@ -9,20 +9,20 @@ export type Secrecy = "password" | "secret" | "weak"
 
 /** Names of secrets in languages other than English. */
 export const FOREIGN_NAMES =
-  /kennwort|schlüssel|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/i
+  /kennwort|schlüssel|geheimnis|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/i
 
 const ENGLISH_NAMES =
-  /pass|assword|pasword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|sess(?:ion)?id|connect\.sid|\bsid\b|salt|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
+  /pass|assword|pasword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|connect\.sid|\bsid\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
 
 /** Every name of a secret contains one of these. */
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
-  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
+  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
 const WEAK =
-  /^(?:auth|tokens|sig|signature|sid|salt|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
+  /^(?:auth|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
 const KEYS = new Set(
   "api access private secret encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation".split(

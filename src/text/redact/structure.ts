@@ -2,7 +2,7 @@
 // names them, in a Kubernetes Secret, or beside a mark such as `"sensitive": true`. No document is parsed: what tools
 // print is often cut off, or several documents in one.
 
-import { isChosen } from "./chosen.ts"
+import { isChosen, isPhrase } from "./chosen.ts"
 import { NAMES, nameAround, secrecyOf } from "./names.ts"
 import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
 
@@ -17,6 +17,7 @@ const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/priv|prime1/, findNumbers],
   [/VALUES|values|stdin/, findTuples],
   [/[>|][-+]?\d?(?=\s)/, findScalars],
+  [/(?:[Dd]efault|[Vv]alue|content):[ \t]/, findMappings],
   [/[|│\t,;]|\S {2,}\S/, findColumns],
 ]
 
@@ -94,7 +95,7 @@ function blockStart(text: string, at: number): number {
 }
 
 const SENSITIVE =
-  /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b|"(?:isSecret|secret)":[ \t]*true\b|"type":[ \t]*"secret"|"(?:httpOnly|masked)":[ \t]*(?:true|false)\b/g
+  /["']?\bsensitive["']?[ \t]*[:=][ \t]*true\b|"(?:isSecret|secret|NoEcho)":[ \t]*true\b|"type":[ \t]*"secret"|"(?:httpOnly|masked)":[ \t]*(?:true|false)\b/g
 /** A string that a bracket in it seems to end is taken whole. */
 const MAX_STRING_CHARS = 8_002
 const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/g
@@ -195,6 +196,28 @@ const INDENT = /[ \t]*(?:- )?/y
 /** `password: >-` and `password: |2`, with the value on the lines below. */
 const SCALAR =
   /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?[ \t]*:[ \t]*[|>][-+]?\d?[ \t]*(?:#[^\n]*)?(\n|\\ | (?=\S))/gi
+
+/** The value of the mapping of YAML around it. */
+const MAPPED = /\n([ \t]+)(?:[Dd]efault|[Vv]alue|content):[ \t]+["']?(?!#)([^\s"']{4,400})/dg
+/** Lines between the name of a mapping and its value. */
+const MAX_MAPPED_LINES = 8
+
+/** As `findBlocks`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
+function findMappings(text: string, report: ReportSpan): void {
+  const take = valueReporter(text, report)
+  for (const { index, indices, 1: indent = "", 2: value = "" } of text.matchAll(MAPPED)) {
+    for (let end = index, left = MAX_MAPPED_LINES; end > 0 && left > 0; left--) {
+      const from = text.lastIndexOf("\n", end - 1) + 1
+      const line = text.slice(from, Math.min(end, from + 200))
+      if (line.search(/\S/) < indent.length) {
+        const name = /^["']?([\w.-]{2,80})["']?:$/.exec(line.trim())?.[1]
+        if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(indices?.[2])
+        break
+      }
+      end = from - 1
+    }
+  }
+}
 
 /** Folded and literal scalars of YAML, whose lines are deeper than the name's. */
 function findScalars(text: string, report: ReportSpan): void {
@@ -339,8 +362,16 @@ type Table = { separator: RegExp; cells: number; secret: number[]; named: boolea
 
 /** In a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table. */
 function isCellSecret(cell: string, { separator, named }: Table): boolean {
-  const isWord = /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(cell) && isWordlike(cell) && !isChosen(cell)
-  return cell.length >= 3 && !(isWord && !(named || separator.source === ","))
+  return cell.length >= 3 && !(isPlainWord(cell) && !(named || separator.source === ","))
+}
+
+function isPlainWord(value: string): boolean {
+  return (
+    /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(value) &&
+    isWordlike(value) &&
+    !isChosen(value) &&
+    !isPhrase(value.replace(/[`*]/g, ""))
+  )
 }
 
 function headerOf(line: string): Table | undefined {
@@ -351,11 +382,14 @@ function headerOf(line: string): Table | undefined {
     if (!separator.test(row)) continue
     const spans = cellsOf(row, separator)
     const cells = spans.map(([from, to]) => row.slice(from, to))
-    const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
+    const isHeader =
+      cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#](?:\s|-?\w)/.test(cells[0] ?? "")
     if (!isHeader) continue
     if (/^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
       return { separator, cells: cells.length, secret: [1], named: true }
-    const secret = cells.flatMap((cell, at) => (isSecretName(cell) ? [at] : []))
+    // in a table of results, `pass` is a number
+    const hasUsers = cells.some((cell) => /^(?:user(?:_?name)?|login|e?-?mail)$/i.test(cell))
+    const secret = cells.flatMap((cell, at) => (isSecretName(cell) || (hasUsers && /^pass$/i.test(cell)) ? [at] : []))
     if (secret.length > 0) return { separator, cells: cells.length, secret, named: false }
   }
   return

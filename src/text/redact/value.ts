@@ -91,9 +91,10 @@ const PLACEHOLDER = new RegExp(
     // directives of format strings; a password may hold a percent sign as well
     "(?:0x|[A-Za-z]{2,20}[-_=:.])?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx](?:[-_:./,]?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx])*",
     "#[0-9a-f]{3,8}",
-    "\\w{0,8}\\.{3}",
+    "[\\w-]{0,8}\\.{3}\\w{0,4}",
+    "[A-Za-z_-]{0,16}[x*]{8,}",
     "@[A-Za-z_.]+@?",
-    "#?\\{(?!noop\\})\\{?.*",
+    "#?\\{(?!(?:noop|plain|clear(?:text)?|crypt|s?sha\\d*|s?md5)\\})\\{?.*",
     // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
@@ -105,7 +106,7 @@ const PLACEHOLDER = new RegExp(
     "[\\^~<>=v]{0,2}\\d+\\.\\d+\\.[\\dx*]+(?:-[a-z]+(?:\\.\\d+)?)?",
     "…+",
     // a tag of YAML
-    "!{1,2}[A-Za-z]+(?:[.:/ \\t].*)?",
+    "!{1,2}[A-Za-z_]+(?:[.:/ \\t].*)?",
     "&\\w+",
     ":\\w+",
     "\\[redacted\\]",
@@ -132,14 +133,22 @@ export function valueReporter(text: string, report: ReportSpan) {
 
 /** What source code has in the place of a literal value: a call, a member, a type, an operator. */
 const CODE =
-  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
+  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|[A-Za-z_$][\w$.]{0,80}(?:[|&]{2}|[)}\]]{1,8}[(,;])|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
 /** Words and a number, which no member is called. */
 const MEMBER_AND_NUMBER =
   /^[a-z]+\.[a-z]+[-_]?\d{3,}$|^[A-Za-z]+(?:\.[A-Za-z]+)*\.\d{2,4}$|^[A-Za-z]{3,}\d{2,4}\.[A-Za-z]$/
 
+/** Two parts of letters, which a member and its object are mostly; see `isCode`. */
+const MEMBER = /^[A-Za-z\d]{2,20}\.[A-Za-z\d]{2,20}$/
+/** A capital that begins no word: `dRDg`, `KGmm`; abbreviations have others before or after them. */
+const ODD_CAPITAL =
+  /[a-z][A-Z][A-Z][a-z](?![a-z])|^[A-Z]{2}[b-df-hj-np-tv-xz]{2}|[a-z][A-Z][b-df-hj-np-tv-xz]{0,2}[A-Z](?![A-Z])/
+
 export function isCode(value: string): boolean {
-  return CODE.test(value) && !MEMBER_AND_NUMBER.test(value)
+  if (!CODE.test(value) || MEMBER_AND_NUMBER.test(value)) return false
+  const isOdd = () => value.split(".").some((part) => ODD_CAPITAL.test(part))
+  return !(value.length >= 8 && MEMBER.test(value) && (!isWordlike(value) || isOdd()))
 }
 
 /** A file name, a version, a word with dots or dashes: what follows a word that does not introduce a header. */

@@ -2,6 +2,7 @@
 // looks neither like words nor like code (called opaque here) is left out with the rest of its line. Of files and commands
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
+import { PUBLIC as SAYS_PUBLIC } from "./keys.ts"
 import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
@@ -12,10 +13,10 @@ const SECRET_WORDS =
   /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
 /** Files whose content is secret, at the end of a path. */
 const SECRET_FILE =
-  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
+  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
 /** Commands whose output is secret. */
 const SECRET_COMMAND =
-  /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv|read|write|token|operator|unwrap|print|login|list)\b|(?:kubectl|oc|k)\b[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
+  /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv(?![ \t]+(?:list|metadata))|read|write|token|operator|unwrap|print|login)\b|(?:kubectl|oc|k)\b(?=[^|;&\n]{0,250}(?:[ \t]-o|--output|--template|describe|view))[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item(?![ \t]+(?:list|ls)\b)|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status[ \t][^|;&\n]{0,80}-t\b|status[ \t][^|;&\n]{0,80}--show-token)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
 /** A line that names the source of the lines after it: a command after a prompt, or only a file's path. */
 const PROMPT =
   /^[ \t]*(?:(?:\d{1,6}[:|→\t]|[+>-]|[\w./-]{1,200}:\d{1,6}:)[ \t]*(?=\$[ \t]))?(?:[\w.@:~/-]{0,60}[$#%❯»][ \t]+|\+{1,2}[ \t]+)(\S[^\n]*)$/
@@ -121,14 +122,14 @@ function namesOnly(line: string): string {
 
 /** A hexadecimal number beside the name of a secret, where nothing says that it is a hash or the id of something else. */
 const HEX_RUN =
-  /(?<![\w-]|(?:request|trace|span|correlation|message|event)[_-]?id["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+  /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
   /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
 const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
 /** A passphrase: four words or more. In lines below the name it counts only in the place of a value. */
-const PHRASE = /(?<![\w./-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
+const PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** The rest of a value with blanks whose beginning was redacted: `password: [redacted] with blanks`. */
 const REST =
@@ -174,7 +175,7 @@ function withoutOpaque(line: string, isNear: boolean): string {
     const quoted = double ?? single
     const value = quoted ?? unit
     const at = quoted === undefined ? opaqueAt(unit, isNear) : opaqueWithin(quoted, isNear)
-    if (at < 0) continue
+    if (at < 0 || SAYS_PUBLIC.test(line.slice(Math.max(0, index - 50), index))) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
     const from = !isNear || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
@@ -195,12 +196,12 @@ function beginOf(line: string, at: number): number {
 /** The offset from which a quoted string is opaque; -1 when it is not. */
 function opaqueWithin(text: string, isNear: boolean): number {
   let from = 0
-  const units = text.split(INNER_SPLIT)
+  const units = text.split(INNER_SPLIT).filter((unit) => unit !== "")
   for (const unit of units) {
     const at = unit.length < 5 ? -1 : opaqueAt(unit, isNear)
     if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isJumble(text)) return 0
     const found = text.indexOf(unit, from)
-    if (at >= 0) return found + at
+    if (at >= 0 && !SAYS_PUBLIC.test(text.slice(Math.max(0, found - 50), found))) return found + at
     from = found + unit.length
   }
   // a password with blanks
@@ -208,13 +209,15 @@ function opaqueWithin(text: string, isNear: boolean): number {
 }
 
 const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
-/** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, and entities of HTML. */
+/** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, pods, and entities of HTML. */
 const PUBLIC =
   /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
 const PUBLIC_IDS =
-  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])/gi
+  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])|(?<=[a-z])-[\dbcdf-hj-np-tv-xz]{8,10}-[\dbcdf-hj-np-tv-xz]{5}$|utf8mb4/gi
 /** A path of the file system; its folders may be named at random. */
 const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
+/** A file that a build names after its content. */
+const ASSET = /^[\w./@-]+\.(?:[cm]?js|css|map|html|woff2?|svg|png|jpe?g|gz)$/
 /** A character of an address, escaped. */
 const ESCAPED = /%[\da-f]{2}/gi
 /** `Admin@123`: no host, whose name is in small letters. */
@@ -237,7 +240,7 @@ const MIN_JUMBLE_CHARS = 10
 function opaqueAt(unit: string, isNear: boolean): number {
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
-  if (PATH.test(unit)) return -1
+  if (PATH.test(unit) || ASSET.test(unit)) return -1
   if (isNear && AT_SIGN.test(unit)) return 0
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
