@@ -211,7 +211,7 @@ function assignedTo(
   if (isFlag) {
     const at = skip(BLANK, text, closed)
     // a usage, which explains its flags
-    if (at > closed + 1 && EXPLANATION.test(text.slice(at, at + 80))) return undefined
+    if (at > closed + 1 && /^[A-Za-z][a-z]+(?: [a-z'()-]+){2}/.test(text.slice(at, at + 80))) return undefined
     const next = skip(NEXT_ARGUMENT, text, nameTo)
     return next > nameTo ? as("flag", next) : at > closed ? as("flag", at) : undefined
   }
@@ -258,7 +258,6 @@ function enclosedValue(text: string, nameFrom: number, at: number): Value | unde
 
 /** What a template uses where nothing is set: `{{ lookup("env", "X") | default("value") }}`. */
 const TEMPLATE_DEFAULT = /["']?\{\{[^{}\n]{0,200}?\bdefault[ \t(]{1,9}(?=["'])/y
-const EXPLANATION = /^[A-Za-z][a-z]+(?: [a-z'()-]+){2}/
 /** The next element of a list or an array of arguments, or the argument on the next line. */
 const NEXT_ARGUMENT =
   /["']?[ \t]*\n[ \t]*-[ \t]+(?=[^\s-])|[ \t]+\\\r?\n[ \t]*(?=[^\s-])|["'][ \t]+\[\d{1,3}\]=(?=["'])/y
@@ -286,9 +285,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
-  // a label
+  // a label, or a script
   if (quoted && /^[\p{L} -]+$/u.test(value) && FOREIGN_NAMES.test(value)) return false
-  // a script
   if (quoted && /^(?:node|npm|npx|pnpm|yarn|bun|tsx|python3?|bash|sh) \S/.test(value)) return false
   // another option, an address, or a file
   if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
@@ -313,11 +311,11 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
+        (UUID.test(value) && name === name.toUpperCase()) ||
         (quoted && /salt$/i.test(name) && value.length >= 8 && (MIXED.test(value) || isChosen(value))) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
-        (name === name.toUpperCase() &&
-          (UUID.test(value) || MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
+        (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )
   if (isMessage(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
@@ -366,15 +364,12 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       )
     case "prose":
       if (/^pass$/i.test(name)) return isRandom(value)
-      if (isChosen(value)) return true
+      if (isChosen(value) || (quoted && isNumberedPhrase(value))) return true
       if (value.length >= 8 && WORD.test(value) && !isWord) return true
       if (secrecy === "secret")
         return (
           !isCode(value) &&
-          (isRandom(value) ||
-            UUID.test(value) ||
-            isNumberedPhrase(value) ||
-            (quoted && value.length >= 12 && !isWordlike(value)))
+          (isRandom(value) || UUID.test(value) || (quoted && value.length >= 12 && !isWordlike(value)))
         )
       return (
         value.length >= 6 &&

@@ -31,8 +31,8 @@ export function isNumberedPhrase(value: string): boolean {
 }
 
 /**
- * Two to five capitalised words, `CorrectHorse`, `CorrectHorse42`, `correctHorse42` or `Correct-Horse-42`, that do not look like the name of a
- * type.
+ * Two to five capitalised words, `CorrectHorse`, `CorrectHorse42` or `Correct-Horse-42`, that do not look like the name of
+ * a type; with a number the first may be small.
  */
 function isCoined(value: string): boolean {
   return (

@@ -104,7 +104,7 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?:\b|_)(?:credentials?|creds|log(?:ged)?[ -]?in|userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
@@ -142,24 +142,26 @@ const ACCOUNT_KEYS =
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
   /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
-/** A code or a PIN that is sent to a person, and a code in an address that signs in who opens it. */
+/** A code in an address that signs in who opens it. */
+const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
+/** A PIN, as people write it. */
+const PIN = /\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
+/** A code that is sent to a person. */
 const SENT_CODE =
-  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
+  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
 /** A password behind the name of its hash, in a file of users and in LDAP. */
-const PASSWORD_SCHEME =
-  /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5|NOOP)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
-/** Both keys of clients that take nothing else, as hexadecimal digits. */
-const HEX_ARGUMENT =
-  /(?:[Cc]lient|[Ss]earch|[Aa]pi|SDK|\.(?:start|init|initialize|setup))\([ \t]*(?:["'][\w-]{3,40}["'],[ \t]*)?["']([0-9a-f]{32})["']/dg
+const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
+/** The key of a service, after the id of an application. */
+const SERVICE_KEY = /(?:[Cc]lient|[Ss]earch|[Aa]pi|\.start)\(\s?(?:["'][\w-]{3,40}["'], ?)?["']([\da-f]{32})["']/dg
 /** The second argument of functions that sign or encrypt. */
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
-/** The first argument of functions that sign, that hash a password or that send a token. */
+/** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\bbearer_auth|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -180,15 +182,14 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["recovery", "backup", "scratch"], RECOVERY_CODES],
   [["accounts", "private keys", "wallet(", "from_key", "fromprivatekey", "startbroadcast"], ACCOUNT_KEYS],
   [["pass", "secret", "setup", "totp"], APP_PASSWORD],
-  [["code", " pin "], SENT_CODE],
+  [["code"], SENT_CODE],
+  [["code"], SIGN_IN_CODE],
+  [[" pin "], PIN],
   [["wifi:", "wifi ", "wi-fi"], WIFI_CODE],
-  [["{plain", "{clear", "{crypt", "{sha", "{ssha", "{md5", "{smd5", "{noop"], PASSWORD_SCHEME],
-  [["client(", "search(", "api(", "sdk(", ".start(", ".init", ".setup("], HEX_ARGUMENT],
+  [["{plain", "{clear", "{crypt"], PASSWORD_SCHEME],
+  [["client(", "search(", "api(", ".start("], SERVICE_KEY],
   [["jwt.", "hmac", "pbkdf2", "pgp_sym"], SIGNING_KEY],
-  [
-    ["hmac", "bearer", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"],
-    FIRST_KEY,
-  ],
+  [["hmac", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"], FIRST_KEY],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid="], ORACLE],
   [["reg_"], REGISTRY],
@@ -212,7 +213,8 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
       "plainauth",
       "omniauth",
       "provider",
-      "connect(",
+      ".connect(",
+      ":connect(",
       "database(",
     ],
     LOGIN_CALL,

@@ -199,23 +199,15 @@ const SCALAR =
 
 /** The value of the mapping of YAML around it. */
 const MAPPED = /\n([ \t]+)(?:[Dd]efault|[Vv]alue|content):[ \t]+["']?(?!#)([^\s"']{4,400})/dg
-/** Lines between the name of a mapping and its value. */
-const MAX_MAPPED_LINES = 8
 
 /** As `findBlocks`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
 function findMappings(text: string, report: ReportSpan): void {
   const take = valueReporter(text, report)
   for (const { index, indices, 1: indent = "", 2: value = "" } of text.matchAll(MAPPED)) {
-    for (let end = index, left = MAX_MAPPED_LINES; end > 0 && left > 0; left--) {
-      const from = text.lastIndexOf("\n", end - 1) + 1
-      const line = text.slice(from, Math.min(end, from + 200))
-      if (line.search(/\S/) < indent.length) {
-        const name = /^["']?([\w.-]{2,80})["']?:$/.exec(line.trim())?.[1]
-        if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(indices?.[2])
-        break
-      }
-      end = from - 1
-    }
+    const above = text.slice(Math.max(0, index - MAX_BLOCK_CHARS), index).split("\n")
+    const parent = above.findLast((line) => line.search(/\S/) < indent.length) ?? ""
+    const name = /^\s*["']?([\w.-]{2,80})["']?:\s*$/.exec(parent)?.[1]
+    if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(indices?.[2])
   }
 }
 
@@ -306,7 +298,7 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
   }
 }
 
-const CELL_NAME = /^[\p{L}\p{N}_ .-]{1,40}$/u
+const CELL_NAME = /^(?!--?\w)[\p{L}\p{N}_ .-]{1,40}$/u
 const RULE = /^[-+|=\s:─-╿]*$/
 /** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
 const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
@@ -366,12 +358,8 @@ function isCellSecret(cell: string, { separator, named }: Table): boolean {
 }
 
 function isPlainWord(value: string): boolean {
-  return (
-    /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(value) &&
-    isWordlike(value) &&
-    !isChosen(value) &&
-    !isPhrase(value.replace(/[`*]/g, ""))
-  )
+  const isSecret = isChosen(value) || isPhrase(value.slice(1, -1))
+  return /^[`*]{0,2}[\p{L}$_][\p{L}_.-]*[`*]{0,2}$/u.test(value) && isWordlike(value) && !isSecret
 }
 
 function headerOf(line: string): Table | undefined {
@@ -382,8 +370,7 @@ function headerOf(line: string): Table | undefined {
     if (!separator.test(row)) continue
     const spans = cellsOf(row, separator)
     const cells = spans.map(([from, to]) => row.slice(from, to))
-    const isHeader =
-      cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#](?:\s|-?\w)/.test(cells[0] ?? "")
+    const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
     if (!isHeader) continue
     if (/^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
       return { separator, cells: cells.length, secret: [1], named: true }

@@ -91,16 +91,14 @@ const PLACEHOLDER = new RegExp(
     // directives of format strings; a password may hold a percent sign as well
     "(?:0x|[A-Za-z]{2,20}[-_=:.])?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx](?:[-_:./,]?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx])*",
     "#[0-9a-f]{3,8}",
-    "[\\w-]{0,8}\\.{3}\\w{0,4}",
-    "[A-Za-z_-]{0,16}[x*]{8,}",
     "@[A-Za-z_.]+@?",
-    "#?\\{(?!(?:noop|plain|clear(?:text)?|crypt|s?sha\\d*|s?md5)\\})\\{?.*",
+    "#?\\{(?!(?:noop|plain|clear(?:text)?|crypt)\\})\\{?.*",
     // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
     "\\[.*",
     "\\(.*",
-    "\\w{0,12}[*•·●]{3,}\\w{0,4}",
+    "[\\w-]{0,16}(?:[*•·●]{3,}|\\.{3}|x{8,})\\w{0,4}",
     "[*•·●x.X_#?-]+",
     "[`'\"]?(?:\\$\\{[^}]*\\}[^A-Za-z0-9$]*)+",
     "[\\^~<>=v]{0,2}\\d+\\.\\d+\\.[\\dx*]+(?:-[a-z]+(?:\\.\\d+)?)?",
@@ -139,16 +137,15 @@ const CODE =
 const MEMBER_AND_NUMBER =
   /^[a-z]+\.[a-z]+[-_]?\d{3,}$|^[A-Za-z]+(?:\.[A-Za-z]+)*\.\d{2,4}$|^[A-Za-z]{3,}\d{2,4}\.[A-Za-z]$/
 
-/** Two parts of letters, which a member and its object are mostly; see `isCode`. */
-const MEMBER = /^[A-Za-z\d]{2,20}\.[A-Za-z\d]{2,20}$/
-/** A capital that begins no word: `dRDg`, `KGmm`; abbreviations have others before or after them. */
+/** What an object and its member look like. */
+const MEMBER = /^(?=.{8,40}$)[A-Za-z\d]{2,20}\.[A-Za-z\d]{2,20}$/
+/** A capital that begins no word: `dRDg.iMmKII`. */
 const ODD_CAPITAL =
-  /[a-z][A-Z][A-Z][a-z](?![a-z])|^[A-Z]{2}[b-df-hj-np-tv-xz]{2}|[a-z][A-Z][b-df-hj-np-tv-xz]{0,2}[A-Z](?![A-Z])/
+  /[a-z][A-Z]{2}[a-z](?![a-z])|(?:^|\.)[A-Z]{2}[b-df-hj-np-tv-xz]{2}|[a-z][A-Z][b-df-hj-np-tv-xz]{0,2}[A-Z](?![A-Z])/
 
 export function isCode(value: string): boolean {
   if (!CODE.test(value) || MEMBER_AND_NUMBER.test(value)) return false
-  const isOdd = () => value.split(".").some((part) => ODD_CAPITAL.test(part))
-  return !(value.length >= 8 && MEMBER.test(value) && (!isWordlike(value) || isOdd()))
+  return !(MEMBER.test(value) && (!isWordlike(value) || ODD_CAPITAL.test(value)))
 }
 
 /** A file name, a version, a word with dots or dashes: what follows a word that does not introduce a header. */
