@@ -122,6 +122,20 @@ test.each(["k get ", "kubectl get pod -n k ", "gpg ", "cat secret", "secret", "/
   },
 )
 
+test.each([
+  ["kubectl get secrets -A", false],
+  ["kubectl -n shop get secret db -o yaml", true],
+  ["kubectl describe secret db", true],
+  ["vault kv list secret/shop", false],
+  ["vault kv get secret/shop", true],
+  ["op item list", false],
+  ["op item get shop", true],
+  ["gh auth status", false],
+  ["gh auth status --show-token", true],
+])("whether %s shows values: %p", (command, expected) => {
+  expect(isSecretSource(command, undefined)).toBe(expected)
+})
+
 test("nested edits of a secret file lose their values too", () => {
   const edits = [{ oldString: "COLOR=kartoffelsalat", newString: "COLOR=kartoffelsalat_ist_gut" }]
   const part = tool("multiedit", { filePath: "/p/.env", edits }, "Done.")
