@@ -380,6 +380,12 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "letters with a dot that no member has": ["password = «dRDg.iMmKII»", "the password is «oCSy.QIdRLB»"],
   "words with a number": ["password: «amberPine77»", "Generated password for user bob: «amber2753»"],
   "a column of passwords beside one of users": ["| id | user | pass |\n|  1 | bob  | «amber-pine-77» |"],
+  "a row below one whose last cell is empty": [
+    " id | name | password\n----+------+---------\n  1 | none |\n  2 | shop | «amber-pine-77»",
+  ],
+  "an animal that is no key": ["password: «monkeyTiger63»", "DB_PASS=«MonkeyTiger»"],
+  "a variable of a process": ["process.env.ANALYTICS_KEY = '«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»'"],
+  "a list of UUIDs": ['{"tokens": ["«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»"]}'],
   "a name that ends in pass": ["remotepass = «AmberPine77»"],
   "a password with a number sign in a form": ["user=bob&passwd=«Amber#77»&remember=1"],
   "a seasoning of hashes": [`config.pepper = '«${"0f1e2d3c".repeat(8)}»'`, 'signing_salt: "«FyzLgafM»"'],

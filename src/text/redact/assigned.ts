@@ -105,7 +105,7 @@ export const findAssigned: Find = (text, report) => {
     const name = nameAround(text, hit.index, hit.index + hit[0].length, done)
     done = name.to
     NAMES.lastIndex = Math.max(name.to, hit.index + 1)
-    const written = text.slice(name.from, name.to)
+    const written = text.slice(name.from, name.to).replace(/^[\w.]{1,40}\.(?:env|ENV)\./, "")
     const secrecy =
       written === "key" && /[?&]/.test(text[name.from - 1] ?? "")
         ? "weak"
@@ -311,7 +311,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        (UUID.test(value) && name === name.toUpperCase()) ||
+        (UUID.test(value) && (PLURAL.test(name) || name === name.toUpperCase())) ||
         (quoted && /salt$/i.test(name) && value.length >= 8 && (MIXED.test(value) || isChosen(value))) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||

@@ -1,8 +1,8 @@
 // Tells passwords that people make of words from the names and messages that code has in the same place. Only for values
 // beside a secret's name.
 
-/** Words that are common in names of secrets and rare in secrets. */
-export const SECRET_WORD = /secret|token|key|pass|auth|cred/i
+/** Words that are common in names of secrets and rare in secrets; `monkey` is none. */
+export const SECRET_WORD = /secret|token|(?<!mon|don|tur|hoc|whis)key|pass|auth|cred/i
 /** The same, and words of examples, as parts of a phrase: `monkey` is none. */
 const PHRASE_WORD =
   /(?:^|[ -])(?:secrets?|tokens?|keys?|pass(?:words?|wd|phrases?|codes?)?|auth|creds?|credentials?|tests?|testing|examples?|your|my)(?=$|[ -]|\d)/

@@ -332,8 +332,9 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
       const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
       // a number in the first cell was removed as the line's number
       const lost = table.separator.source === "\\t" && spans.length === table.cells - 1 ? 1 : 0
-      // a row of CSV may have fewer cells, or a comma inside one
-      if (spans.length + lost !== table.cells && !(spans.length > 1 && table.separator.source === ",")) return at
+      // a row of CSV may have fewer cells, or a comma inside one; the last cell of a row with bars may be empty
+      const isUneven = spans.length > 1 && (table.separator.source === "," || /[|│]$/.test(row))
+      if (spans.length + lost !== table.cells && !isUneven) return at
       rows++
       const name = spans[0]
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
