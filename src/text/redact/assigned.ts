@@ -294,7 +294,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (/^(?:OLD)?PWD$/.test(name) && /^[/~]|^[A-Z]:\\/.test(value)) return false
   const isExpression =
     !quoted &&
-    ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value))) ||
+    ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value.slice(0, 200)))) ||
       (secrecy === "secret" && VARIABLE.test(value)))
   // `pass` of a file of settings
   if (
