@@ -1,6 +1,5 @@
 // A session's folds from call to call, and turning one call's decisions into folds.
 
-import type { Shows } from "../output/shows.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel } from "../session/event.ts"
@@ -24,8 +23,6 @@ export type Folding = {
   readonly byID: Folds
   /** estimated tokens of the messages right after the last cut */
   readonly cutTokens: number
-  /** how often outputs of a kind were wanted again after they had been folded */
-  readonly missed: ReadonlyMap<Shows, number>
   /** ids of parts and messages that were recalled, and the call until which they are not folded again */
   readonly pinned: ReadonlyMap<string, number>
   /** steps that the user wants whole, by message id, and until which call */
@@ -39,7 +36,6 @@ export function newFolding(): Folding {
     folds: new Map(),
     byID: new Map(),
     cutTokens: 0,
-    missed: new Map(),
     pinned: new Map(),
     whole: {},
     account: newAccount(),
@@ -115,24 +111,15 @@ const PINNED_CALLS = 12
 const MAX_PINNED = 500
 
 /**
- * The state after these folds were recalled at a call: they were missed, so kinds of output are kept longer from now on. What
- * was folded stays folded, since the recalled copy stands in the conversation. `shows`: what the folded outputs show. A recall
- * counts each kind once, and not when it only goes on with an earlier one.
+ * The state after these folds were recalled at a call. What was folded stays folded, since the recalled copy stands in the
+ * conversation.
  */
-export function withMiss(
-  folding: Folding,
-  folds: readonly Fold[],
-  call: number,
-  shows: (fold: Fold) => Iterable<Shows>,
-): Folding {
+export function withRecalled(folding: Folding, folds: readonly Fold[], call: number): Folding {
   if (folds.length === 0) return folding
   const pinned = new Map([...folding.pinned].filter(([, until]) => until > call))
-  const kinds = new Set(folds.filter(({ partID }) => !pinned.has(partID)).flatMap((fold) => [...shows(fold)]))
-  const missed = new Map(folding.missed)
-  for (const kind of kinds) missed.set(kind, (missed.get(kind) ?? 0) + 1)
   // a step's part id is its message's
   for (const { partID } of folds) renew(pinned, partID, call + PINNED_CALLS, MAX_PINNED)
-  return { ...folding, missed, pinned }
+  return { ...folding, pinned }
 }
 
 /** What stays in the request around the new folds. */

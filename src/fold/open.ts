@@ -6,7 +6,6 @@ import type { Facts } from "../session/facts.ts"
 import { closureOf } from "../session/steps.ts"
 import { KEPT_BY_USER, leadingOf, stepFold } from "./fold.ts"
 import type { Folding } from "./folding.ts"
-import { type ModelMisses, patienceOf } from "./misses.ts"
 import { decisionsIn, savingOfDecision } from "./plan.ts"
 import { isPinned, keptByUser } from "./prepare.ts"
 
@@ -33,7 +32,6 @@ type OpennessSource = {
   entries: readonly Entry[]
   facts: Facts
   folding: Folding
-  modelMisses: ModelMisses
   /** names of files, without folders, that the newest messages mention */
   mentioned: ReadonlySet<string>
   /** the user's options keep it from being folded */
@@ -41,11 +39,10 @@ type OpennessSource = {
 }
 
 export function openness(source: OpennessSource): Openness {
-  const { entries, facts, folding, modelMisses, mentioned, isProtected } = source
+  const { entries, facts, folding, mentioned, isProtected } = source
   const steps = closureOf(entries, facts, {
     mentioned,
     scale: 1,
-    patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     first: leadingOf(entries, folding.folds).entries.length,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })

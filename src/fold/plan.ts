@@ -3,7 +3,6 @@
 // A cut waits until the settled content has cost more since it settled than the cut costs now. The rule needs no guess about
 // how long the session will last, and keeps no sum between calls.
 
-import type { Shows } from "../output/shows.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
@@ -32,8 +31,6 @@ export type Situation = {
   maxTokens?: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
-  /** for how many more steps outputs of a kind are kept, because they were missed */
-  patience(shows: Shows): number
   /** never folded: the user's options say so */
   isProtected(event: ToolEvent): boolean
   /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
@@ -154,10 +151,10 @@ function grown(situation: Situation): CutPlan | undefined {
 
 /** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
-  const { entries, facts, folds, mentioned, patience } = situation
+  const { entries, facts, folds, mentioned } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
-  const steps = closureOf(entries, facts, { mentioned, scale, patience, first, isFolded })
+  const steps = closureOf(entries, facts, { mentioned, scale, first, isFolded })
   return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
 }
 

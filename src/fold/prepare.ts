@@ -12,7 +12,6 @@ import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf } from "./folding.ts"
-import { type ModelMisses, patienceOf } from "./misses.ts"
 import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -54,7 +53,6 @@ type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
   folding: Folding
-  modelMisses: ModelMisses
   /** the request without a new fold, and what its price depends on */
   wire: readonly WireMessage[]
   cached: CachedPrefix
@@ -66,7 +64,7 @@ type FoldRequest = {
 }
 
 export function prepareFolds(request: FoldRequest): FoldPlan {
-  const { messages, reading, folding, modelMisses, wire, cached, account, pricing, around, options, env } = request
+  const { messages, reading, folding, wire, cached, account, pricing, around, options, env } = request
   const { facts, entries } = reading
   const { maxContextTokens } = options.fold
   const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -89,7 +87,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     contextTokens: facts.usage ? requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens) : sentTokens,
     ...defined({ maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined, foldNow: around.foldNow }),
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
-    patience: (shows) => patienceOf(folding.missed, modelMisses, shows),
     isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
     onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined,
   })

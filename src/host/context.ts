@@ -5,7 +5,6 @@ import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
-import { countKinds } from "../fold/misses.ts"
 import { isFoldText } from "../fold/record.ts"
 import { addSaving, inTermsOf } from "../fold/saving.ts"
 import { isHud } from "../hud/render.ts"
@@ -13,7 +12,7 @@ import type { Options } from "../options.ts"
 import { subagentsOf } from "../replay/replay.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
-import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
+import type { Message } from "../session/conversation.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import type { Store } from "../store/open.ts"
@@ -127,23 +126,6 @@ async function foldsOfOrigin(store: Store, session: Session, messages: readonly 
   const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
   if (folds.length > 0) store.saveFolds(session.id, folds)
   return folds
-}
-
-/** Loads the session's counts of misses for the model of its next request. */
-export function loadMisses({ store }: HookContext, session: Session, model: ModelName | undefined): void {
-  if (!model) return
-  store.use((open) => {
-    session.modelMisses = open.loadMisses(modelKey(model))
-  })
-}
-
-/** Counts recalled folds for the model that recalled them. A fold counts once, however often it is recalled. */
-export function recordRecall({ store }: HookContext, session: Session, folds: readonly Fold[]): void {
-  const model = modelOf(session)
-  const counted = folds.filter(({ id }) => !session.recalled.has(id))
-  for (const { id } of counted) session.recalled.add(id)
-  const counts = countKinds(counted, session.ledger.entries, "recalls")
-  if (model) store.use((open) => open.saveMisses(modelKey(model), counts))
 }
 
 /**

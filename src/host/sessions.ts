@@ -16,8 +16,6 @@ export type Session = SessionState & {
   restored: boolean
   /** loading has started */
   restoring: boolean
-  /** recall ids of folds that were recalled */
-  recalled: Set<string>
   /** how often the messages hook was called */
   requests: number
   /** OpenCode is about to compact: the next array is the transcript to be summarised */
@@ -55,7 +53,6 @@ export function createSessions(env: Env) {
     id,
     restored: false,
     restoring: false,
-    recalled: new Set(),
     requests: 0,
     compacting: false,
     turn: newTurnAccount(),

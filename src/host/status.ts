@@ -90,7 +90,6 @@ export function statusOf(session: Session, context: StatusContext): Status {
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: openness({ ...session, entries, facts, isProtected }),
-      missed: [...session.folding.missed].map(([shows, times]) => ({ shows, times })),
     },
     failures: openFailures(facts)
       .slice(0, MAX_STATUS_FAILURES)

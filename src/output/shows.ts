@@ -1,12 +1,11 @@
 // What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
-// as a search does. What is missed after folding is counted by it (fold/misses.ts), and edits and recalls stay longer.
+// as a search does. Edits and recalls stay longer than the rest before they are folded.
 
 import { gitSubcommand, hasTrait } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
-export const SHOWS = ["file", "matches", "listing", "run", "page", "other", "recalled", "answer", "change"] as const
-export type Shows = (typeof SHOWS)[number]
+export type Shows = "file" | "matches" | "listing" | "run" | "page" | "other" | "recalled" | "answer" | "change"
 
 /** The tool that returns a folded output. */
 export const RECALL_TOOL = "hud_recall"

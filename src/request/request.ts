@@ -5,7 +5,6 @@
 import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
 import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
-import type { ModelMisses } from "../fold/misses.ts"
 import { LARGE_TOKENS } from "../fold/plan.ts"
 import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -27,8 +26,6 @@ export type SessionState = {
   signals: Signals
   hud: HudState
   folding: Folding
-  /** what was learned of the model in all sessions */
-  modelMisses: ModelMisses
   /** the last request of this process */
   sent?: SentRequest
   /** earlier processes prepared the session's last requests */
@@ -94,7 +91,6 @@ export function newSessionState(env: Env): SessionState {
     signals: noSignals(),
     hud: newHudState(),
     folding: newFolding(),
-    modelMisses: new Map(),
     resumed: false,
   }
 }
@@ -144,7 +140,6 @@ export function prepareRequest({ messages, reading, state, around, options, env 
         messages,
         reading,
         folding,
-        modelMisses: state.modelMisses,
         wire,
         cached: costsTheCache ? bare : withTail,
         account,

@@ -82,8 +82,6 @@ export type SettleOptions = {
   mentioned: ReadonlySet<string>
   /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
   scale: number
-  /** for how many more steps outputs of a kind are kept, after they were missed */
-  patience(shows: Shows): number
   /** index of the first entry whose closure is needed: all steps before it are folded */
   first: number
   /** the step needs no closure: it is folded already */
@@ -119,7 +117,7 @@ function closure(
   age: number,
   facts: Facts,
   later: Readonly<Later>,
-  { mentioned, scale, patience }: SettleOptions,
+  { mentioned, scale }: SettleOptions,
 ): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open: Reasoned | undefined = settledFor < 0 ? reasoned("among the newest") : undefined
@@ -141,7 +139,7 @@ function closure(
     const used = isEdit ? inUse(event, facts, mentioned) : undefined
     const isChecked = isEdit && later.passed
     const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (used ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
-    const steps = ((shows === "recalled" ? RECALLED_STEPS : wanted) + patience(shows)) * scale
+    const steps = (shows === "recalled" ? RECALLED_STEPS : wanted) * scale
     const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     const why = WHY[shows]
     if (age >= Math.max(least, steps)) {

@@ -5,7 +5,7 @@ import * as z from "zod/mini"
 import { foldSchema } from "../fold/fold.ts"
 
 /** Raised when a reader of the old shape would misread the new one. */
-export const STATUS_VERSION = 2
+export const STATUS_VERSION = 3
 
 const tokens = z.number()
 
@@ -162,8 +162,6 @@ export const statusSchema = z.object({
         }),
       ),
     }),
-    /** kinds of outputs that are kept longer because they were wanted again after they were folded, and how often */
-    missed: z.array(z.object({ shows: z.string(), times: z.number() })),
   }),
   /** commands whose last run failed: what failed, how, since which call, how often */
   failures: z.array(z.object({ what: z.string(), detail: z.string(), since: z.number(), times: z.number() })),

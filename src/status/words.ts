@@ -148,25 +148,10 @@ function openRow({ folding }: Status): StatusRow | undefined {
   const { open, settled, reasons, newest } = folding.kept
   if (folding.activity === "off" || open + settled === 0) return
   const waiting = settled > 0 ? `, ${settled} settled until folding pays` : ""
-  const missed = folding.missed.map(({ shows, times }) => `${SHOWN[shows] ?? shows}${times > 1 ? ` ${times}x` : ""}`)
   return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
     ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${plural(steps, "step")}: ${why}`),
     ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),
-    missed.length > 0 && `kept longer after misses: ${missed.join(", ")}`,
   ])
-}
-
-/** Words for the kinds of outputs. */
-const SHOWN: Readonly<Record<string, string>> = {
-  file: "files",
-  matches: "searches",
-  listing: "listings",
-  run: "commands",
-  page: "web pages",
-  recalled: "recalls",
-  answer: "answers",
-  change: "edits",
-  other: "other tools",
 }
 
 function failingRow({ failures }: Status): StatusRow | undefined {

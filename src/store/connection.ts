@@ -3,12 +3,11 @@
 import { and, asc, count, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
-import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Digest } from "../output/digest.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
-import { MAX_MODELS, MAX_SESSIONS } from "./memory.ts"
+import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import {
   type Haste,
@@ -16,13 +15,12 @@ import {
   readAnchors,
   readDigest,
   readFold,
-  readMissCount,
   type StoredFolds,
   type StoreWrite,
   type Turn,
   writeDigest,
 } from "./record.ts"
-import { anchorsTable, carriedTable, digestTable, foldTable, missTable, sessionTable, turnTable } from "./schema.ts"
+import { anchorsTable, carriedTable, digestTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
@@ -113,23 +111,7 @@ function loadNewest(db: Queries): StoreWrite[] {
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
   }
   for (const row of carriedRows.reverse()) if (isJson(row.carried.data)) writes.push({ kind: "carried", ...row })
-  return [...writes, ...loadMisses(db)]
-}
-
-function loadMisses(db: Queries): StoreWrite[] {
-  const newest = db
-    .select({ model: missTable.model, at: sql<number>`max(${missTable.usedAt})`.as("at") })
-    .from(missTable)
-    .groupBy(missTable.model)
-    .orderBy(sql`at desc`)
-    .limit(MAX_MODELS)
-    .all()
-  return newest.reverse().map(({ model, at }) => ({ kind: "misses", model, misses: missesOf(db, model), at }))
-}
-
-function missesOf(db: Queries, model: string): ModelMisses {
-  const rows = db.select().from(missTable).where(eq(missTable.model, model)).all()
-  return new Map(rows.flatMap((row) => readMissCount(row) ?? []).map((one) => [one.shows, one]))
+  return writes
 }
 
 function loadDigests(db: Queries, writer: string, keys: readonly string[]) {
@@ -189,9 +171,6 @@ function apply(db: Queries, write: StoreWrite): void {
       put(db, digestTable, [digestTable.key, digestTable.writer], row)
       return
     }
-    case "misses":
-      saveMisses(db, write.model, write.misses, write.at)
-      return
     case "delete":
       db.delete(sessionTable).where(eq(sessionTable.id, write.sessionID)).run()
       return
@@ -252,18 +231,12 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
   db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
 }
 
-function saveMisses(db: Queries, model: string, added: ModelMisses, usedAt: number): void {
-  for (const { shows, recalls, folded } of addMisses(missesOf(db, model), added).values())
-    put(db, missTable, [missTable.model, missTable.shows], { model, shows, recalls, folded, usedAt })
-}
-
 function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { kind: "prune" }>): void {
   // Relative to the newest row if that is earlier: a clock that is far ahead, or was far behind when everything was
   // written, must not make everything old at once.
   for (const [table, usedAt] of [
     [sessionTable, sessionTable.touchedAt],
     [digestTable, digestTable.usedAt],
-    [missTable, missTable.usedAt],
   ] as const) {
     const oldest = sql`min(${now}, (select max(${usedAt}) from ${table})) - ${keptMs}`
     db.delete(table).where(lt(usedAt, oldest)).run()

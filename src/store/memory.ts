@@ -2,7 +2,6 @@
 // OpenCode server may run for weeks.
 
 import type { Fold } from "../fold/fold.ts"
-import { addMisses, type ModelMisses } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { renew } from "../system/values.ts"
@@ -11,7 +10,6 @@ import { addRows, type CarriedRecord, type DigestName, type StoredFolds, type St
 export const MAX_SESSIONS = 50
 const MAX_SESSION_TURNS = 500
 const MAX_DIGESTS = 500
-export const MAX_MODELS = 100
 /** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */
 const MAX_ALL_FOLDS = 40_000
 
@@ -22,7 +20,6 @@ export function createMemory() {
   const turns = new Map<string, Map<number, Turn>>()
   const folds = new Map<string, Map<string, Fold | undefined>>()
   const digests = new Map<string, DigestName & { digest: Digest }>()
-  const misses = new Map<string, ModelMisses>()
 
   function apply(write: StoreWrite): void {
     switch (write.kind) {
@@ -47,9 +44,6 @@ export function createMemory() {
       case "folds":
         renew(folds, write.sessionID, addRows(folds.get(write.sessionID) ?? new Map(), write.rows), MAX_SESSIONS)
         removeOldFolds(write.sessionID)
-        return
-      case "misses":
-        renew(misses, write.model, addMisses(misses.get(write.model) ?? new Map(), write.misses), MAX_MODELS)
         return
       case "delete":
         for (const map of [anchors, carried, turns, folds]) map.delete(write.sessionID)
@@ -78,7 +72,6 @@ export function createMemory() {
     turns: (sessionID: string): Turn[] => [...(turns.get(sessionID)?.values() ?? [])].sort((a, b) => a.turn - b.turn),
     digest: (name: DigestName): Digest | undefined => digests.get(digestKey(name))?.digest,
     folds: (sessionID: string): StoredFolds => folds.get(sessionID) ?? new Map(),
-    misses: (model: string): ModelMisses => misses.get(model) ?? new Map(),
     apply,
     /** Everything as writes again, for a new file that replaces a broken one. */
     writes: (at: number): StoreWrite[] => [
@@ -91,8 +84,6 @@ export function createMemory() {
       // Copies: the originals keep changing while these wait.
       ...Array.from(folds, ([sessionID, rows]): StoreWrite => ({ kind: "folds", sessionID, rows: new Map(rows), at })),
       ...Array.from(digests.values(), (one): StoreWrite => ({ kind: "digest", ...one, at })),
-      // Counts still waiting in the queue are added twice, which is accurate enough for them.
-      ...Array.from(misses, ([model, counts]): StoreWrite => ({ kind: "misses", model, misses: counts, at })),
     ],
   }
 }

@@ -100,7 +100,10 @@ create table miss (
 ) strict;
 `
 
-export const migrations: readonly string[] = [sessions, carried, digests, folds, savings, misses]
+/** Version 7: what recalls taught of a model decides nothing any more. */
+const noMisses = "drop table miss;"
+
+export const migrations: readonly string[] = [sessions, carried, digests, folds, savings, misses, noMisses]
 
 export const schemaVersion = migrations.length
 

@@ -2,7 +2,6 @@
 // corrupt one aside; otherwise it works in memory only. Each kind of problem is one warning, never an error.
 
 import type { Fold } from "../fold/fold.ts"
-import type { ModelMisses } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
@@ -292,12 +291,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     dropFolds,
     loadFolds,
     findFolds,
-    /** Adds to the counts of a model, by its `modelKey`. */
-    saveMisses(model: string, misses: ModelMisses) {
-      if (misses.size > 0) save({ kind: "misses", model: model.toWellFormed(), misses, at: Date.now() })
-    },
-    /** The counts of a model, from disk when the store was opened and from this process since. */
-    loadMisses: (model: string) => memory.misses(model.toWellFormed()),
     /** Forgets everything about the session. Digests belong to no session and stay. */
     deleteSession: (sessionID: string) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
     /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */

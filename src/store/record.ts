@@ -2,7 +2,6 @@
 
 import * as z from "zod/mini"
 import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
-import { type ModelMisses, missCountSchema } from "../fold/misses.ts"
 import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { parseAs, parseJson, renew } from "../system/values.ts"
@@ -34,7 +33,6 @@ export const writeDigest = (digest: Digest): string => JSON.stringify(digest sat
 // JSON columns are checked when they are read, since another version or a person may have written them.
 export const readDigest = (json: string) => parseAs(digestSchema, json) as Digest | undefined
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
-export const readMissCount = (row: unknown) => missCountSchema.safeParse(row).data
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 export const isJson = (json: string): boolean => parseJson(json) !== undefined
 
@@ -59,8 +57,6 @@ export type StoreWrite =
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
   | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
   | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
-  /** counts to be added to those of the model */
-  | { kind: "misses"; model: string; misses: ModelMisses; at: number }
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
 

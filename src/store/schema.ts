@@ -77,19 +77,6 @@ export const foldTable = sqliteTable(
   (table) => [primaryKey({ columns: [table.sessionID, table.partID] })],
 )
 
-/** Belongs to no session: what recalls taught of a model, by the kind of output. */
-export const missTable = sqliteTable(
-  "miss",
-  {
-    model: text("model").notNull(),
-    shows: text("shows").notNull(),
-    recalls: integer("recalls").notNull(),
-    folded: integer("folded").notNull(),
-    usedAt: integer("used_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.model, table.shows] })],
-)
-
 function ownedBySession() {
   return text("session_id").references(() => sessionTable.id, { onDelete: "cascade" })
 }

@@ -1,6 +1,5 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
-import { addMisses } from "../fold/misses.ts"
 import { innermostReason } from "./errors.ts"
 import { addRows, type Haste, type StoreWrite } from "./record.ts"
 
@@ -195,8 +194,6 @@ function keyOf(write: StoreWrite): string {
       return `turn ${write.turn.turn} ${write.sessionID}`
     case "digest":
       return `digest ${write.key} ${write.writer}`
-    case "misses":
-      return `misses ${write.model}`
     case "prune":
       return "prune"
     default:
@@ -204,12 +201,10 @@ function keyOf(write: StoreWrite): string {
   }
 }
 
-/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts; counts are added. */
+/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts. */
 function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
   if (waiting.kind === "folds" && next.kind === "folds")
     return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
-  if (waiting.kind === "misses" && next.kind === "misses")
-    return { ...next, misses: addMisses(waiting.misses, next.misses) }
   return next
 }
 

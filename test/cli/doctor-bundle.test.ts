@@ -110,7 +110,6 @@ test("contains no secret of the options, the log or a status, and nothing the us
         reasons: [{ why: words, steps: 1 }],
         newest: [{ step: 3, what: words, why: words }],
       },
-      missed: [{ shows: "matches", times: 1 }],
     },
   })
   patient.write(

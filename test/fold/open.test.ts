@@ -19,7 +19,6 @@ function opennessOf(session: SessionBuilder, folding = newFolding()) {
     facts: ledger.facts,
     entries: ledger.entries,
     folding,
-    modelMisses: new Map(),
     mentioned,
     isProtected: () => false,
   })
@@ -52,11 +51,6 @@ describe("the steps that stay", () => {
 
   test("each with its own reason", () => {
     expect(newest.map(({ why }) => why)).toContain("a.ts was edited lately")
-  })
-
-  test("are more after misses of their kind", () => {
-    const patient = { ...newFolding(), missed: new Map([["file", 4] as const]) }
-    expect(opennessOf(session, patient).open).toBeGreaterThan(open)
   })
 
   test("include what was recalled", () => {

@@ -41,7 +41,6 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     cutTokens: sentTokens,
     contextTokens: sentTokens,
     bindsThinking: false,
-    patience: () => 0,
     isProtected: () => false,
     onlyMakesRoom: false,
     ...situation,
@@ -299,11 +298,4 @@ test("outputs that OpenCode cleared, or that are tiny, are not folded one by one
   const { decisions } = plan(idle(session, MANY).assistant([list(9_000)]), { isCold: true })
   // the answer keeps the step
   expect(decisions.map(({ step }) => step.number)).not.toContain(1)
-})
-
-test("patience keeps a kind of output longer", () => {
-  const session = idle(begun().assistant([read("a.ts", lines("code", 1_000))]), 12)
-  expect(folded(plan(session, { foldNow: "all" })).steps[0]).toBe(1)
-  const patient = plan(session, { foldNow: "all", patience: (shows) => (shows === "file" ? 12 : 0) })
-  expect(folded(patient).steps[0]).not.toBe(1)
 })

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
-import { addFolds, newFolding, withMiss } from "../../src/fold/folding.ts"
+import { addFolds, newFolding, withRecalled } from "../../src/fold/folding.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
@@ -58,7 +58,7 @@ test("the newest folds of a session are kept, and the newest 500 places of what 
   for (let n = 0; n < folds.length; n += 1_000) folding = addFolds(folding, folds.slice(n, n + 1_000))
   expect([folding.folds.size, folding.byID.size]).toEqual([MAX_FOLDS, MAX_FOLDS])
   expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
-  folding = withMiss(folding, folds, 1, () => ["file"])
+  folding = withRecalled(folding, folds, 1)
   expect(folding.pinned.size).toBe(500)
 })
 

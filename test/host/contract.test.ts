@@ -18,8 +18,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
   const sessions = createSessions(env)
   const note = (name: string) => () => void touched.push(name)
   const writes = new Proxy({}, { get: () => note("store") })
-  const store = Object.assign(Object.create(writes), { loadMisses: () => new Map() })
-  const use = (action: (opened: object) => void) => action(store)
+  const use = (action: (opened: object) => void) => action(writes)
   const context = {
     ...{ options, env, sessions, models: createModels(options), directory: ROOT },
     requestOptions: requestOptionsOf(options),

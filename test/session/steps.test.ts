@@ -23,7 +23,7 @@ function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, r
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
   const mentioned = mentionedFiles(conversationOf(session.messages))
-  const all = { mentioned, scale: 1, patience: () => 0, first: 0, isFolded: () => false, ...options }
+  const all = { mentioned, scale: 1, first: 0, isFolded: () => false, ...options }
   return closureOf(ledger.entries, ledger.facts, all)
 }
 
@@ -64,13 +64,10 @@ describe("a step is settled", () => {
     )
   })
 
-  test("sooner at a smaller scale, later with more patience", () => {
+  test("sooner at a smaller scale", () => {
     const session = aged(SETTLED_AGE - 1, bash("ls", lines("row")))
     expect(step(closed(session), 1).open).toBeDefined()
     expect(step(closed(session, { scale: 0.7 }), 1).open).toBeUndefined()
-    const old = aged(SETTLED_AGE, read("a.ts", lines("code")))
-    expect(step(closed(old), 1).open).toBeUndefined()
-    expect(step(closed(old, { patience: () => 12 }), 1).open).toBe(`read ${SETTLED_AGE} steps ago`)
   })
 })
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test"
-import { SHOWS } from "../../src/output/shows.ts"
 import type { Status } from "../../src/status/status.ts"
 import { type StatusRow, statusRows } from "../../src/status/words.ts"
 import { fold, statusOf } from "../support/status.ts"
@@ -39,7 +38,7 @@ describe("what is folded", () => {
 })
 
 describe("what is still open", () => {
-  test("is counted by reason, with the newest steps, and with the kinds that are kept longer", () => {
+  test("is counted by reason, with the newest steps", () => {
     expect(rowNamed("open", {})).toEqual({
       name: "open",
       text: "8 steps open, 2 settled until folding pays",
@@ -48,7 +47,6 @@ describe("what is still open", () => {
         "5 steps: among the newest",
         "3 steps: its file was edited lately",
         "step 42 npm test: among the newest",
-        "kept longer after misses: searches 2x",
       ],
     })
   })
@@ -56,14 +54,6 @@ describe("what is still open", () => {
   test("is absent without steps, and when folding is off", () => {
     expect(rowNamed("open", { kept: { open: 0, settled: 0, reasons: [], newest: [] } })).toBeUndefined()
     expect(rowNamed("open", { activity: "off" })).toBeUndefined()
-  })
-
-  test("has a name for each kind of output", () => {
-    const missed = SHOWS.map((shows) => ({ shows, times: 1 }))
-    const said = rowNamed("open", { missed })?.details.at(-1)
-    expect(said).toBe(
-      "kept longer after misses: files, searches, listings, commands, web pages, other tools, recalls, answers, edits",
-    )
   })
 })
 

@@ -208,7 +208,6 @@ describe("hosts", () => {
       carried: [["ses_1", { compactionID: "msg_9", data: '{"task":"t"}' }]],
       turns: [{ sessionID: "ses_1", turn: 1, hudTokens: 5, foldedTokens: 6, recalls: 7 }],
       folds: [{ id: "r4k2x9da", partID: "prt_1", text: "\0 \ud800 ok", tokens: 90 }],
-      misses: [["file", { shows: "file", recalls: 1, folded: 9 }]],
     })
   })
 

@@ -4,7 +4,7 @@ import type { Status } from "../../src/status/status.ts"
 
 export function statusOf(changes: Partial<Status> = {}): Status {
   return {
-    version: 2,
+    version: 3,
     plugin: "0.1.0",
     sessionID: "ses_1",
     directory: "/home/dev/shop",
@@ -48,7 +48,6 @@ export function statusOf(changes: Partial<Status> = {}): Status {
         ],
         newest: [{ step: 42, what: "npm test", why: "among the newest" }],
       },
-      missed: [{ shows: "matches", times: 2 }],
     },
     failures: [{ what: "npm test", detail: "login.test.ts:42 expected 200, got 401", since: 38, times: 2 }],
     stale: [{ path: "src/auth/login.ts", why: "changed on disk since read" }],

@@ -23,7 +23,7 @@ import {
 import { episode, fold, statusOf } from "../support/status.ts"
 
 const NOTHING_IS_FOLDED: Status["folding"] = {
-  ...{ activity: "on", outputs: 0, steps: 0, savedTokens: 0, recalls: 0, newest: [], episodes: [], missed: [] },
+  ...{ activity: "on", outputs: 0, steps: 0, savedTokens: 0, recalls: 0, newest: [], episodes: [] },
   kept: { open: 0, settled: 0, reasons: [], newest: [] },
 }
 const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })

@@ -1,13 +1,12 @@
 // Connects the hooks to their functions, each behind its guard.
 
 import type { Hooks } from "@opencode-ai/plugin"
-import { type Fold, type Folds, foldedKey } from "../../fold/fold.ts"
-import { withMiss } from "../../fold/folding.ts"
-import { kindsOf } from "../../fold/misses.ts"
+import { type Folds, foldedKey } from "../../fold/fold.ts"
+import { withRecalled } from "../../fold/folding.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
-import { type HookContext, recordRecall } from "../context.ts"
+import type { HookContext } from "../context.ts"
 import { type Commit, guard, type Report, reportTo } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
@@ -77,10 +76,7 @@ export function recallSources(context: HookContext, report: Report): RecallSourc
       const session = sessions.peek(sessionID)
       if (!session) return
       session.turn.recalls++
-      const { entries, facts } = session.ledger
-      recordRecall(context, session, folds)
-      const entryOfFold = ({ messageID }: Fold) => entries.find(({ id }) => id === messageID)
-      session.folding = withMiss(session.folding, folds, facts.calls, (fold) => kindsOf(fold, entryOfFold(fold)))
+      session.folding = withRecalled(session.folding, folds, session.ledger.facts.calls)
     },
   }
 }

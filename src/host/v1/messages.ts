@@ -3,7 +3,6 @@
 
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
-import { countKinds } from "../../fold/misses.ts"
 import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -14,7 +13,7 @@ import { mentionedFiles } from "../../session/steps.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest, beginTurn } from "../accounting.ts"
-import { type HookContext, loadMisses, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
+import { type HookContext, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -108,7 +107,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const options = { ...context.requestOptions }
   if (request.slot) options.hud = { ...options.hud, slot: request.slot }
   if (!isKnown || !canRecall) options.fold = { enabled: false }
-  loadMisses(context, session, model)
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, around, options, env })
   return () => {
@@ -121,10 +119,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     recordReading(context, session, conversation, reading, prepared.dropped)
     const { folded } = prepared
     // before anything else, since the request must not go out with folds that would be lost if the process is killed
-    context.store.use((store) => {
-      store.saveFolds(session.id, folded)
-      if (model) store.saveMisses(modelKey(model), countKinds(folded, reading.entries, "folded"))
-    })
+    context.store.use((store) => store.saveFolds(session.id, folded))
     // forced folds go first; what the user asked for then waits for the next request
     if (wish && options.fold.enabled && !folded.some(({ reason }) => reason === "must")) {
       session.fulfilledMs = wish.askedMs

@@ -34,7 +34,6 @@ export function recordSummary(
   const steps = closureOf(entries, facts, {
     mentioned: new Set(),
     scale: 0,
-    patience: () => 0,
     first: 0,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })

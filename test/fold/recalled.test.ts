@@ -1,0 +1,45 @@
+// What a recall keeps from being folded.
+
+import { expect, test } from "bun:test"
+import type { Fold } from "../../src/fold/fold.ts"
+import { newFolding, withRecalled } from "../../src/fold/folding.ts"
+
+const fold = (partID: string, side: Fold["side"] = "output"): Fold => ({
+  id: "r0000000",
+  partID,
+  messageID: side === "step" ? partID : `msg_${partID}`,
+  hash: "",
+  side,
+  step: 1,
+  text: "",
+  what: "",
+  reason: "pays",
+  because: "",
+  call: 1,
+  tokens: 1000,
+  textTokens: 20,
+})
+
+test("what was recalled is pinned for a while", () => {
+  const before = newFolding()
+  const after = withRecalled(before, [fold("a"), fold("msg_b", "step")], 20)
+  expect([...after.pinned]).toEqual([
+    ["a", 32],
+    ["msg_b", 32],
+  ])
+  expect(before.pinned.size).toBe(0)
+  expect({ ...after, pinned: before.pinned }).toEqual(before)
+  expect(withRecalled(after, [fold("a")], 21).pinned.get("a")).toBe(33)
+})
+
+test("nothing recalled changes nothing, and what is remembered stays small", () => {
+  const before = newFolding()
+  expect(withRecalled(before, [], 1)).toBe(before)
+  const many = withRecalled(
+    before,
+    Array.from({ length: 2000 }, (_, at) => fold(`p${at}`)),
+    1,
+  )
+  expect(many.pinned.size).toBe(500)
+  expect(withRecalled(many, [fold("a")], 100).pinned.size).toBe(1)
+})
