@@ -102,7 +102,7 @@ async function writeAll({ messages }: Recording, backend: NonNullable<Opened["ba
   const written = new Map<string, Digest>()
   const largest = digestCandidates(conversationOf(messages), fresh)
     .filter((candidate) => gainsFromModel(extract(candidate.source())))
-    .sort((a, b) => b.tokens - a.tokens)
+    .sort((a, b) => b.worth - a.worth)
     .slice(0, MODEL_OUTPUTS)
   for (const candidate of largest) {
     const source = candidate.source()

@@ -8,7 +8,7 @@ import { gainsFromModel, ground } from "./ground/ground.ts"
 import { promptFor } from "./prompt.ts"
 
 /**
- * - `known`: the backend was not asked, because `extract` already says what a model could, or the output is binary
+ * - `known`: the backend was not asked, because `extract` already says what a model could
  * - `refused`: the backend answered, but the output does not support its answer
  */
 export type Attempt =
@@ -32,7 +32,7 @@ export async function attempt(
   try {
     const source = read()
     const extracted = extract(source)
-    if (isBinary(source.output) || !gainsFromModel(extracted)) return { kind: "known" }
+    if (!gainsFromModel(extracted)) return { kind: "known" }
     const { structured, elapsedMs: ms } = await backend.write(promptFor(source, { budgetTokens }), signal)
     if (signal.aborted) return { kind: "aborted" }
     const { digest, refused } = ground(structured, source, extracted)
@@ -48,19 +48,6 @@ export async function attempt(
   }
 }
 
-/** Characters at the start of an output that decide whether it is binary. */
-const BINARY_PROBE_CHARS = 4000
-
-/**
- * Whether the output is an image, an archive or the like: more than one character in fifty does not occur in text.
- * `wellFormed` has already replaced NULs by U+FFFD.
- */
-function isBinary(output: string): boolean {
-  const start = output.slice(0, BINARY_PROBE_CHARS)
-  const strange = start.match(/[\u0000-\u0008\u000e-\u001a\ufffd]/g)?.length ?? 0
-  return strange * 50 > start.length
-}
-
 export type QueueCounters = ReturnType<typeof createCounters>
 
 /** Outputs since the queue was created, by what became of them. */
@@ -74,8 +61,6 @@ export function createCounters() {
     failed: 0,
     /** dropped because their session or message is gone, or because of newer output about the same subject */
     cancelled: 0,
-    /** dropped in favour of worthier ones */
-    evicted: 0,
     /** working time of the backend */
     ms: 0,
   }

@@ -1,32 +1,10 @@
 // When a model may work, and on how much: its share of the time between two tool outputs, its pauses while local tools
 // run, and the delay after failures.
 
-import { defined } from "../system/values.ts"
 import type { Speed } from "./backends/backend.ts"
 
-/** How fast the agent produces outputs. */
-export type Pace = {
-  /** when outputs were last offered, in ms */
-  lastMs?: number
-  /** mean time between two outputs, in ms; undefined until there were two */
-  gapMs?: number
-}
-
-const NEWEST_WEIGHT = 0.3
-/** A longer gap is the user's, not the agent's. */
-const MAX_GAP_MS = 60_000
-/** More outputs at once come from a resumed session, not from work just done. */
-const MAX_OUTPUTS_AT_ONCE = 8
-/** Assumed while nothing has been measured: a tool call every five seconds. */
-const DEFAULT_GAP_MS = 5000
-
-export function updatePace({ lastMs, gapMs }: Pace, nowMs: number, offered: number): Pace {
-  const gap = lastMs === undefined ? Number.NaN : (nowMs - lastMs) / offered
-  const counts = offered <= MAX_OUTPUTS_AT_ONCE && gap >= 0 && gap <= MAX_GAP_MS
-  const mean = counts ? (gapMs === undefined ? gap : gapMs + NEWEST_WEIGHT * (gap - gapMs)) : gapMs
-  return { lastMs: nowMs, ...defined({ gapMs: mean }) }
-}
-
+/** Assumed time between two tool outputs. */
+const GAP_MS = 5000
 /** Typical length of a digest. */
 const ANSWER_TOKENS = 60
 /** Share of the time between two outputs that a model may use. */
@@ -37,15 +15,10 @@ const MIN_DOCUMENT_TOKENS = 150
 const UNMEASURED_DOCUMENT_TOKENS = 400
 
 /** Size of the document to send now, in tokens; 0: send nothing until the agent is idle. */
-export function documentBudget(
-  speed: Speed | undefined,
-  { gapMs = DEFAULT_GAP_MS }: Pace,
-  idle: boolean,
-  maxTokens: number,
-): number {
+export function documentBudget(speed: Speed | undefined, idle: boolean, maxTokens: number): number {
   if (!speed) return Math.min(UNMEASURED_DOCUMENT_TOKENS, maxTokens)
   if (idle) return maxTokens
-  const tokens = Math.floor(speed.prefill * ((MAX_TIME_SHARE * gapMs) / 1000 - ANSWER_TOKENS / speed.decode))
+  const tokens = Math.floor(speed.prefill * ((MAX_TIME_SHARE * GAP_MS) / 1000 - ANSWER_TOKENS / speed.decode))
   return tokens >= MIN_DOCUMENT_TOKENS ? Math.min(tokens, maxTokens) : 0
 }
 

@@ -12,7 +12,7 @@ import { condense } from "./condense.ts"
 export type Prompt = WriteRequest
 
 /** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
-export const PROMPT_VERSION = 4
+export const PROMPT_VERSION = 5
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 
@@ -51,7 +51,7 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
     ...(source.exit ? [`exit code: ${source.exit}`] : []),
     "output:",
   ].join("\n")
-  const output = condense(source.output, budgetTokens, searchedWords(source.input))
+  const output = condense(source.output, budgetTokens)
   return {
     kind: source.kind,
     instruction: INSTRUCTION,
@@ -60,11 +60,6 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
     schema: structuredClone(SCHEMA),
     maxTokens: MAX_ANSWER_TOKENS,
   }
-}
-
-function searchedWords(input: DigestSource["input"]): string[] {
-  const sought = [input.pattern, input.query].filter((value) => typeof value === "string")
-  return sought.flatMap((text) => text.slice(0, 200).split(/[^\p{L}\p{N}_./-]+/u)).slice(0, 20)
 }
 
 function argumentsOf(input: DigestSource["input"]): string[] {

@@ -10,19 +10,9 @@ import { renew } from "../system/values.ts"
 import { type Attempt, attempt, createCounters, type QueueCounters } from "./attempt.ts"
 import type { Backend, BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
-import { createRunningTools, documentBudget, type Pace, retryAfterMs, updatePace } from "./pace.ts"
+import { createRunningTools, documentBudget, retryAfterMs } from "./pace.ts"
 import { PROMPT_VERSION } from "./prompt.ts"
-import {
-  createWaitingJobs,
-  isInScope,
-  isSameSubject,
-  type Job,
-  mergeOffer,
-  type Owner,
-  type OwnerScope,
-  removeOwnersOf,
-  selectOffers,
-} from "./waiting.ts"
+import { createWaitingJobs, isInScope, isSameSubject, type Scope } from "./waiting.ts"
 
 /** Keeps digests permanently. `writer` stands for the backend, its model and the version of the prompt. */
 export type DigestStore = {
@@ -67,14 +57,12 @@ export function createQueue(options: QueueOptions) {
     backend.pause(any)
     if (!any) wake()
   })
-  let pace: Pace = {}
   let idle = false
-  let order = 0
   let failures = 0
   let retry: NodeJS.Timeout | undefined
   let off: string | undefined
   let closed = false
-  let running: { job: Job; abort: AbortController; ended: Promise<unknown> } | undefined
+  let running: { job: DigestCandidate; abort: AbortController; ended: Promise<unknown> } | undefined
   let wanted = false
   let working: Promise<void> | undefined
 
@@ -84,32 +72,24 @@ export function createQueue(options: QueueOptions) {
     idle = false
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
-    pace = updatePace(pace, performance.now(), news.length)
     lookup.request(news.map(({ key }) => key))
-    for (const candidate of selectOffers(news, maxWaiting)) take(candidate)
+    for (const candidate of news) take(candidate)
     onChange?.()
     wake()
   }
 
-  function take({ key, worth, sessionID, messageID, subject, source }: DigestCandidate): void {
-    const owner: Owner = { sessionID, messageID, subject }
-    const offered = { key, worth, order: ++order, owners: [owner] }
-    if (running?.job.key === key && !running.abort.signal.aborted) {
-      mergeOffer(running.job, offered)
+  function take(candidate: DigestCandidate): void {
+    if (running?.job.key === candidate.key && !running.abort.signal.aborted) {
+      // it is wanted in its newest place
+      running.job = candidate
       return
     }
-    removeRunningOwners((one) => isSameSubject(one, owner))
-    add({ ...offered, source })
+    abortRunning((job) => isSameSubject(job, candidate))
+    counters.cancelled += waiting.add(candidate)
   }
 
-  function add(job: Job): void {
-    const { replaced, evicted } = waiting.add(job)
-    counters.cancelled += replaced.length
-    if (evicted) counters.evicted++
-  }
-
-  function removeRunningOwners(matches: (owner: Owner) => boolean): void {
-    if (!running?.job.owners.some(matches) || !removeOwnersOf(running.job, matches)) return
+  function abortRunning(matches: (job: DigestCandidate) => boolean): void {
+    if (!running || running.abort.signal.aborted || !matches(running.job)) return
     counters.cancelled++
     running.abort.abort()
   }
@@ -139,7 +119,7 @@ export function createQueue(options: QueueOptions) {
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
     await lookup.run((key, digest) => {
-      waiting.remove(key)
+      waiting.remove((job) => job.key === key)
       counters.fromStore++
       onDigest(key, digest, true)
     })
@@ -163,10 +143,10 @@ export function createQueue(options: QueueOptions) {
   /** Size of the next job's document in tokens; 0 when no job may start. */
   function budget(): number {
     if (closed || off !== undefined || retry || tools.any) return 0
-    return documentBudget(backend.speed, pace, idle, backend.maxDocumentTokens)
+    return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
-  function finish(job: Job, outcome: Attempt): void {
+  function finish(job: DigestCandidate, outcome: Attempt): void {
     switch (outcome.kind) {
       case "aborted":
         return
@@ -190,19 +170,19 @@ export function createQueue(options: QueueOptions) {
     }
   }
 
-  function fail(job: Job, code: BackendErrorCode, message: string): void {
+  function fail(job: DigestCandidate, code: BackendErrorCode, message: string): void {
     if (code === "OFF") {
       turnOff(message)
       return
     }
     if (!reported.has(code)) onTrouble?.(code, message)
     reported.add(code)
-    if (code === "UNAVAILABLE") add(job)
+    if (code === "UNAVAILABLE") waiting.add(job)
     else spend(job)
     if (code !== "BAD_ANSWER") retryLater()
   }
 
-  function spend({ key }: Job): void {
+  function spend({ key }: DigestCandidate): void {
     renew(spent, key, true, MAX_SPENT)
   }
 
@@ -244,10 +224,10 @@ export function createQueue(options: QueueOptions) {
     /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
     rank: waiting.rank,
     /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
-    cancel(scope: OwnerScope): void {
+    cancel(scope: Scope): void {
       const matches = isInScope(scope)
-      counters.cancelled += waiting.removeOwners(matches).length
-      removeRunningOwners(matches)
+      counters.cancelled += waiting.remove(matches)
+      abortRunning(matches)
     },
     /** A local tool has started. A model on the same processor rests until it ends. */
     toolStarted(id: string): void {

@@ -34,7 +34,6 @@ export function candidateOf(
     sessionID: "ses_1",
     messageID: `msg_${name}`,
     subject: `build ${name}`,
-    tokens: 300,
     worth: 5,
     source: () => sourceOf(name, output === undefined ? {} : { output }),
     ...over,
