@@ -15,7 +15,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
-import { NEWEST_MESSAGES, writtenIn } from "../../src/session/steps.ts"
+import { writtenIn } from "../../src/session/steps.ts"
 import { readExport } from "../../src/store/export.ts"
 import type { Recording } from "../../src/store/recording.ts"
 import { plural } from "../../src/text/format.ts"
@@ -121,7 +121,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
 /** What the user asked last, and what the agent wrote last. */
 function taskOf({ messages }: CallReplayed, { tool, input }: DigestSource): string {
   const asked = messages.findLast(({ kind }) => kind === "user")
-  const last = messages.slice(-NEWEST_MESSAGES).flatMap(writtenIn).join("\n").slice(-MAX_WORDS_CHARS)
+  const last = messages.slice(-3).flatMap(writtenIn).join("\n").slice(-MAX_WORDS_CHARS)
   return [
     `Task: ${cut(
       oneLine(

@@ -32,16 +32,13 @@ type OpennessSource = {
   entries: readonly Entry[]
   facts: Facts
   folding: Folding
-  /** names of files, without folders, that the newest messages mention */
-  mentioned: ReadonlySet<string>
   /** the user's options keep it from being folded */
   isProtected(event: ToolEvent): boolean
 }
 
 export function openness(source: OpennessSource): Openness {
-  const { entries, facts, folding, mentioned, isProtected } = source
+  const { entries, facts, folding, isProtected } = source
   const steps = closureOf(entries, facts, {
-    mentioned,
     scale: 1,
     first: leadingOf(entries, folding.folds).entries.length,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,

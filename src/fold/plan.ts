@@ -15,8 +15,6 @@ import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 export type Situation = {
   entries: readonly Entry[]
   facts: Facts
-  /** names of files, without folders, that the newest messages mention */
-  mentioned: ReadonlySet<string>
   folds: Folds
   pricing: Pricing
   /** the messages of the request without a new fold, and what the cache holds of them */
@@ -151,10 +149,10 @@ function grown(situation: Situation): CutPlan | undefined {
 
 /** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
-  const { entries, facts, folds, mentioned } = situation
+  const { entries, facts, folds } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
-  const steps = closureOf(entries, facts, { mentioned, scale, first, isFolded })
+  const steps = closureOf(entries, facts, { scale, first, isFolded })
   return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
 }
 

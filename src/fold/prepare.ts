@@ -6,7 +6,6 @@ import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
-import { mentionedFiles } from "../session/steps.ts"
 import { defined } from "../system/values.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
@@ -76,7 +75,6 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const plan = planFolds({
     entries,
     facts,
-    mentioned: mentionedFiles(messages),
     folds: folding.folds,
     pricing,
     wire,

@@ -26,8 +26,6 @@ export type Session = SessionState & {
   shown: AppliedFolds
   /** that request held every message in full and was not large, so that its HUD said only what the newest messages do not show */
   early: boolean
-  /** names of files, without folders, that the newest messages of that request mention */
-  mentioned: ReadonlySet<string>
   /** the session that started this one as a subagent */
   parentID?: string
   /** when the user asked for the folds that were made last, in epoch ms */
@@ -58,7 +56,6 @@ export function createSessions(env: Env) {
     turn: newTurnAccount(),
     shown: NOTHING_FOLDED,
     early: false,
-    mentioned: new Set(),
     account: newSessionAccount(),
   })
   function makeRoom(spared: string): void {

@@ -5,7 +5,6 @@
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
 import { isTooDeep } from "../system/values.ts"
-import { fileNamesIn } from "../text/names.ts"
 import { basename } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import type { Message } from "./conversation.ts"
@@ -31,17 +30,6 @@ export type Step = {
 }
 
 type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
-
-/** Newest messages that show what the agent works on. */
-export const NEWEST_MESSAGES = 3
-/** Of each text or argument. */
-const MAX_READ_CHARS = 4000
-
-/** The names of the files, without folders, that the newest messages mention in texts and in arguments of calls. */
-export function mentionedFiles(messages: readonly Message[]): Set<string> {
-  const texts = messages.slice(-NEWEST_MESSAGES).flatMap(writtenIn)
-  return new Set(texts.flatMap((text) => [...fileNamesIn(text.slice(0, MAX_READ_CHARS))]))
-}
 
 /** The texts and arguments of a message, without what tools returned. */
 export function writtenIn({ parts }: Message): string[] {
@@ -75,11 +63,9 @@ export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use. */
 const IN_USE_FACTOR = 5
 /** Steps after its last edit for which a file is in use. */
-export const EDITED_STEPS = 12
+export const EDITED_STEPS = 14
 
 export type SettleOptions = {
-  /** names of files, without folders, that the newest messages mention */
-  mentioned: ReadonlySet<string>
   /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
   scale: number
   /** index of the first entry whose closure is needed: all steps before it are folded */
@@ -117,7 +103,7 @@ function closure(
   age: number,
   facts: Facts,
   later: Readonly<Later>,
-  { mentioned, scale }: SettleOptions,
+  { scale }: SettleOptions,
 ): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open: Reasoned | undefined = settledFor < 0 ? reasoned("among the newest") : undefined
@@ -136,7 +122,7 @@ function closure(
       continue
     }
     const isEdit = shows === "change"
-    const used = isEdit ? inUse(event, facts, mentioned) : undefined
+    const used = isEdit ? inUse(event, facts) : undefined
     const isChecked = isEdit && later.passed
     const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (used ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
     const steps = (shows === "recalled" ? RECALLED_STEPS : wanted) * scale
@@ -175,14 +161,12 @@ const WHY: Readonly<Record<Exclude<Shows, "answer">, { open: string; settled: st
  * Why the files of an edit are in use; undefined when they are not. Outputs that only show a file in use are not kept longer:
  * the agent reads the part it edits again, or sees it in the edit.
  */
-function inUse({ files }: ToolEvent, facts: Facts, mentioned: ReadonlySet<string>): Reasoned | undefined {
-  for (const { path } of files) {
-    const name = basename(path)
-    if (mentioned.has(name))
-      return { open: `the newest steps mention ${redactLine(name)}`, openKind: "the newest steps mention its file" }
+function inUse({ files }: ToolEvent, facts: Facts): Reasoned | undefined {
+  const used = files.find(({ path }) => {
     const editedAt = facts.files.get(path)?.editedAt ?? 0
-    if (editedAt > 0 && facts.calls - editedAt < EDITED_STEPS)
-      return { open: `${redactLine(name)} was edited lately`, openKind: "its file was edited lately" }
-  }
-  return
+    return editedAt > 0 && facts.calls - editedAt < EDITED_STEPS
+  })
+  return (
+    used && { open: `${redactLine(basename(used.path))} was edited lately`, openKind: "its file was edited lately" }
+  )
 }

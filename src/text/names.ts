@@ -29,16 +29,3 @@ export function namesIn(text: string): Set<string> {
 function isIdentifier(word: string): boolean {
   return /[a-z][A-Z]|_\w|\w\d/.test(word)
 }
-
-const FILE_RUN = /[\w$@.~-]+/g
-
-/** The names of the files that a text mentions, without their folders. */
-export function fileNamesIn(text: string): Set<string> {
-  const names = new Set<string>()
-  for (const run of text.match(FILE_RUN) ?? []) {
-    if (run.length > MAX_NAME_CHARS) continue
-    const name = run.replace(/\.+$/, "")
-    if (/[^.]\.[A-Za-z]\w{0,9}$/.test(name)) names.add(name)
-  }
-  return names
-}

@@ -4,22 +4,18 @@ import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { newFolding } from "../../src/fold/folding.ts"
 import { MAX_KEPT_STEPS, openness } from "../../src/fold/open.ts"
-import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { mentionedFiles } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 function opennessOf(session: SessionBuilder, folding = newFolding()) {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
-  const mentioned = mentionedFiles(conversationOf(session.messages))
   return openness({
     ...ledger,
     facts: ledger.facts,
     entries: ledger.entries,
     folding,
-    mentioned,
     isProtected: () => false,
   })
 }

@@ -7,9 +7,8 @@ import type { Fold, Folds } from "../../src/fold/fold.ts"
 import { type CutPlan, LARGE_TOKENS, planFolds, RELIEVED, type Situation } from "../../src/fold/plan.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
 import { cachedPrefix, wireOf } from "../../src/fold/prompt-cache.ts"
-import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { mentionedFiles, OUTPUT_STEPS, SETTLED_AGE } from "../../src/session/steps.ts"
+import { OUTPUT_STEPS, SETTLED_AGE } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -31,7 +30,6 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
   return planFolds({
     entries,
     facts,
-    mentioned: mentionedFiles(conversationOf(session.messages)),
     folds,
     pricing,
     wire,

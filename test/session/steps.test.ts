@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import {
@@ -10,7 +9,6 @@ import {
   closureOf,
   EDITED_STEPS,
   MIN_SETTLED_AGE,
-  mentionedFiles,
   OUTPUT_STEPS,
   SETTLED_AGE,
   type SettleOptions,
@@ -22,8 +20,7 @@ import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../sup
 function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, root = ROOT): Step[] {
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
-  const mentioned = mentionedFiles(conversationOf(session.messages))
-  const all = { mentioned, scale: 1, first: 0, isFolded: () => false, ...options }
+  const all = { scale: 1, first: 0, isFolded: () => false, ...options }
   return closureOf(ledger.entries, ledger.facts, all)
 }
 
@@ -98,23 +95,6 @@ describe("evidence that content is no longer wanted", () => {
 
 describe("a step is open", () => {
   const OLD = 60
-
-  test("again when the newest steps mention the file it edited, by whatever folder or platform", () => {
-    const why = "the newest steps mention price.ts"
-    const old = (age: number) => aged(age, edit("src/price.ts"))
-    expect(step(closed(old(EDITED_STEPS + 2)), 1).open).toBeUndefined()
-    expect(step(closed(old(EDITED_STEPS + 2).user("look at price.ts again")), 1).open).toBe(why)
-    // after many steps a name alone is no reason
-    expect(step(closed(old(OLD).user("look at price.ts again")), 1).open).toBeUndefined()
-    const windows = tool("edit", { filePath: "C:\\shop\\src\\price.ts", oldString: "a", newString: "b" }, "ok")
-    const session = aged(EDITED_STEPS + 2, windows).assistant([bash("type src\\price.ts")])
-    expect(step(closed(session, {}, "C:\\shop"), 1).open).toBe(why)
-  })
-
-  test("not because the newest steps mention a file that it only read", () => {
-    const old = aged(SETTLED_AGE + 2, read("src/price.ts", lines("code")))
-    expect(step(closed(old.user("look at price.ts again")), 1).open).toBeUndefined()
-  })
 
   test("again when its file is edited, until that is a while ago", () => {
     const edited = idle(begun().assistant([edit("src/price.ts")]), EDITED_STEPS + 5)

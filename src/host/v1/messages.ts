@@ -9,7 +9,6 @@ import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Prepared, prepareRequest } from "../../request/request.ts"
 import { type Message, type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Reading } from "../../session/ledger.ts"
-import { mentionedFiles } from "../../session/steps.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest, beginTurn } from "../accounting.ts"
@@ -138,7 +137,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     })
     if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined)
       prepareAhead(context, session, reading, conversation, prepared)
-    session.mentioned = mentionedFiles(conversation)
     context.publisher.publish(session)
     const now = session.hud.anchors
     context.store.use((store) => {

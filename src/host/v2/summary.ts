@@ -32,7 +32,6 @@ export function recordSummary(
   env: Env,
 ): RecordSummary | undefined {
   const steps = closureOf(entries, facts, {
-    mentioned: new Set(),
     scale: 0,
     first: 0,
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
