@@ -49,14 +49,13 @@ export function holdsText(text: string, wanted: string): boolean {
 
 /**
  * The lines that contain the text, ignoring case, with their numbers and two lines of context, and how many contain it.
- * A very long line is cut to the part around the text. Only the first `maxHits` are shown.
+ * A very long line is cut to the part around the text.
  */
 export function searchLines(
   text: string,
   wanted: string,
   numbering: Numbering,
   range?: NumberRange,
-  maxHits: number = Number.POSITIVE_INFINITY,
 ): { text: string; found: number } {
   const needle = wanted.toLowerCase()
   const lines = linesOf(text)
@@ -64,7 +63,7 @@ export function searchLines(
   const hits = lines.flatMap((line, i) => (isIn(i) && line.toLowerCase().includes(needle) ? [i] : []))
   const shown: string[] = []
   let next = 0
-  for (const hit of hits.slice(0, maxHits)) {
+  for (const hit of hits) {
     const from = Math.max(next, hit - CONTEXT_LINES)
     if (shown.length > 0 && from > next) shown.push("--")
     for (let i = from; i <= Math.min(hit + CONTEXT_LINES, lines.length - 1); i++) {

@@ -28,7 +28,7 @@ const KEPT = "no lifetime is documented, 1 h is unverified"
  * Providers with cache marks find a prefix that ends up to 20 content blocks before a mark (Anthropic's and Alibaba's
  * documentation on prompt caching). Not verified against a paid API.
  */
-const LOOKBACK_BLOCKS = 20
+const MARKED = { read: 0.1, write: 1.25, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, lookback: 20 } as const
 
 /** The first row that matches a model applies. */
 export const PRICING_TABLE: readonly PricingRow[] = [
@@ -81,15 +81,7 @@ export const PRICING_TABLE: readonly PricingRow[] = [
   {
     name: "Anthropic",
     models: "model id with `claude` or provider id `anthropic`; Bedrock, Vertex, Copilot and routers too",
-    figures: {
-      read: 0.1,
-      write: 1.25,
-      output: 5,
-      lifetimeMs: 5 * MINUTE,
-      minimumTokens: 1024,
-      lookback: LOOKBACK_BLOCKS,
-      billing: "tokens",
-    },
+    figures: { ...MARKED, output: 5, billing: "tokens" },
     source:
       "platform.claude.com/docs/en/build-with-claude/prompt-caching: 0.1, 1.25 and 5 min, the default, and " +
       `OpenCode asks for no other; the minimum is 1,024 to 4,096 by model, the least is taken; ${OUTPUT}`,
@@ -171,15 +163,7 @@ export const PRICING_TABLE: readonly PricingRow[] = [
   {
     name: "Alibaba explicit",
     models: "`@ai-sdk/alibaba`, which OpenCode gives cache marks",
-    figures: {
-      read: 0.1,
-      write: 1.25,
-      output: 4,
-      lifetimeMs: 5 * MINUTE,
-      minimumTokens: 1024,
-      lookback: LOOKBACK_BLOCKS,
-      billing: "tokens",
-    },
+    figures: { ...MARKED, output: 4, billing: "tokens" },
     source:
       "alibabacloud.com/help/en/model-studio/context-cache: 0.1, 1.25, 5 min since the last hit, 1,024 tokens; " +
       `${OUTPUT}`,
@@ -195,15 +179,7 @@ export const PRICING_TABLE: readonly PricingRow[] = [
   {
     name: "Anthropic's protocol",
     models: "`@ai-sdk/anthropic` with other models (MiniMax and custom providers)",
-    figures: {
-      read: 0.1,
-      write: 1.25,
-      output: 4,
-      lifetimeMs: 5 * MINUTE,
-      minimumTokens: 1024,
-      lookback: LOOKBACK_BLOCKS,
-      billing: "tokens",
-    },
+    figures: { ...MARKED, output: 4, billing: "tokens" },
     source:
       "OpenCode sends the cache marks of Anthropic's protocol; that they are kept and billed as Anthropic does is " +
       "unverified",

@@ -60,17 +60,14 @@ let definition: string | undefined
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
-  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[Nothing among |\[(?:\d+\+? lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
+  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[Nothing among |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
 const MAX_SEARCH_CHARS = 500
 const MAX_FILE_CHARS = 500
 /** Ids per request, and characters of each: they are repeated on every page. The same for ranges of steps. */
 const MAX_IDS = 100
 const MAX_ID_CHARS = 20
-/** Lines with the text that a search among everything shows, in all and of each fold. */
-const MAX_FOUND = 500
-const MAX_FOUND_EACH = 20
-/** Size of its pages: an agent looks through them for one thing. */
+/** Size of the pages of a search among everything: an agent looks through them for one thing. */
 const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
 /** The request, or a sentence that says what is wrong with it. */
@@ -202,7 +199,6 @@ function searchBlocks(
 ): Block[] {
   const blocks: Block[] = []
   let count = 0
-  let shown = 0
   for (const fold of found) {
     const original = originals.get(fold.id)
     if (original?.kind !== "found") continue
@@ -210,23 +206,16 @@ function searchBlocks(
     const hits = searchLines(original.text, search, numberingOf(original.text, original.isFile), lines).found
     if (hits === 0) continue
     count += hits
-    shown += Math.min(hits, MAX_FOUND_EACH)
-    blocks.push(blockOf(fold, original, request, MAX_FOUND_EACH))
-    if (shown >= MAX_FOUND) break
+    blocks.push(blockOf(fold, original, request))
   }
-  const isCut = shown >= MAX_FOUND && blocks.length < found.length
-  const holding = `${count === 0 ? "no line" : plural(count, "line", isCut)} with ${quoted(request.search)}`
-  const where = `${blocks.length === 0 ? "" : `${blocks.length}${isCut ? "+" : ""} of `}${countOfFolds(searched)}`
+  const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(request.search)}`
+  const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(searched)}`
   const order = blocks.length > 1 ? ", newest first" : ""
-  const advice = isCut
-    ? "; the older ones are left out, a longer text finds fewer"
-    : blocks.length === 0
-      ? "; what is not folded stands in the conversation in full"
-      : ""
+  const advice = blocks.length === 0 ? "; what is not folded stands in the conversation in full" : ""
   return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
 }
 
-function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest, maxHits?: number): Block {
+function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
   const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
   const alike = isAlike ? " · holds lines that read like this one" : ""
   const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
@@ -234,11 +223,10 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   if (original.kind !== "found") return headOnly(LOST[original.kind])
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
-    const { text, found } = searchLines(original.text, search, numbering, lines, maxHits)
+    const { text, found } = searchLines(original.text, search, numbering, lines)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
-    const cutAt = maxHits !== undefined && found > maxHits ? `, the first ${maxHits} here; all with this id` : ""
-    const hits = `${holding} with ${quoted(search)} in ${where}${cutAt}`
+    const hits = `${holding} with ${quoted(search)} in ${where}`
     return found === 0 ? headOnly(hits) : { text, head: () => `[recalled ${name} · ${hits}]` }
   }
   if (lines) {
