@@ -20,7 +20,7 @@ type Openness = {
   /** outputs of open steps that stay until then, and the tokens that folding all would leave out of each request */
   outputs: number
   tokens: number
-  /** why they are open, in words without names, most steps first */
+  /** why they are open, most steps first */
   reasons: { why: string; steps: number }[]
   /** newest first, at most `MAX_KEPT_STEPS` */
   newest: KeptStep[]
@@ -47,8 +47,7 @@ export function openness(source: OpennessSource): Openness {
   const shown = steps.map(({ entry, number, ...step }): KeptStep => {
     const kept = keptBy(entry, facts, folding, isProtected)
     const why = kept === KEPT_BY_USER ? kept : (step.open ?? kept)
-    const kind = kept === KEPT_BY_USER ? kept : (step.openKind ?? kept)
-    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
     const head = { step: number, messageID: entry.id, what: stepLabel(entry.events), tokens: entry.tokens }
     return why === undefined ? head : { ...head, why }
   })

@@ -1,12 +1,10 @@
 // The closure of a session's steps: which are settled, which are open, and why. A step is settled when none of its content
 // is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, and whether its
-// edits were checked. It opens again when its files are in use.
+// edits were checked. It opens again when its files are edited again.
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
-import { isTooDeep } from "../system/values.ts"
-import { basename } from "../text/paths.ts"
-import { redactLine } from "../text/redact/redact.ts"
+import { defined, isTooDeep } from "../system/values.ts"
 import type { Message } from "./conversation.ts"
 import type { Entry } from "./entry.ts"
 import type { ToolEvent } from "./event.ts"
@@ -18,10 +16,8 @@ export type Step = {
   index: number
   /** number of the call, from 1 */
   number: number
-  /** why it is not settled; absent when it is */
+  /** why it is not settled, without names and numbers, so that equal reasons can be counted; absent when it is */
   open?: string
-  /** the same without names and numbers, so that equal reasons can be counted */
-  openKind?: string
   /** why it, or a part of it, is settled, and for how many steps */
   because: string
   settledFor: number
@@ -104,69 +100,60 @@ function closure(
   facts: Facts,
   later: Readonly<Later>,
   { scale }: SettleOptions,
-): Pick<Step, "open" | "openKind" | "because" | "ready" | "settledFor"> {
+): Pick<Step, "open" | "because" | "ready" | "settledFor"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
-  let open: Reasoned | undefined = settledFor < 0 ? reasoned("among the newest") : undefined
+  let open = settledFor < 0 ? "among the newest" : undefined
   let because = events.length === 0 ? "an earlier text" : ""
   const ready: ReadyOutput[] = []
   for (const event of events) {
     const { shows } = event
     if (event.outputHash === undefined && !event.cleared) {
-      open = { open: `${event.tool} has not finished`, openKind: "a call has not finished" }
+      open = "a call has not finished"
       continue
     }
     if (shows === "answer") {
-      if (event.kind !== "todo") open = reasoned("it holds an answer")
-      else if (!later.hasTodos) open = reasoned("it holds the newest todo list")
+      if (event.kind !== "todo") open = "it holds an answer"
+      else if (!later.hasTodos) open = "it holds the newest todo list"
       because ||= "an older todo list"
       continue
     }
     const isEdit = shows === "change"
-    const used = isEdit ? inUse(event, facts) : undefined
+    const isUsed = isEdit && isInUse(event, facts)
     const isChecked = isEdit && later.passed
-    const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (used ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
+    const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
     const steps = (shows === "recalled" ? RECALLED_STEPS : wanted) * scale
     const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
-    const why = WHY[shows]
     if (age >= Math.max(least, steps)) {
-      if (!isEdit) ready.push({ event, because: why.settled, settledFor: age - Math.max(least, steps) })
-    } else if (shows === "recalled") open = reasoned(why.open)
-    else open = used ?? open ?? { open: `${why.open} ${age} steps ago`, openKind: `${why.open} a few steps ago` }
+      if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - Math.max(least, steps) })
+    } else if (shows === "recalled") open = "it was recalled"
+    else if (isUsed) open = "its file was edited lately"
+    // only edits are wanted for longer than the newest steps stay
+    else open ??= "edited a few steps ago"
     settledFor = Math.min(settledFor, age - steps)
-    because ||= isChecked ? "an edit that a check passed since" : why.settled
+    because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
-  return { ...open, because, settledFor, ready }
+  return { ...defined({ open }), because, settledFor, ready }
 }
 
-/** Why a step is open, in full and without names and numbers. */
-type Reasoned = Required<Pick<Step, "open" | "openKind">>
-
-function reasoned(why: string): Reasoned {
-  return { open: why, openKind: why }
-}
-
-/** Why a call with such an output is open or settled, in words. */
-const WHY: Readonly<Record<Exclude<Shows, "answer">, { open: string; settled: string }>> = {
-  file: { open: "read", settled: "a file that was read" },
-  matches: { open: "searched", settled: "an older search" },
-  listing: { open: "listed", settled: "an older listing" },
-  run: { open: "run", settled: "an older command" },
-  page: { open: "fetched", settled: "a web page that was read" },
-  other: { open: "called", settled: "an older call" },
-  change: { open: "edited", settled: "an older edit" },
-  recalled: { open: "it was recalled", settled: "recalled a while ago" },
+/** Why a call with such an output is settled, in words. */
+const SETTLED: Readonly<Record<Exclude<Shows, "answer">, string>> = {
+  file: "a file that was read",
+  matches: "an older search",
+  listing: "an older listing",
+  run: "an older command",
+  page: "a web page that was read",
+  other: "an older call",
+  change: "an older edit",
+  recalled: "recalled a while ago",
 }
 
 /**
- * Why the files of an edit are in use; undefined when they are not. Outputs that only show a file in use are not kept longer:
- * the agent reads the part it edits again, or sees it in the edit.
+ * Whether a file of an edit is in use. Outputs that only show such a file are not kept longer: the agent reads the part it
+ * edits again, or sees it in the edit.
  */
-function inUse({ files }: ToolEvent, facts: Facts): Reasoned | undefined {
-  const used = files.find(({ path }) => {
+function isInUse({ files }: ToolEvent, facts: Facts): boolean {
+  return files.some(({ path }) => {
     const editedAt = facts.files.get(path)?.editedAt ?? 0
     return editedAt > 0 && facts.calls - editedAt < EDITED_STEPS
   })
-  return (
-    used && { open: `${redactLine(basename(used.path))} was edited lately`, openKind: "its file was edited lately" }
-  )
 }

@@ -46,7 +46,7 @@ describe("the steps that stay", () => {
   })
 
   test("each with its own reason", () => {
-    expect(newest.map(({ why }) => why)).toContain("a.ts was edited lately")
+    expect(newest.map(({ why }) => why)).toContain("its file was edited lately")
   })
 
   test("include what was recalled", () => {

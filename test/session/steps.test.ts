@@ -100,7 +100,7 @@ describe("a step is open", () => {
     const edited = idle(begun().assistant([edit("src/price.ts")]), EDITED_STEPS + 5)
     expect(step(closed(edited), 1).open).toBeUndefined()
     const again = idle(edited.assistant([edit("src/price.ts")]), 4)
-    expect(step(closed(again), 1).open).toBe("price.ts was edited lately")
+    expect(step(closed(again), 1).open).toBe("its file was edited lately")
     expect(step(closed(idle(again, OLD)), 1).open).toBeUndefined()
   })
 
@@ -131,7 +131,7 @@ describe("a step is open", () => {
 
   test("while a call has not finished", () => {
     const running = { ...bash("sleep 100"), state: { status: "running", input: { command: "sleep 100" } } }
-    expect(step(closed(aged(OLD, running)), 1).open).toBe("bash has not finished")
+    expect(step(closed(aged(OLD, running)), 1).open).toBe("a call has not finished")
   })
 })
 
