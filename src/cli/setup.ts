@@ -127,34 +127,20 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
   if (missing)
     lines.push(`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, or the file has changed`)
   if (!model) return lines
-  lines.push(`model: ${describeModel(model)}`)
-  const gain = measuredGain(model.kind === "kept" ? model.record.name : model.name)
-  if (gain !== undefined) lines.push(`${gain} Without a model rules write all digests.`)
-  const bytes =
-    model.kind === "kept" ? model.record.sizeBytes : model.kind === "file" ? model.sizeBytes : model.file.sizeBytes
-  const needs = memoryNeeded(bytes ?? 0)
-  if (bytes !== undefined && needs > machine.availableBytes) {
-    const free = byteSize(machine.availableBytes)
-    lines.push(
-      `warning: this model needs about ${byteSize(needs)} of memory, but only ${free} is free: it may be refused`,
-    )
-  }
-  return lines
+  lines.push(`model: ${describeModel(model)}`, `${measuredGain(model.name)} Without a model rules write all digests.`)
+  if (model.sizeBytes === undefined) return lines
+  const needs = memoryNeeded(model.sizeBytes)
+  const memory = `memory: about ${byteSize(needs)} while it works, ${byteSize(machine.availableBytes)} free`
+  return [...lines, needs > machine.availableBytes ? `warning: ${memory}, so it may be refused` : memory]
 }
 
 function describeModel(model: ModelPlan): string {
-  switch (model.kind) {
-    case "kept":
-      return `${model.record.name} is in use and is kept, ${byteSize(model.record.sizeBytes)}, in ${model.record.path}`
-    case "file":
-      return `${model.name}, ${byteSize(model.sizeBytes)}, your file ${model.path}`
-    case "hub": {
-      const size = model.file.sizeBytes === undefined ? "size unknown" : byteSize(model.file.sizeBytes)
-      const licence = model.licence ? `licence ${model.licence}` : "see its page for the licence"
-      const there = model.isThere ? "already fetched" : `from ${model.file.url}`
-      return `${model.name}, ${size}, ${licence}, ${there}, in ${model.path}`
-    }
-  }
+  const { name, path } = model
+  const size = model.sizeBytes === undefined ? "size unknown" : byteSize(model.sizeBytes)
+  if (model.kind === "kept") return `${name} is in use and is kept, ${size}, in ${path}`
+  if (model.kind === "file") return `${name}, ${size}, your file ${path}`
+  const licence = model.licence ? `licence ${model.licence}` : "see its page for the licence"
+  return `${name}, ${size}, ${licence}, ${model.isThere ? "already fetched" : `from ${model.file.url}`}, in ${path}`
 }
 
 function describeMachine({ platform, arch, libc, cpu, cores, memoryBytes, availableBytes, gpu }: Machine): string {

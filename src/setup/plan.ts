@@ -14,6 +14,7 @@ import {
 } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { defined } from "../system/values.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { isUpToDate } from "./engine.ts"
 import { leftoversBeside, sizeOf } from "./folder.ts"
@@ -33,12 +34,12 @@ import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
 export type Plan = Awaited<ReturnType<typeof planSetup>>
 
-export type ModelPlan =
-  /** the model in use is kept */
+export type ModelPlan = { name: string; path: string; sizeBytes?: number } & (
   | { kind: "kept"; record: ModelInUse }
   /** the user's own file, which stays where it is */
-  | { kind: "file"; name: string; path: string; sizeBytes: number }
-  | { kind: "hub"; name: string; path: string; file: HubFile; licence?: string; isThere: boolean }
+  | { kind: "file" }
+  | { kind: "hub"; file: HubFile; licence?: string; isThere: boolean }
+)
 
 type PlanOptions = {
   env: Environment
@@ -64,7 +65,7 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
     record && (await hasSize(record.path, record.sizeBytes)) && (await changedModelReason(record, signal)) === undefined
   const planned: ModelPlan =
     isUsable && model === undefined
-      ? { kind: "kept", record }
+      ? { kind: "kept", name: record.name, path: record.path, sizeBytes: record.sizeBytes, record }
       : await planReference(readReference(model ?? DEFAULT_MODEL), places, env, signal)
   /** the model in use, if its file is missing or has changed, so that the plugin does not load it */
   const missing = isUsable ? undefined : record
@@ -77,7 +78,7 @@ export async function planReference(
   places: Places,
   env: Environment,
   signal?: AbortSignal,
-): Promise<Exclude<ModelPlan, { kind: "kept" }>> {
+): Promise<ModelPlan> {
   if (reference.kind === "path") {
     const sizeBytes = await checkModelFile(reference.path)
     return { kind: "file", name: basename(reference.path).replace(/\.gguf$/i, ""), path: reference.path, sizeBytes }
@@ -85,8 +86,8 @@ export async function planReference(
   const file = await locate(reference, env, signal)
   const path = fetchedPath(places, file)
   const isThere = await hasSize(path, file.sizeBytes)
-  const licence = reference.listed?.licence
-  return { kind: "hub", name: hubModelName(file), path, file, isThere, ...(licence ? { licence } : {}) }
+  const known = defined({ sizeBytes: file.sizeBytes, licence: reference.listed?.licence })
+  return { kind: "hub", name: hubModelName(file), path, file, isThere, ...known }
 }
 
 /** Downloads the model if necessary, and resolves with its record. */

@@ -5,13 +5,15 @@ import { useTerminalDimensions } from "@opentui/solid"
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
 import type { Reporter } from "./reporter.ts"
 import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
-import { nextStep, planRows, type SetupStep, stepWords } from "./setup-words.ts"
+import { nextStep, type SetupStep, stepWords } from "./setup-words.ts"
 import { fit, visible, wrap } from "./text.ts"
 
 type Stage = "checking" | "asking" | "working" | "stopping" | "done" | "failed"
 
 /** Lines of output shown when it failed, the newest. */
 const MAX_LINES = 6
+
+const OTHERS = "`hudfold model list` shows larger models, `hudfold model use` chooses one."
 
 const WORDS: Record<Stage, { title: string; keys: string }> = {
   checking: { title: "Local model: checking what is installed", keys: "esc cancel" },
@@ -26,7 +28,7 @@ const WORDS: Record<Stage, { title: string; keys: string }> = {
 export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): void; stop(): void } {
   const [stage, setStage] = createSignal<Stage>()
   const [lines, setLines] = createSignal<readonly string[]>([])
-  const [plan, setPlan] = createSignal<ReturnType<typeof planRows>>()
+  const [plan, setPlan] = createSignal<readonly string[]>([])
   const [step, setStep] = createSignal<SetupStep>()
   let run: CliRun | undefined
   let shown = false
@@ -54,15 +56,33 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     else reporter.report("setup", result.reason)
   }
   const check = () =>
-    begin("checking", ["setup", "--dry-run", "--json"], (result) => {
+    begin("checking", ["setup", "--dry-run"], (result) => {
       if (!shown) setStage(undefined)
       // the dialog was closed and reopened while the first check was still stopping
       else if (!result.ok && result.interrupted) check()
       else {
-        setPlan(result.ok ? planRows(result.output) : undefined)
+        // without the last line, which says that nothing was changed
+        setPlan(result.ok ? result.output.slice(0, -1).map(visible) : [])
         setStage(result.ok ? "asking" : "failed")
       }
     })
+  const body = (width: number): readonly string[] => {
+    const wrapped = (texts: readonly string[], rows: number) => texts.flatMap((text) => wrap(text, width, rows))
+    const done = step()
+    switch (stage()) {
+      case "asking":
+        return wrapped([...plan(), OTHERS], 6)
+      case "working":
+      case "stopping":
+        return done ? [stepWords(done, width), fit(done.last, width)] : []
+      case "failed":
+        return wrapped(lines(), 3)
+      case "done":
+        return wrapped(lines().slice(-1), 3)
+      default:
+        return []
+    }
+  }
   const accept = () => {
     if (stage() === "asking") begin("working", ["setup"], end)
   }
@@ -76,16 +96,7 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
   return {
     show: () => {
       api.ui.dialog.replace(
-        () => (
-          <SetupDialog
-            api={api}
-            stage={stage() ?? "checking"}
-            plan={plan()}
-            step={step()}
-            lines={lines()}
-            accept={accept}
-          />
-        ),
+        () => <SetupDialog api={api} stage={stage() ?? "checking"} body={body} accept={accept} />,
         () => reporter.run("setup", leave),
       )
       api.ui.dialog.setSize("large")
@@ -96,30 +107,16 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
   }
 }
 
-type DialogProps = {
-  api: TuiPluginApi
-  stage: Stage
-  plan: ReturnType<typeof planRows>
-  step: SetupStep | undefined
-  lines: readonly string[]
-  accept: () => void
-}
-
-const NAME_COLUMNS = 8
 const MAX_COLUMNS = 78
+
+type DialogProps = { api: TuiPluginApi; stage: Stage; body: (width: number) => readonly string[]; accept: () => void }
 
 function SetupDialog(props: DialogProps) {
   const theme = () => props.api.theme.current
   const terminal = useTerminalDimensions()
   const words = createMemo(() => WORDS[props.stage])
   const width = () => Math.max(20, Math.min(MAX_COLUMNS, terminal().width - 12))
-  const rows = createMemo(() => (props.stage === "asking" ? (props.plan ?? []) : []))
-  const shown = createMemo(() => {
-    const isWorking = props.stage === "working" || props.stage === "stopping"
-    if (isWorking) return props.step ? [stepWords(props.step, width()), fit(props.step.last, width())] : []
-    if (props.stage === "failed") return props.lines.flatMap((line) => wrap(line, width(), 3))
-    return props.stage === "done" ? props.lines.slice(-1).flatMap((line) => wrap(line, width(), 3)) : []
-  })
+  const shown = createMemo(() => props.body(width()))
   onMount(() =>
     onCleanup(
       props.api.keymap.registerLayer({ bindings: [{ key: "return", desc: "Set up", cmd: () => props.accept() }] }),
@@ -130,22 +127,6 @@ function SetupDialog(props: DialogProps) {
       <text fg={props.stage === "failed" ? theme().error : theme().text} wrapMode="none">
         <b>{words().title}</b>
       </text>
-      <Show when={rows().length > 0}>
-        <box>
-          <For each={rows()}>
-            {({ name, said }) => (
-              <For each={wrap(said, width() - NAME_COLUMNS, 6)}>
-                {(line, at) => (
-                  <text fg={theme().textMuted} wrapMode="none">
-                    <span style={{ fg: theme().text }}>{(at() === 0 ? name : "").padEnd(NAME_COLUMNS)}</span>
-                    {line}
-                  </text>
-                )}
-              </For>
-            )}
-          </For>
-        </box>
-      </Show>
       <Show when={shown().length > 0}>
         <box>
           <For each={shown()}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>

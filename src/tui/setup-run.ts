@@ -5,8 +5,8 @@ import { createInterface } from "node:readline"
 import { shippedFile } from "../system/data-folder.ts"
 
 export type CliRun = ReturnType<typeof runCli>
-/** `output`: all that it printed to stdout. */
-export type CliResult = { ok: true; output: string } | { ok: false; interrupted: boolean; reason: string }
+/** `output`: the lines that it printed to stdout. */
+export type CliResult = { ok: true; output: readonly string[] } | { ok: false; interrupted: boolean; reason: string }
 
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
 export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
@@ -20,7 +20,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   return {
     /** never rejects */
     result: endOf(child).then(({ code, error }): CliResult => {
-      if (code === 0) return { ok: true, output: output.join("\n") }
+      if (code === 0) return { ok: true, output }
       const reason = error?.message ?? errors.at(-1) ?? `setup ended with ${code}`
       return { ok: false, interrupted: stopped, reason }
     }),

@@ -329,8 +329,10 @@ shown(named("the panel"), () => {
       await command(here, "hud-setup", "HUD: set up the local model")
       await here.terminal.until(
         "what setup would do",
-        /Engine +node-llama-cpp/,
-        /In all +\d+ MB to fetch/,
+        /engine: node-llama-cpp/,
+        /about \d+ MB to\s+fetch/,
+        /model: smollm2-135m, \d+ MB, licence Apache-2.0/,
+        /memory: about \d+ MB while it works/,
         "enter start",
       )
     }

@@ -25,7 +25,7 @@ test("reports the lines and the success of a program", async () => {
     'console.log(process.argv.slice(2).join(" "), process.env.BUN_BE_BUN)\nconsole.log("done")',
   )
   const { result } = runCli(["setup", "--dry-run"], (line) => lines.push(line), cli)
-  expect(await result).toEqual({ ok: true, output: "setup --dry-run 1\ndone" })
+  expect(await result).toEqual({ ok: true, output: ["setup --dry-run 1", "done"] })
   expect(lines).toEqual(["setup --dry-run 1", "done"])
 })
 
