@@ -12,7 +12,7 @@ const target = resolve(process.argv[2] ?? join(root, "sidecar", "node_modules"))
 const { variants } = chooseVariants(await probeMachine(), "off")
 const started = performance.now()
 const state = await installPackages(pin(variants), target, {
-  onWait: (pid) => void process.stdout.write(`process ${pid} is installing the engine; waiting for it\n`),
+  onWait: () => void process.stdout.write("another process is installing the engine; waiting for it\n"),
 })
 if (state === "installed") {
   const seconds = ((performance.now() - started) / 1000).toFixed(1)

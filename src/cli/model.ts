@@ -50,7 +50,7 @@ const pull = defineCommand({
       const path = fetchedPath(places, file)
       const title = hubModelName(file)
       if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
-      const onWait = (pid: number) => say(`another process (${pid}) is fetching it; waiting for it`)
+      const onWait = () => say("another process is fetching it; waiting for it")
       await withProgress(process.stdout, title, (callbacks) =>
         download(file, path, { env: process.env, signal, onWait, ...callbacks }),
       )

@@ -47,6 +47,8 @@ export const setup = defineCommand({
     }, "run it again to continue"),
 })
 
+const WAITING = "another setup is running; waiting for it"
+
 type Wanted = { model: string | false | undefined; gpu: GpuChoice | undefined; dryRun: boolean; test: boolean }
 
 async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
@@ -59,7 +61,7 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
     say("nothing was changed (--dry-run)")
     return { plan }
   }
-  const onWait = (pid: number) => say(`another setup is running (process ${pid}); waiting for it`)
+  const onWait = () => say(WAITING)
   const started = performance.now()
   const { variants, fetchedBytes, installedBytes } = plan.engine
   const engine = await installEngine(variants, places, main, {
@@ -101,10 +103,7 @@ async function remove(keepModels: boolean, dryRun: boolean, signal: AbortSignal)
   for (const { path, sizeBytes } of found)
     say(`${dryRun ? "would remove" : "removing"} ${path} (${byteSize(sizeBytes)})`)
   if (dryRun) return 0
-  await uninstall(places, keepModels, {
-    signal,
-    onWait: (pid) => say(`another setup is running (process ${pid}); waiting for it`),
-  })
+  await uninstall(places, keepModels, { signal, onWait: () => say(WAITING) })
   say("removed; digests are now made without a model")
   return 0
 }

@@ -1,8 +1,8 @@
-// Lets only one of several OpenCode processes load the model: the one that holds the lock of a SQLite file. The system
-// releases the lock however its holder ends, on every platform. Nothing is ever written to the file. See decisions/010.
+// Lets only one of several processes do something, such as load the model: the one that holds the lock of a SQLite file. The
+// system releases the lock however its holder ends, on every platform. Nothing is ever written to the file. See decisions/010.
 
 import { closeSync, lstatSync, openSync } from "node:fs"
-import { join } from "node:path"
+import { dirname } from "node:path"
 import { makePrivateFolder } from "../system/private-folder.ts"
 import { findSqlite, type SqliteDatabase } from "../system/sqlite.ts"
 import { errorMessage } from "../system/values.ts"
@@ -12,9 +12,8 @@ export type Lease = ReturnType<typeof createLease>
 /** SQLite's number for a lock that another has, where Node reports one. */
 const BUSY = 5
 
-/** Keep a reference while it is held: Bun closes a database that is garbage collected. */
-export function createLease(folder: string) {
-  const path = join(folder, "sidecar.lease")
+/** `path` is the file. Keep a reference while it is held: Bun closes a database that is garbage collected. */
+export function createLease(path: string) {
   let held: SqliteDatabase | undefined
   return {
     /**
@@ -28,7 +27,7 @@ export function createLease(folder: string) {
       const Database = await findSqlite()
       if (!Database) return { unavailable: "the host has no SQLite" }
       try {
-        makePrivate(folder, path)
+        createLeaseFile(path)
         const database = new Database(path, { readwrite: true, create: true })
         try {
           // otherwise BEGIN EXCLUSIVE on an empty file leaves a journal beside it
@@ -54,10 +53,11 @@ export function createLease(folder: string) {
 }
 
 /**
- * Only creates, never reopens: a POSIX lock belongs to the process, and closing any descriptor of the file releases it.
+ * Creates the file and its folder, with access for their owner only. Throws what the file system does. Never reopens the file:
+ * a POSIX lock belongs to the process, and closing any descriptor of the file releases it.
  */
-function makePrivate(folder: string, path: string): void {
-  makePrivateFolder(folder)
+export function createLeaseFile(path: string): void {
+  makePrivateFolder(dirname(path))
   // SQLite would follow the link and lock its target
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
   try {

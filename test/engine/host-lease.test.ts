@@ -14,7 +14,10 @@ const holder = (folder: string) => startHost([process.execPath, join(fixtures, "
 
 test("only one of two has it, even in one process, and the other one after its release", async () => {
   using folder = temporaryFolder()
-  const [first, second] = [createLease(folder.path), createLease(folder.path)]
+  const [first, second] = [
+    createLease(join(folder.path, "sidecar.lease")),
+    createLease(join(folder.path, "sidecar.lease")),
+  ]
   expect([await first.acquire(), await second.acquire(), await first.acquire()]).toEqual(["held", "busy", "held"])
   first.release()
   first.release()
@@ -24,7 +27,7 @@ test("only one of two has it, even in one process, and the other one after its r
 
 test("another process has it until it is killed, and leaves no other files behind", async () => {
   using folder = temporaryFolder()
-  const lease = createLease(folder.path)
+  const lease = createLease(join(folder.path, "sidecar.lease"))
   {
     using other = holder(folder.path)
     await other.said("held")
@@ -42,7 +45,10 @@ test("another process has it until it is killed, and leaves no other files behin
 
 test("a failed attempt does not release the holder's lock", async () => {
   using folder = temporaryFolder()
-  const [first, second] = [createLease(folder.path), createLease(folder.path)]
+  const [first, second] = [
+    createLease(join(folder.path, "sidecar.lease")),
+    createLease(join(folder.path, "sidecar.lease")),
+  ]
   await first.acquire()
   // in the same process, because closing a descriptor of a file releases all the locks the process has on it
   expect(await second.acquire()).toBe("busy")
@@ -54,7 +60,7 @@ test("a failed attempt does not release the holder's lock", async () => {
 test("folder and file are accessible to their owner only", async () => {
   using folder = temporaryFolder()
   const inner = join(folder.path, "opencode-hudfold")
-  const lease = createLease(inner)
+  const lease = createLease(join(inner, "sidecar.lease"))
   await lease.acquire()
   lease.release()
   expect(statSync(inner).mode & 0o777).toBe(0o700)
@@ -68,7 +74,7 @@ test.each([
   using folder = temporaryFolder()
   const path = join(folder.path, "data")
   spoil(path)
-  expect(await createLease(path).acquire()).toEqual({ unavailable: expect.any(String) })
+  expect(await createLease(join(path, "sidecar.lease")).acquire()).toEqual({ unavailable: expect.any(String) })
 })
 
 test("a host without SQLite reports that no lease is possible", async () => {
@@ -81,7 +87,7 @@ test("a host without SQLite reports that no lease is possible", async () => {
     naming: "lease.mjs",
   })
   expect(built.success).toBe(true)
-  const code = `import("./lease.mjs").then(async ({ createLease }) => console.log(JSON.stringify(await createLease("data").acquire())))`
+  const code = `import("./lease.mjs").then(async ({ createLease }) => console.log(JSON.stringify(await createLease("data/sidecar.lease").acquire())))`
   const ran = Bun.spawnSync([Bun.which("node") ?? "node", "-e", code], { cwd: folder.path })
   expect(ran.stdout.toString()).toBe('{"unavailable":"the host has no SQLite"}\n')
   expect(existsSync(join(folder.path, "data"))).toBe(false)

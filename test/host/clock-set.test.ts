@@ -2,8 +2,7 @@
 // changed.
 
 import { expect, test } from "bun:test"
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
-import { hostname } from "node:os"
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import { createSessions } from "../../src/host/sessions.ts"
@@ -35,14 +34,18 @@ for (const [far, ms] of Object.entries(JUMPS))
 test.each([-HOUR, HOUR])("a setup that is at work keeps its lock when the clock is set by %d ms", async (ms) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "place.lock")
-  // this process is alive, and refreshes a lock every five seconds
-  writeFileSync(path, JSON.stringify({ pid: process.pid, host: hostname(), token: "at work" }))
+  const ended = Promise.withResolvers<void>()
+  const first = withLock(path, {}, () => ended.promise)
+  await until(() => existsSync(path))
   stamp(path, Date.now() + ms)
   const stop = new AbortController()
   const onWait = () => stop.abort(new Error("it waits"))
   const second = withLock(path, { signal: stop.signal, onWait }, async () => "mine")
   expect(await second.catch((error: Error) => error.name)).toBe("AbortError")
   expect(readdirSync(folder.path)).toEqual(["place.lock"])
+  ended.resolve()
+  await first
+  expect(readdirSync(folder.path)).toEqual([])
 })
 
 test.each(Object.entries(JUMPS))(

@@ -123,9 +123,9 @@ test("two concurrent downloads of a file download it once", async () => {
   hub.faults.halfway = new Promise((resolve) => {
     goOn = resolve
   })
-  const waited = Promise.withResolvers<number>()
+  const waited = Promise.withResolvers<void>()
   const both = [fetchIt({ onWait: waited.resolve }), fetchIt({ onWait: waited.resolve })]
-  expect(await waited.promise).toBe(process.pid)
+  await waited.promise
   goOn()
   expect(await Promise.all(both)).toEqual([sha256(bytes), sha256(bytes)])
   expect(hub.asked.filter(({ server }) => server === "storage")).toHaveLength(1)

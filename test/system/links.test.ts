@@ -53,7 +53,7 @@ const writers: [what: string, link: string, write: () => Promise<unknown>][] = [
     "sessions/ses_1.switches.json",
     () => writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" }),
   ],
-  ["a lease", "sidecar.lease", () => createLease(data).acquire()],
+  ["a lease", "sidecar.lease", () => createLease(join(data, "sidecar.lease")).acquire()],
   ["a download", part, fetchModel],
   ["a download that is in place", `models/${NAME}`, fetchModel],
   ["the record of a model", "model.json", () => setModelInUse(placesIn(data), record)],

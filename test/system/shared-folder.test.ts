@@ -100,7 +100,9 @@ for (const { how, spoil, says, asRoot } of spoilt) {
 
     test("gives no lease and stays unchanged", async () => {
       spoil()
-      expect(await createLease(data).acquire()).toEqual({ unavailable: expect.stringMatching(says) })
+      expect(await createLease(join(data, "sidecar.lease")).acquire()).toEqual({
+        unavailable: expect.stringMatching(says),
+      })
       expect(readdirSync(data)).toEqual([])
     })
 

@@ -42,7 +42,7 @@ export async function live(data: string, beside: string): Promise<Life> {
   const store = await openStore({ path: join(data, "hud.db"), onWarning: () => {} })
   store.saveTurn(turnOf())
   await store.flush()
-  const lease = createLease(data)
+  const lease = createLease(join(data, "sidecar.lease"))
   await lease.acquire()
   await writeStatus(statusFolder(data), statusOf({ sessionID: "ses_1" }))
   await writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })

@@ -2,6 +2,7 @@
 // the sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
+import { join } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine/errors.ts"
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
@@ -59,7 +60,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
       ? {}
       : { check: (signal: AbortSignal) => changedModelReason({ ...model, sha256 }, signal) }),
     version: manifest.version,
-    lease: createLease(dataFolder),
+    lease: createLease(join(dataFolder, "sidecar.lease")),
     idleMs: options.idleMinutes * 60_000,
     ...watch,
   })
