@@ -9,16 +9,7 @@ import type { Connection } from "./connection.ts"
 import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
 import { setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
-import {
-  addRows,
-  type CarriedRecord,
-  inOrder,
-  type StoredFolds,
-  type StoreWrite,
-  storedFolds,
-  type Turn,
-  turnWrite,
-} from "./record.ts"
+import { addRows, inOrder, type StoredFolds, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 type StoreOptions = {
@@ -205,7 +196,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     // A delete may be waiting in the queue.
     await writer.flush()
     for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.turn, turn)
-    for (const turn of memory.turns(id)) known.set(turn.turn, turn)
+    for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.turn, turn)
     return [...known.values()].sort((a, b) => a.turn - b.turn)
   }
 
@@ -221,10 +212,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       // Once a day is often enough to keep a digest from being pruned.
       if (usedAt < Date.now() - DAY_MS) save({ kind: "digest", writer, key, digest, at: Date.now() })
     }
-    for (const key of keys) {
-      const digest = memory.digest({ key, writer })
-      if (digest) known.set(key, digest)
-    }
+    const wanted = new Set(keys)
+    for (const saved of memory.all("digest"))
+      if (saved.writer === writer && wanted.has(saved.key)) known.set(saved.key, saved.digest)
     return known
   }
 
@@ -250,7 +240,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const id = sessionID.toWellFormed()
     await writer.flush()
     const stored = await read("folds", (file) => file.folds(id))
-    return inOrder(addRows(new Map<string, Fold | undefined>(stored), memory.folds(id)))
+    const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
+    return inOrder(addRows(new Map<string, Fold | undefined>(stored), saved?.rows ?? []))
   }
 
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
@@ -269,12 +260,15 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       return writer.pending
     },
     /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
-    loadAnchors: () => new Map(Array.from(memory.anchors, ([id, list]): [string, Anchor[]] => [id, [...list]])),
+    loadAnchors: () =>
+      new Map(
+        memory.all("anchors").flatMap(({ sessionID, anchors }) => (anchors.length ? [[sessionID, [...anchors]]] : [])),
+      ),
     /** Replaces the session's anchors; an empty list removes them. */
     saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
       save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
     /** What the 50 most recently saved sessions carried, newest last. A copy. */
-    loadCarried: () => new Map<string, CarriedRecord>(memory.carried),
+    loadCarried: () => new Map(memory.all("carried").map(({ sessionID, carried }) => [sessionID, carried])),
     /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
     saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }

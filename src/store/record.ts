@@ -60,6 +60,32 @@ export type StoreWrite =
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
 
+/** What identifies a write: of two with the same key the later one counts. */
+export function keyOf(write: StoreWrite): string {
+  switch (write.kind) {
+    case "turn":
+      return `turn ${write.turn.turn} ${write.sessionID}`
+    case "digest":
+      return `digest ${write.key} ${write.writer}`
+    case "prune":
+      return "prune"
+    default:
+      return `${write.kind} ${write.sessionID}`
+  }
+}
+
+/** Two writes with the same key as one. Folds are merged, since they may be of different parts; counts are added. */
+export function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
+  if (waiting.kind === "folds" && next.kind === "folds")
+    return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
+  return next
+}
+
+/** Removes everything about the session. */
+export function forgetSession(writes: Map<string, StoreWrite>, sessionID: string): void {
+  for (const [key, one] of writes) if ("sessionID" in one && one.sessionID === sessionID) writes.delete(key)
+}
+
 /** How long to wait for another writer, and whether a request waits for this write. */
 export type Haste = { patienceMs: number; urgent: boolean }
 

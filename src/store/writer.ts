@@ -1,7 +1,7 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
 import { innermostReason } from "./errors.ts"
-import { addRows, type Haste, type StoreWrite } from "./record.ts"
+import { forgetSession, type Haste, keyOf, merge, type StoreWrite } from "./record.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new
@@ -73,7 +73,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   }
 
   function put(next: StoreWrite): void {
-    if (next.kind === "delete") forget(next.sessionID)
+    if (next.kind === "delete") forgetSession(queue, next.sessionID)
     const key = keyOf(next)
     const waiting = queue.get(key)
     // Deleted first, so that it moves to the end: a write must follow an earlier delete of its session.
@@ -87,10 +87,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       queue.delete(oldest)
       onLost(`more than ${maxWrites} writes are waiting`)
     }
-  }
-
-  function forget(sessionID: string): void {
-    for (const [key, waiting] of queue) if ("sessionID" in waiting && waiting.sessionID === sessionID) queue.delete(key)
   }
 
   function schedule(ms: number): void {
@@ -186,26 +182,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     flush,
     close,
   }
-}
-
-function keyOf(write: StoreWrite): string {
-  switch (write.kind) {
-    case "turn":
-      return `turn ${write.turn.turn} ${write.sessionID}`
-    case "digest":
-      return `digest ${write.key} ${write.writer}`
-    case "prune":
-      return "prune"
-    default:
-      return `${write.kind} ${write.sessionID}`
-  }
-}
-
-/** The later of two writes with the same key wins. Folds are merged, since they may be of different parts. */
-function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
-  if (waiting.kind === "folds" && next.kind === "folds")
-    return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
-  return next
 }
 
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
