@@ -51,34 +51,25 @@ export function lateProgress(
   now: () => number = Date.now,
   unit: Unit = CALLS,
 ): Progress {
-  const progress = onTerminal(output, escapedLine(label), now, unit)
-  let isDrawn = false
-  return {
-    update(done, total) {
-      if (!output.isTTY || now() - startedMs < SHOW_AFTER_MS) return
-      isDrawn = true
-      progress.update(done, total)
-    },
-    end() {
-      if (isDrawn) progress.end()
-      isDrawn = false
-    },
-  }
+  if (!output.isTTY) return { update() {}, end() {} }
+  return onTerminal(output, escapedLine(label), now, unit, startedMs + SHOW_AFTER_MS)
 }
 
 export function startProgress(output: Output, label: string, now: () => number = Date.now): Progress {
-  return output.isTTY ? onTerminal(output, escapedLine(label), now) : inLines(output, escapedLine(label))
+  return output.isTTY ? onTerminal(output, escapedLine(label), now, BYTES) : inLines(output, escapedLine(label))
 }
 
-function onTerminal(output: Output, label: string, now: () => number, unit: Unit = BYTES): Progress {
-  let drawn = Number.NEGATIVE_INFINITY
+/** Draws nothing before `fromMs`. */
+function onTerminal(output: Output, label: string, now: () => number, unit: Unit, fromMs = 0): Progress {
+  let drawn: number | undefined
   let first: { at: number; done: number } | undefined
   const draw = (text: string) => output.write(`\r\u001b[2K${text.slice(0, (output.columns || 80) - 1)}`)
   return {
     update(done, total) {
       const at = now()
+      if (at < fromMs) return
       first ??= { at, done }
-      if (at - drawn < DRAW_INTERVAL_MS && done !== total) return
+      if (drawn !== undefined && at - drawn < DRAW_INTERVAL_MS && done !== total) return
       drawn = at
       const perSecond = ((done - first.done) / Math.max(1, at - first.at)) * 1000
       const speed = perSecond > 0 ? unit.speed(perSecond) : ""
@@ -88,7 +79,10 @@ function onTerminal(output: Output, label: string, now: () => number, unit: Unit
       const left = perSecond > 0 ? `, ${timeOf((total - done) / perSecond)} left` : ""
       draw(`${label} [${bar}] ${percentDone(part)} of ${unit.amount(total)}${speed}${left}`)
     },
-    end: () => void output.write("\r\u001b[2K"),
+    end() {
+      if (drawn !== undefined) output.write("\r\u001b[2K")
+      drawn = undefined
+    },
   }
 }
 
