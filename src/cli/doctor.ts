@@ -7,13 +7,9 @@ import manifest from "../../package.json" with { type: "json" }
 import { BUNDLE_CONTENTS, BUNDLE_OMITS, bundleOf } from "../doctor/bundle.ts"
 import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
-import { type Databases, databasesSchema, readDatabases } from "../doctor/store.ts"
 import { homeFolder } from "../system/data-folder.ts"
-import { hasSqlite } from "../system/sqlite.ts"
-import { parseAs } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { BYTES, lateProgress } from "./progress.ts"
-import { askOnBun } from "./runtime.ts"
 import { coloured, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
 
@@ -28,14 +24,8 @@ export const doctor = defineCommand({
       description: "Write a file for a bug report, without private data",
     },
     dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
-    // used by the doctor itself, on Bun: prints only what SQLite says, as JSON
-    databases: { type: "string" },
   },
   async run({ args }) {
-    if (args.databases !== undefined) {
-      print(JSON.stringify(await readDatabases(args.databases, process.env)))
-      return 0
-    }
     const { json = false, test = false } = args
     const directory = readFolder(args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)
@@ -57,7 +47,6 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
     directory,
     version: manifest.version,
     needs: manifest.engines.opencode,
-    databases: (storeFile) => databases(storeFile, signal),
     test,
     signal,
     onHash: hashing.update,
@@ -80,12 +69,6 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
     output.write(aboutBundle(bundle))
   }
   return exitCodeOf(level)
-}
-
-async function databases(storeFile: string, signal: AbortSignal): Promise<Databases | undefined> {
-  if (hasSqlite()) return readDatabases(storeFile, process.env)
-  const said = await askOnBun(["doctor", "--databases", resolve(storeFile)], signal)
-  return parseAs(databasesSchema, said ?? "")
 }
 
 const COLOURS: Record<CheckLevel, number> = { ok: 32, warn: 33, fail: 31 }

@@ -5,11 +5,8 @@ import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import { callsOf } from "../replay/context.ts"
 import type { Recording } from "../store/recording.ts"
-import { hasSqlite } from "../system/sqlite.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
-import { runOnBun } from "./runtime.ts"
 import {
-  isSessionFile,
   measuredSessions,
   OPTIONS_ARGUMENT,
   readOptionsGiven,
@@ -35,10 +32,9 @@ export const inspect = defineCommand({
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args, rawArgs }) {
+  async run({ args }) {
     const call = args.call === undefined ? undefined : readNumber("--call", args.call)
     const options = readOptionsGiven(args.options)
-    if (!isSessionFile(args.session) && !hasSqlite()) return runOnBun(["inspect", ...rawArgs])
     const { messages, env, ...session } = await readSession(args.session)
     const ran = (await measuredSessions(options)).has(session.info.id)
     const inspected = hudAtCall(messages, call, replayOptionsOf(options), env, ran || undefined)

@@ -8,7 +8,7 @@ import { type ArgsDef, type CommandDef, defineCommand, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
-import { clearBunEnvironment } from "./runtime.ts"
+import { clearBunEnvironment, runOnBun } from "./runtime.ts"
 import {
   BOLD,
   coloured,
@@ -44,6 +44,8 @@ async function runCommandOf(command: CommandDef<ArgsDef>, args: readonly string[
   if (!subCommands) {
     if (asksForHelp(args)) return say(await helpOf(path, command))
     checkArguments(args, (await resolved(command.args)) ?? {}, path)
+    const code = await runOnBun(process.argv.slice(2))
+    if (code !== undefined) return code
     const { result } = await runCommand(command, { rawArgs: [...args] })
     return typeof result === "number" ? result : 0
   }
@@ -93,8 +95,7 @@ function checkArguments(args: readonly string[], definitions: ArgsDef, command: 
     if (token.kind !== "option") continue
     const definition = Object.hasOwn(definitions, token.name) ? definitions[token.name] : undefined
     if (!definition || definition.type === "positional" || token.rawName !== `--${token.name}`) {
-      const shown = options.filter(([, one]) => one.description !== undefined)
-      const known = [...shown.map(([name]) => `--${name}`), "--help"].join(", ")
+      const known = [...options.map(([name]) => `--${name}`), "--help"].join(", ")
       throw new UsageError(`unknown option ${token.rawName}; expected ${known} (${see})`)
     }
     if (definition.type === "boolean" && token.value !== undefined) {
@@ -114,7 +115,7 @@ function checkArguments(args: readonly string[], definitions: ArgsDef, command: 
 
 type Named = { name: string; description: string }
 
-/** What `--help` prints. Options without a description are internal and not shown. */
+/** What `--help` prints. */
 async function helpOf(path: string, command: CommandDef<ArgsDef>): Promise<string> {
   const { description = "" } = (await resolved(command.meta)) ?? {}
   const args = Object.entries((await resolved(command.args)) ?? {})
@@ -126,9 +127,9 @@ async function helpOf(path: string, command: CommandDef<ArgsDef>): Promise<strin
     return [{ name: one.required === false ? `[${upper}]` : `<${upper}>`, description: said }]
   })
   const options = args.flatMap(([name, one]): Named[] => {
-    if (one.type === "positional" || one.description === undefined) return []
+    if (one.type === "positional") return []
     const value = one.type === "boolean" ? "" : `=<${one.valueHint ?? "VALUE"}>`
-    return [{ name: `--${name}${value}`, description: one.description }]
+    return [{ name: `--${name}${value}`, description: one.description ?? "" }]
   })
   const commands: Named[] = []
   for (const [name, sub] of Object.entries((await resolved(command.subCommands)) ?? {})) {

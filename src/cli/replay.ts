@@ -9,11 +9,9 @@ import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, per100, signedPercent, UNBILLED } from "../report/words.ts"
 import { amount, finePercent, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
-import { runOnBun } from "./runtime.ts"
 import {
   eachSession,
   type FailedSession,
-  needBun,
   OPTIONS_ARGUMENT,
   PRICE_ARGUMENT,
   readReplayArguments,
@@ -33,9 +31,8 @@ export const replay = defineCommand({
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args, rawArgs }) {
+  async run({ args }) {
     const { given, options, sessions } = readReplayArguments(args, "replay")
-    if (needBun(sessions, given)) return runOnBun(["replay", ...rawArgs])
     const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
       const { info, skipped, messages, env, ran } = session
       const replay = replaySession(messages, options, env, onCall, ran)

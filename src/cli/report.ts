@@ -8,8 +8,8 @@ import { sumOf } from "../replay/paid.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
-import { runOnBun } from "./runtime.ts"
-import { eachSession, needBun, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
+import { withOpencode } from "../store/opencode.ts"
+import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
 import { checkReportPath, writeReport } from "./written-file.ts"
 
@@ -39,12 +39,11 @@ export const report = defineCommand({
     },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args, rawArgs }) {
+  async run({ args }) {
     const { given: pluginOptions, options, sessions: given } = readReplayArguments(args, "report")
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
     const path = resolve(args.out ?? DEFAULT_FILE)
-    if (needBun(given.length === 0 ? ["latest"] : given, pluginOptions)) return runOnBun(["report", ...rawArgs])
     await checkReportPath(path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
@@ -79,7 +78,6 @@ export const report = defineCommand({
 
 /** The ids of the newest sessions. Throws UsageError when there are none. */
 async function newestSessions(days: number): Promise<string[]> {
-  const { withOpencode } = await import("../store/opencode.ts")
   return withOpencode((database) => {
     const since = Date.now() - days * DAY_MS
     const found = database.listSessions({ limit: MAX_NEWEST }).filter(({ time }) => (time?.updated ?? 0) >= since)

@@ -11,12 +11,12 @@ import type { ReplayOptions } from "../replay/calls.ts"
 import type { CallReplayed, Measured } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { readExport } from "../store/export.ts"
+import { withOpencode } from "../store/opencode.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
-import { storePath } from "../system/data-folder.ts"
+import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { redact } from "../text/redact/redact.ts"
 import { lateProgress } from "./progress.ts"
-import { canRunOnBun } from "./runtime.ts"
 import { complain, quoteArgument, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
@@ -47,37 +47,28 @@ export async function readSession(argument: string) {
 
 async function readRecording(argument: string): Promise<Recording> {
   if (isSessionFile(argument)) return readExport(argument)
-  const { withOpencode } = await import("../store/opencode.ts")
+  if (!hasSqlite()) {
+    const what = "reading OpenCode's database needs Bun, and neither bun nor opencode is on PATH"
+    const remedy =
+      "add one of them, use Node 22.16 or newer, or give a file: opencode export <session id> > session.json"
+    throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
+  }
   return withOpencode((database) => database.readSession(argument))
 }
 
 /** True for a path, false for a session id. Throws UsageError for what looks like neither. */
-export function isSessionFile(argument: string): boolean {
-  if (isSessionID(argument)) return false
-  if (existsSync(argument) || /[./\\]/.test(argument)) return true
+function isSessionFile(argument: string): boolean {
+  if (existsSync(argument)) return true
+  if (argument === "latest" || /^ses_\w*$/.test(argument)) return false
+  if (/[./\\]/.test(argument)) return true
   const what = `${quoteArgument(argument)} is neither a file nor a session id (those begin with ses_)`
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** Whether it names a session of OpenCode's database. */
-function isSessionID(argument: string): boolean {
-  return (argument === "latest" || /^ses_\w*$/.test(argument)) && !existsSync(argument)
-}
-
-/**
- * Whether the sessions are better read on Bun: they are in OpenCode's database, or the plugin's own store may say that the
- * plugin ran in them.
- */
-export function needBun(sessions: readonly string[], { store }: Options): boolean {
-  if (hasSqlite()) return false
-  return sessions.some(isSessionID) || (existsSync(storePath(process.env, undefined, store.path)) && canRunOnBun())
-}
-
-/** What the plugin saved in the sessions in which it ran, by their ids. Empty on Node. Rejects with StoreError. */
+/** What the plugin saved in the sessions in which it ran, by their ids. Empty without SQLite. Rejects with StoreError. */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Measured>> {
   const measured = new Map<string, Saving>()
   if (!hasSqlite()) return measured
-  const { readTurns } = await import("../store/turns.ts")
   for (const turn of await readTurns(store.path)) {
     const before = measured.get(turn.sessionID) ?? noSaving()
     measured.set(turn.sessionID, addSaving(before, storedSaving(turn)))

@@ -9,11 +9,11 @@ import { pricingOverride } from "../options.ts"
 import { billChange, costOf, measuredBill, type Paid, sumPaid } from "../replay/paid.ts"
 import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
-import type { SessionCosts } from "../store/opencode.ts"
+import { type SessionCosts, withOpencode } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
+import { readTurns } from "../store/turns.ts"
 import { amount, plural } from "../text/format.ts"
-import { runOnBun } from "./runtime.ts"
-import { needBun, OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
+import { OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
 import {
   BOLD,
   coloured,
@@ -42,12 +42,10 @@ export const stats = defineCommand({
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args, rawArgs }) {
+  async run({ args }) {
     const options = readOptionsGiven(args.options)
     const keys = args.by === undefined ? SHOWN : [readChoice("--by", args.by, KEYS)]
     const days = args.days === undefined ? undefined : readNumber("--days", args.days, 36_500)
-    if (needBun(["latest"], options)) return runOnBun(["stats", ...rawArgs])
-    const { readTurns } = await import("../store/turns.ts")
     const since = days === undefined ? 0 : Date.now() - days * DAY_MS
     const stored = (await readTurns(options.store.path)).filter(({ startedAt }) => startedAt >= since)
     const costs = await readCosts([...new Set(stored.map(({ sessionID }) => sessionID))])
@@ -66,7 +64,6 @@ export const stats = defineCommand({
 /** Empty where OpenCode's database cannot be read: then there are no projects, and no sums in money. */
 async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   try {
-    const { withOpencode } = await import("../store/opencode.ts")
     return await withOpencode((database) => database.sessionCosts(ids))
   } catch (error) {
     if (error instanceof StoreError) return new Map()

@@ -35,7 +35,7 @@ import {
   readListing,
 } from "./listing.ts"
 import { PACKAGE } from "./plugin-list.ts"
-import { checkStore, type Databases } from "./store.ts"
+import { checkStore, type Databases, readDatabases } from "./store.ts"
 
 export type Examination = ModelCheckOptions & {
   env: Environment
@@ -46,8 +46,6 @@ export type Examination = ModelCheckOptions & {
   version: string
   /** the manifest's `engines.opencode` */
   needs: string
-  /** reads the SQLite databases; resolves with undefined if no SQLite is available */
-  databases(storeFile: string): Promise<Databases | undefined>
   /** run the model once and measure it */
   test: boolean
 }
@@ -69,13 +67,13 @@ export async function* examine(examination: Examination, findings: Findings = {}
 }
 
 async function* checksOf(
-  { env, home, directory, version, needs, databases, test, ...watch }: Examination,
+  { env, home, directory, version, needs, test, ...watch }: Examination,
   findings: Findings,
 ): AsyncGenerator<CheckResult | undefined> {
   const opencode = await checkOpencode(env, needs, watch.signal)
   if (opencode.version !== undefined) findings.opencode = opencode.version
   yield opencode.check
-  yield checkRuntime(env)
+  yield checkRuntime()
 
   const config = await readConfig(env, home, directory)
   const listing = await readListing(config, env, home)
@@ -98,7 +96,7 @@ async function* checksOf(
 
   const named = readStorePath(options, env, home)
   const storeFile = "wrong" in named ? storePath(env, home) : named.path
-  const facts = await databases(storeFile)
+  const facts = hasSqlite() ? await readDatabases(storeFile, env) : undefined
   if (facts) findings.databases = facts
   yield checkLoaded({ listing, options, statuses, newest, sessions: facts?.sessions, nowMs: Date.now() })
 
@@ -180,14 +178,12 @@ function isOlder(version: string, needs: string): boolean {
   return have.localeCompare(want, "en", { numeric: true }) < 0
 }
 
-/** The runtime of this command, and the program that reads databases for it. */
-export function checkRuntime(env: Environment): CheckResult {
+/** The runtime of this command: one without SQLite runs it only if there is no Bun. */
+export function checkRuntime(): CheckResult {
   const { bun, node } = process.versions
   if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
   if (hasSqlite()) return ok("runtime", `Node ${node}, which has SQLite`)
-  const other = findCommand("bun", env) ?? findCommand("opencode", env)
-  const reads = other === undefined ? "no Bun on PATH, so databases are not read" : `databases are read by ${other}`
-  return ok("runtime", `Node ${node}; ${reads}`)
+  return ok("runtime", `Node ${node}; no Bun on PATH, so databases are not read`)
 }
 
 /** The options in effect and the file they are in; the defaults if none are given. */

@@ -1,10 +1,9 @@
 // Whether the plugin's SQLite file is intact, of a known schema version and private; and in which sessions OpenCode last
-// called a model. Databases are read only, and into plain JSON, since the CLI on Node has to ask a Bun for it.
+// called a model.
 
 import { statSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import * as z from "zod/mini"
 import type { Options } from "../options.ts"
 import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
@@ -16,35 +15,31 @@ import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
 
-const sessionSchema = z.object({
-  id: z.string(),
-  directory: z.string(),
+export type SessionFacts = {
+  id: string
+  directory: string
   /** time of its newest model call, epoch ms */
-  lastCallMs: z.number(),
-  agent: z.optional(z.string()),
-})
-export type SessionFacts = z.output<typeof sessionSchema>
+  lastCallMs: number
+  agent?: string | undefined
+}
 
-const storeSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("absent") }),
-  z.object({
-    kind: z.literal("read"),
-    applicationID: z.number(),
-    schemaVersion: z.number(),
-    /** `ok`, or the first problems */
-    quickCheck: z.string(),
-    rows: z.record(z.string(), z.number()),
-  }),
-  z.object({ kind: z.literal("unreadable"), trouble: z.string(), reason: z.string() }),
-])
-type StoreFacts = z.output<typeof storeSchema>
+type StoreFacts =
+  | { kind: "absent" }
+  | {
+      kind: "read"
+      applicationID: number
+      schemaVersion: number
+      /** `ok`, or the first problems */
+      quickCheck: string
+      rows: Record<string, number>
+    }
+  | { kind: "unreadable"; trouble: Trouble; reason: string }
 
-export const databasesSchema = z.object({
-  store: storeSchema,
+export type Databases = {
+  store: StoreFacts
   /** newest first; undefined if OpenCode's database cannot be read, for instance before its first start */
-  sessions: z.optional(z.array(sessionSchema)),
-})
-export type Databases = z.output<typeof databasesSchema>
+  sessions?: SessionFacts[]
+}
 
 const MAX_SESSIONS_READ = 20
 
@@ -76,13 +71,13 @@ function readStore(path: string, Database: SqliteClass): StoreFacts {
       rows: Object.fromEntries(tables.map(({ name }) => [name, count(name)])),
     }
   } catch (error) {
-    return { kind: "unreadable", trouble: troubleOf(error) satisfies Trouble, reason: innermostReason(error) }
+    return { kind: "unreadable", trouble: troubleOf(error), reason: innermostReason(error) }
   }
 }
 
 /**
  * `path` is absolute. `ownFolder` is the plugin's data folder, unless another place was configured. `databases` is undefined
- * if no Bun could read them.
+ * without SQLite.
  */
 export async function checkStore(
   { enabled, path: named }: Options["store"],
@@ -103,7 +98,7 @@ export async function checkStore(
   if (problem) return problem
   const found = `${path}, ${byteSize(file.size)}`
   if (databases) return ok("store", `${found}, intact, schema ${schemaVersion}`)
-  return warn("store", `${found}, not checked: no Bun has answered`, "put bun or opencode on PATH")
+  return warn("store", `${found}, not checked: this Node has no SQLite`, "put bun or opencode on PATH")
 }
 
 /** A parent of the file is not a folder. */
