@@ -76,9 +76,14 @@ export async function writeSwitches(folder: string, sessionID: string, switches:
   else await writeWhole(path, JSON.stringify(switches))
 }
 
+/** The paths of a session's files, which need not exist; none for what is not a session id. */
+export function filesOf(folder: string, sessionID: string): string[] {
+  return isSessionID(sessionID) ? [STATUS, SWITCHES].map((kind) => pathOf(folder, sessionID, kind)) : []
+}
+
 /** Removes the files of a deleted session. Never rejects. */
 export async function forget(folder: string, sessionID: string): Promise<void> {
-  await Promise.allSettled([STATUS, SWITCHES].map(async (kind) => rm(pathOf(folder, sessionID, kind), { force: true })))
+  await Promise.allSettled(filesOf(folder, sessionID).map((path) => rm(path, { force: true })))
 }
 
 const MAX_KEPT = 200
@@ -114,9 +119,13 @@ function withoutActive(name: string, value: unknown): unknown {
   return SEVERAL_LINES.has(name) ? shown : shown.replaceAll("\n", " ")
 }
 
+function isSessionID(text: string): boolean {
+  return /^[\w-]{1,100}$/.test(text)
+}
+
 /** The session id is foreign input and becomes part of a path. */
 function pathOf(folder: string, sessionID: string, kind: string): string {
-  if (!/^[\w-]{1,100}$/.test(sessionID)) throw new Error(`not a session id: ${JSON.stringify(sessionID.slice(0, 100))}`)
+  if (!isSessionID(sessionID)) throw new Error(`not a session id: ${JSON.stringify(sessionID.slice(0, 100))}`)
   return join(folder, sessionID + kind)
 }
 

@@ -34,7 +34,6 @@ export type TerminalV2 = {
   theme: unknown
   renderer: { width: number }
   data: {
-    on(type: string, listener: (event: unknown) => void): () => void
     session: {
       message: { sync(sessionID: string): Promise<void>; get(sessionID: string, messageID: string): unknown }
     }
@@ -66,12 +65,6 @@ export function isTerminalV2(context: unknown): context is TerminalV2 {
 
 type Kept = { values: Record<string, unknown> }
 
-/** OpenCode 2's names of OpenCode 1's events. */
-const EVENTS: Readonly<Record<string, readonly string[]>> = {
-  "session.idle": ["session.execution.succeeded", "session.execution.failed", "session.execution.interrupted"],
-  "message.updated": ["session.step.ended"],
-}
-
 /** `dispose` calls everything that was passed to `lifecycle.onDispose`. */
 export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs; dispose: () => void } {
   const { ui, data, keymap } = context
@@ -94,14 +87,6 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
         void keep((draft) => {
           draft.values = { ...draft.values, [key]: value }
         }).catch(() => {}),
-    },
-    event: {
-      on: (type: string, listener: (event: unknown) => void) => {
-        const ends = (EVENTS[type] ?? []).map((name) => data.on(name, listener))
-        return () => {
-          for (const end of ends) end()
-        }
-      },
     },
     lifecycle: { onDispose: (end: () => unknown) => void disposals.push(end) },
     route: {

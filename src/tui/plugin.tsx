@@ -10,7 +10,7 @@ import { apiOfV2, isTerminalV2 } from "./api-v2.ts"
 import { registerCommands } from "./commands.ts"
 import { Panel, PromptLine } from "./panel.tsx"
 import { createReporter } from "./reporter.ts"
-import { refreshOnEvents, watchSessions } from "./watch.ts"
+import { watchSessions } from "./watch.ts"
 
 /** Starts everything except the slots on the screen, and returns what to draw in them. */
 function start(api: TuiPluginApi, options: unknown) {
@@ -20,7 +20,6 @@ function start(api: TuiPluginApi, options: unknown) {
   const folder = statusFolder(dataFolder())
   const watch = watchSessions(folder, (cause) => reporter.report("the panel", cause))
   api.lifecycle.onDispose(() => watch.close())
-  refreshOnEvents(api, watch)
   registerCommands(api, reporter, watch, folder)
 
   // OpenCode decides when its sidebar is visible; a mounted panel is the reliable sign that it is

@@ -330,7 +330,7 @@ shown(named("the panel"), () => {
       await here.terminal.until(
         "what setup would do",
         /engine: node-llama-cpp/,
-        /about \d+ MB to\s+fetch/,
+        /about \d+ MB to/,
         /model: smollm2-135m, \d+ MB, licence Apache-2.0/,
         /memory: about \d+ MB while it works/,
         "enter start",

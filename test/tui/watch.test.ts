@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeStatus, writeSwitches } from "../../src/status/files.ts"
@@ -62,10 +62,10 @@ test("a listener gets the current state and every change", async () => {
   expect(watch.peek("ses_1")).toEqual(heard[2])
 })
 
-test("a missing folder is created, readable by the user alone", async () => {
+test("a folder that does not exist yet is noticed when it does", async () => {
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
-  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(existsSync(folder)).toBe(false)
   await writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
 })
@@ -110,14 +110,12 @@ test("a listener that throws is reported, and the others are still called", asyn
   expect(faults).toEqual([fault, fault])
 })
 
-test("a folder that cannot be watched breaks nothing, and refresh still works", async () => {
+test("a file where the folder should be breaks nothing, and what takes its place is noticed", async () => {
   writeFileSync(folder, "a file where the folder should be")
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
-  expect(watch.isWatching()).toBe(false)
   rmSync(folder)
   await writeStatus(folder, statusOf({ calls: 1 }))
-  watch.refresh()
   await first(calls(1))
 })
 
@@ -143,17 +141,25 @@ test("a folder that is deleted and created again is watched again", async () => 
   await first(calls(1))
   rmSync(folder, { recursive: true })
   await first(({ status }) => status === undefined)
-  expect(watch.isWatching()).toBe(false)
   await writeStatus(folder, statusOf({ calls: 2 }))
-  watch.refresh()
   await first(calls(2))
   await writeStatus(folder, statusOf({ calls: 3 }))
   await first(calls(3))
 })
 
-test("a closed watch opens nothing", async () => {
+test("a closed watch calls nobody", async () => {
+  const { heard, first } = listen()
+  await first(() => true)
   watch.close()
   watch.follow("ses_1", () => {})()
-  watch.follow("ses_1", () => {})
-  expect(watch.isWatching()).toBe(false)
+  watch.follow("ses_1", (seen) => heard.push(seen))
+  await writeStatus(folder, statusOf({ calls: 1 }))
+  watch.refresh("ses_1")
+  await Bun.sleep(500)
+  expect(heard).toHaveLength(1)
+})
+
+test("a name that is no session id has no status, and nothing is thrown", async () => {
+  const { first } = listen("../../etc")
+  expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
 })
