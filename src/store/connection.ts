@@ -1,9 +1,8 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, count, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
+import { and, asc, count, desc, eq, inArray, lt, notInArray, type SQLWrapper, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
-import type { Digest } from "../output/digest.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
@@ -29,8 +28,6 @@ export type Connection = ReturnType<typeof connectionOf>
 const OPEN_PATIENCE_MS = 50
 // SQLite's default.
 const CHECKPOINT_PAGES = 1000
-// SQLite binds at most 32,766 values, and older versions 999.
-const MAX_BOUND_KEYS = 500
 
 /** Calls `onInode` before anything can fail, since setting a broken file aside needs the inode. */
 export function openConnection(Database: SqliteClass, path: string, onInode: (inode: number) => void): Connection {
@@ -54,7 +51,7 @@ function connectionOf(database: SqliteDatabase, path: string) {
   const db = queriesOf(database)
   return {
     path,
-    /** Anchors and carried records of the newest sessions, and counts of the newest models, as writes, oldest first. */
+    /** Anchors and carried records of the newest sessions, as writes, oldest first. */
     load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
@@ -86,49 +83,41 @@ function connectionOf(database: SqliteDatabase, path: string) {
 }
 
 function loadNewest(db: Queries): StoreWrite[] {
-  const newestFirst = sql`${sessionTable.touchedAt} desc, ${sessionTable}.rowid desc`
-  const anchorRows = db
-    .select({ sessionID: anchorsTable.sessionID, json: anchorsTable.anchors, at: sessionTable.touchedAt })
-    .from(anchorsTable)
-    .innerJoin(sessionTable, eq(sessionTable.id, anchorsTable.sessionID))
-    .orderBy(newestFirst)
-    .limit(MAX_SESSIONS)
-    .all()
-  const carriedRows = db
-    .select({
-      sessionID: carriedTable.sessionID,
-      carried: { compactionID: carriedTable.compactionID, data: carriedTable.data },
-      at: sessionTable.touchedAt,
-    })
-    .from(carriedTable)
-    .innerJoin(sessionTable, eq(sessionTable.id, carriedTable.sessionID))
-    .orderBy(newestFirst)
+  const { compactionID, data } = carriedTable
+  const rows = db
+    .select({ sessionID: sessionTable.id, at: sessionTable.touchedAt, json: anchorsTable.anchors, compactionID, data })
+    .from(sessionTable)
+    .leftJoin(anchorsTable, eq(anchorsTable.sessionID, sessionTable.id))
+    .leftJoin(carriedTable, eq(carriedTable.sessionID, sessionTable.id))
+    .where(sql`coalesce(${anchorsTable.anchors}, ${data}) is not null`)
+    .orderBy(sql`${sessionTable.touchedAt} desc, ${sessionTable}.rowid desc`)
     .limit(MAX_SESSIONS)
     .all()
   const writes: StoreWrite[] = []
-  for (const { sessionID, at, json } of anchorRows.reverse()) {
-    const anchors = readAnchors(json)
+  for (const { sessionID, at, json, compactionID, data } of rows.reverse()) {
+    const anchors = readAnchors(json ?? "")
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
+    if (compactionID !== null && data !== null && isJson(data))
+      writes.push({ kind: "carried", sessionID, carried: { compactionID, data }, at })
   }
-  for (const row of carriedRows.reverse()) if (isJson(row.carried.data)) writes.push({ kind: "carried", ...row })
   return writes
 }
 
 function loadDigests(db: Queries, writer: string, keys: readonly string[]) {
-  const found: { key: string; digest: Digest; usedAt: number }[] = []
-  for (let at = 0; at < keys.length; at += MAX_BOUND_KEYS) {
-    const some = keys.slice(at, at + MAX_BOUND_KEYS)
-    const rows = db
-      .select()
-      .from(digestTable)
-      .where(and(eq(digestTable.writer, writer), inArray(digestTable.key, some)))
-      .all()
-    for (const { key, digest: json, usedAt } of rows) {
-      const digest = readDigest(json)
-      if (digest) found.push({ key, digest, usedAt })
-    }
-  }
-  return found
+  const rows = db
+    .select()
+    .from(digestTable)
+    .where(and(eq(digestTable.writer, writer), isAmong(digestTable.key, keys)))
+    .all()
+  return rows.flatMap(({ key, digest: json, usedAt }) => {
+    const digest = readDigest(json)
+    return digest ? [{ key, digest, usedAt }] : []
+  })
+}
+
+/** As one JSON text: SQLite binds at most 32,766 values. */
+function isAmong(column: SQLWrapper, texts: readonly string[]) {
+  return sql`${column} in (select value from json_each(${JSON.stringify(texts)}))`
 }
 
 function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
@@ -146,15 +135,12 @@ function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
   return folds
 }
 
-/** Ids per query; SQLite binds at most 32,766 values. */
-const MAX_IDS = 5000
-
 /** Folds of any session with these recall ids, one for each id. */
 function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
   const found = db
     .select({ json: foldTable.fold })
     .from(foldTable)
-    .where(inArray(sql`json_extract(${foldTable.fold}, '$.id')`, ids.slice(-MAX_IDS)))
+    .where(isAmong(sql`json_extract(${foldTable.fold}, '$.id')`, ids))
     .all()
   const folds = found.flatMap(({ json }) => readFold(json) ?? [])
   return [...new Map(folds.map((fold) => [fold.id, fold])).values()]

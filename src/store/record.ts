@@ -74,7 +74,7 @@ export function keyOf(write: StoreWrite): string {
   }
 }
 
-/** Two writes with the same key as one. Folds are merged, since they may be of different parts; counts are added. */
+/** Two writes with the same key as one. Folds are merged, since they may be of different parts. */
 export function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
   if (waiting.kind === "folds" && next.kind === "folds")
     return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
