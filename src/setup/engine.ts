@@ -3,10 +3,11 @@
 // npm, bun, or OpenCode's own binary, which can act as Bun. All three honour package-lock.json with its checksums, and the
 // user's registry, proxy and cache settings.
 
-import { spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { promisify } from "node:util"
 import * as z from "zod/mini"
 import { type EngineRecord, type Places, readInstalled, readRecord } from "../engine/installed.ts"
 import { findCommand } from "../engine/launch.ts"
@@ -248,6 +249,8 @@ function findNpm(env: Environment): Installer[] {
   return script.every(existsSync) ? [{ name: "npm", command, args: [...script, ...NPM_ARGS], env: {} }] : []
 }
 
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+
 /**
  * Installs the packages of the folder's package.json and package-lock.json. Rejects with a SetupError, or on abort with the
  * signal's reason once the program has ended.
@@ -259,37 +262,29 @@ export async function runInstaller(
   signal?: AbortSignal,
 ): Promise<void> {
   const cache = name === "opencode" ? { BUN_INSTALL_CACHE_DIR: join(folder, OWN_CACHE) } : {}
-  const child = spawn(command, args, {
+  const running = promisify(execFile)(command, args, {
     cwd: folder,
     env: { ...(await withoutCredentials(environment)), ...cache, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
+    maxBuffer: MAX_OUTPUT_BYTES,
   })
-  let output = ""
-  const keep = (chunk: Buffer) => {
-    output = (output + chunk.toString("utf8")).slice(-20_000)
-  }
-  child.stdout.on("data", keep)
-  child.stderr.on("data", keep)
   const stop = () => {
-    child.kill("SIGTERM")
-    setTimeout(() => child.kill("SIGKILL"), 2_000).unref()
+    running.child.kill("SIGTERM")
+    setTimeout(() => running.child.kill("SIGKILL"), 2_000).unref()
   }
   if (signal?.aborted) stop()
   signal?.addEventListener("abort", stop, { once: true })
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject)
-      child.once("close", resolve)
-    })
-    signal?.throwIfAborted()
-    if (code !== 0) throw failure(name, output, code)
+    await running
   } catch (cause) {
-    if (cause instanceof SetupError || signal?.aborted) throw cause
+    signal?.throwIfAborted()
+    const { code, stdout, stderr } = cause as { code: number | string | null; stdout: string; stderr: string }
+    if (typeof code !== "string") throw failure(name, `${stdout}\n${stderr}`, code)
     throw new SetupError("INSTALL_FAILED", `${name} could not be started: ${String(cause)}`, { cause })
   } finally {
     signal?.removeEventListener("abort", stop)
   }
+  signal?.throwIfAborted()
 }
 
 const OFFLINE =
