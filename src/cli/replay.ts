@@ -3,12 +3,11 @@
 import { defineCommand } from "citty"
 import { ownReason } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import type { Spent } from "../replay/bill.ts"
 import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
-import { billSentence, billWords, per100, signedPercent, UNBILLED } from "../report/words.ts"
-import { amount, finePercent, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
+import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
+import { amount, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
 import {
   eachSession,
   type FailedSession,
@@ -51,12 +50,12 @@ function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly Fai
   return {
     sessions: replayed.map(({ replay, ...head }) => ({
       ...head,
-      ...figuresOf(replay),
+      ...withRatios(replay),
       /** the whole bill, or why there is none */
       bill: paidOf(replay),
     })),
     /** all sessions together; its peaks are the largest of any session */
-    sum: figuresOf(sum),
+    sum: withRatios(sum),
     /** the whole bills of the sessions that have one; `usd` where all have prices */
     bill: { sessions: bills.length, ...sumPaid(bills) },
     failed,
@@ -64,7 +63,7 @@ function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly Fai
 }
 
 /** A replay with ratios; null where the divisor is zero or no price is known. */
-function figuresOf(replay: Replay) {
+function withRatios(replay: Replay) {
   return {
     ...replay,
     /** cost with the plugin, recalls included, divided by the cost without it */
@@ -92,7 +91,7 @@ export type Replayed = {
 const MIN_CALLS = 10
 const MIN_TITLE_CHARS = 20
 const MAX_TITLE_CHARS = 40
-const LABEL_COLUMNS = 16
+const LABEL_COLUMNS = 20
 const MAX_TOOLS = 6
 const MAX_EXAMPLES = 3
 
@@ -100,7 +99,7 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
   const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
   if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
-  const rows = [...costs(sum), ...losses(sum), ...folds(sum.folds), ...notes(replayed, sum)]
+  const rows = [...figures(sum), ...folds(sum.folds), ...notes(replayed, sum)]
   return [
     strong(billSentence(replayed.map(({ replay }) => replay))),
     "",
@@ -125,60 +124,18 @@ function pricesOf({ pricings, without }: Replay): string {
 
 type Row = readonly [title: string, said: string]
 
-function costs(sum: Replay): Row[] {
-  const { without, with: sent, recalls, hud } = sum
-  const rows: Row[] = []
-  if (sum.billing === "tokens") {
-    const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
-    const worth = `${amount(without.cost)} → ${amount(allIn(sum))} in fresh input tokens${recalled}`
-    rows.push(["conversation", `${change(allIn(sum), without.cost)}: ${worth}`])
-  }
+function figures(sum: Replay): Row[] {
+  const { needs, heldNeeds } = sum.recalls
+  const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
   return [
-    ...rows,
-    ["sent", `${amount(without.tokens)} → ${amount(sent.tokens)} tokens; ${cached(without)} → ${cached(sent)} cached`],
-    ["largest", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)} tokens in one request`],
-    ["own text", `${finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)} of what is sent: ${ownText(hud)}`],
+    ...figuresOf(sum).map(([name, value, more]): Row => [name.toLowerCase(), `${value} ${more}`]),
+    ...(needs > 0 ? [["needs", `${needs} names and lines were used after they were folded; ${held}`] as const] : []),
   ]
-}
-
-function ownText({ calls, tokens, noticeTokens }: Replay["hud"]): string {
-  const hud = calls > 0 ? `a HUD of ${Math.round(tokens / calls)} tokens on ${plural(calls, "call")}` : "no HUD"
-  return noticeTokens > 0 ? `${hud}, and the description of hud_recall` : hud
-}
-
-function losses(sum: Replay): Row[] {
-  const { recalls, compactions } = sum
-  const { copiedLines, lostLines, needs, heldNeeds } = recalls
-  const lines = `${lostLines} of ${copiedLines} lines the agent copied were only in folded steps and outputs`
-  const times = recalls.calls === 1 ? "once" : `${recalls.calls} times`
-  const none = `none needed${copiedLines > 0 ? `: ${stillThere(copiedLines)}` : ""}`
-  const rows: Row[] = [["recalls", recalls.calls === 0 ? none : `${times} (${per100(sum)} per 100 calls): ${lines}`]]
-  if (needs > 0) {
-    const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
-    rows.push(["needs", `${needs} names and lines were used after they were folded; ${held}`])
-  }
-  const { automatic, asked: byUser, avoided } = compactions
-  if (automatic > 0) {
-    const what = `${avoided} of ${automatic} automatic ones would not have been needed by then`
-    rows.push(["compactions", `${what}; the calls after each are replayed as recorded`])
-  }
-  if (byUser > 0) rows.push([automatic > 0 ? "" : "compactions", `${byUser} requested by the user`])
-  return rows
-}
-
-function stillThere(lines: number): string {
-  return lines === 1
-    ? "the line the agent copied was still in the context"
-    : `all ${lines} lines the agent copied were still in the context`
 }
 
 function folds(count: FoldCount): Row[] {
-  const { steps, outputs, byReason, byTool, cuts, largestCuts, largest } = count
-  if (steps.count + outputs.count === 0) return [["folds", "none"]]
-  const sizes = [
-    ...(steps.count > 0 ? [`${plural(steps.count, "step")} of ${amount(steps.tokens)} tokens`] : []),
-    ...(outputs.count > 0 ? [`${plural(outputs.count, "output")} of ${amount(outputs.tokens)}`] : []),
-  ]
+  const { byReason, byTool, cuts, largestCuts, largest } = count
+  if (cuts === 0) return []
   const reasons = REPLAYED_REASONS.flatMap((reason) => {
     const one = byReason[reason]
     return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
@@ -188,7 +145,7 @@ function folds(count: FoldCount): Row[] {
   const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
   const examples = REPLAYED_REASONS.flatMap((reason) => largestCuts[reason] ?? [])
   return [
-    ["folds", `${sizes.join(", ")}, in ${plural(cuts, "cut")}: ${reasons.join(", ")}`],
+    ["cuts", `${cuts}: ${reasons.join(", ")}`],
     ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
     ...examples.map((cut, i): Row => {
       const saved = `${stepsAndOutputs(cut)} at call ${cut.call}, ${amount(cut.savedTokens)} less from then on`
@@ -239,15 +196,6 @@ function table(replayed: readonly Replayed[]): string[] {
   const titles = replayed.map(({ title }) => cut(title, room))
   const [first = "", ...rest] = columns(["session", ...titles].map((title, at) => [title, lines[at] ?? ""]))
   return [coloured(first, BOLD), ...rest]
-}
-
-function change(after: number, before: number): string {
-  const share = before > 0 ? (after - before) / before : 0
-  return `${Math.round(100 * share) > 0 ? "+" : ""}${percent(share)}`
-}
-
-function cached({ cachedTokens, tokens }: Spent): string {
-  return finePercent(cachedTokens / tokens)
 }
 
 function cut(title: string, maxChars = MAX_TITLE_CHARS): string {

@@ -152,8 +152,46 @@ export function foldedCounts({ folds: { steps, outputs } }: Replay): string {
   return stepsAndOutputs({ steps: steps.count, outputs: outputs.count })
 }
 
-export function per100({ recalls, calls }: Replay): string {
-  return ((100 * recalls.calls) / Math.max(1, calls)).toFixed(1)
+/** A figure of sessions, and what it is. */
+export type Figure = readonly [name: string, value: string, more: string]
+
+/** What folding changed in the conversation, for the page and the terminal. */
+export function figuresOf(replay: Replay): Figure[] {
+  const { calls, without, with: sent, folds, recalls, compactions, hud } = replay
+  const { steps, outputs } = folds
+  const { automatic, asked, avoided } = compactions
+  const share = (one: { cachedTokens: number; tokens: number }) => finePercent(one.cachedTokens / one.tokens)
+  const per100 = ((100 * recalls.calls) / calls).toFixed(1)
+  const missed = `${recalls.calls} in all; ${recalls.lostLines} of ${recalls.copiedLines} copied lines missed`
+  const recalled = recalls.cost > 0 ? `, ${amount(recalls.cost)} of it for recalls` : ""
+  const ownShare = finePercent((hud.tokens + hud.noticeTokens) / sent.tokens)
+  const figures: (Figure | false)[] = [
+    replay.billing === "tokens" && [
+      "Conversation alone",
+      signedPercent(allIn(replay) / without.cost - 1),
+      `of its cost: ${amount(without.cost)} → ${amount(allIn(replay))} in fresh input tokens${recalled}`,
+    ],
+    [
+      "Sent",
+      `${amount(without.tokens)} → ${amount(sent.tokens)}`,
+      `tokens of conversation in ${plural(calls, "call")}`,
+    ],
+    ["Cached", `${share(without)} → ${share(sent)}`, "of what is sent"],
+    ["Largest request", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`, "tokens"],
+    ["Folded", amount(steps.tokens + outputs.tokens), `tokens: ${foldedCounts(replay) || "nothing"}`],
+    ["Recalls needed", per100, `per 100 calls, ${missed}`],
+    automatic + asked > 0 && [
+      "Compactions",
+      `${automatic + asked} → ${automatic + asked - avoided}`,
+      `in all${asked > 0 ? `, ${asked} asked for by the user` : ""}; the calls after each are replayed as recorded`,
+    ],
+    [
+      "HUD",
+      `${Math.round(hud.tokens / Math.max(1, hud.calls))}`,
+      `tokens, on ${plural(hud.calls, "call")}; all of hudfold's own text is ${ownShare} of what is sent`,
+    ],
+  ]
+  return figures.filter((one) => one !== false)
 }
 
 /** An amount of tokens, with a sign if negative. */

@@ -2,18 +2,18 @@
 // data of each chart for readers who cannot see it, and where the figures come from.
 
 import type { Pricing } from "../../fold/pricing.ts"
-import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
+import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
 import {
   billSentences,
   billWords,
-  foldedCounts,
+  type Figure,
+  figuresOf,
   groupsOf,
   localDate,
   money,
-  per100,
   signed,
   signedPercent,
   UNBILLED,
@@ -260,7 +260,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
 }
 
 export function summary(replays: readonly Replay[], sum: Replay, whose: Whose): HTMLElement {
-  const tiles = sum.calls === 0 ? [] : figures(replays, sum)
+  const tiles = sum.calls === 0 ? [] : [...billTile(replays), ...figuresOf(sum)]
   const [headline = "", ...more] = billSentences(replays, whose)
   return el(
     "div",
@@ -271,45 +271,8 @@ export function summary(replays: readonly Replay[], sum: Replay, whose: Whose): 
   )
 }
 
-type Figure = readonly [name: string, value: string, more: string]
-
 function tile([name, value, more]: Figure): HTMLElement {
   return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
-}
-
-function figures(replays: readonly Replay[], replay: Replay): Figure[] {
-  const { calls, without, with: sent, folds, recalls, compactions, hud } = replay
-  const { steps, outputs } = folds
-  const { automatic, asked, avoided } = compactions
-  const share = (one: { cachedTokens: number; tokens: number }) => finePercent(one.cachedTokens / one.tokens)
-  const change = signedPercent(allIn(replay) / without.cost - 1)
-  const compacted = asked > 0 ? `${asked} of them asked for by the user` : "of the conversation"
-  const tiles: (Figure | false)[] = [
-    ...billTile(replays),
-    replay.billing === "tokens" && ["Conversation alone", change, "without system prompt, tools and answers"],
-    [
-      "Sent",
-      `${amount(without.tokens)} → ${amount(sent.tokens)}`,
-      `tokens of conversation in ${plural(calls, "call")}`,
-    ],
-    ["Cached", `${share(without)} → ${share(sent)}`, "of what is sent"],
-    ["Largest request", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`, "tokens"],
-    [
-      "Folded",
-      `${steps.count + outputs.count}`,
-      foldedCounts(replay) === ""
-        ? "nothing"
-        : `${foldedCounts(replay)}: ${amount(steps.tokens + outputs.tokens)} tokens`,
-    ],
-    [
-      "Recalls needed",
-      `${recalls.calls}`,
-      `${per100(replay)} per 100 calls; ${recalls.lostLines} of ${recalls.copiedLines} copied lines missed`,
-    ],
-    automatic + asked > 0 && ["Compactions", `${automatic + asked} → ${automatic + asked - avoided}`, compacted],
-    ["HUD", `${Math.round(hud.tokens / Math.max(1, hud.calls))}`, `tokens, on ${plural(hud.calls, "call")}`],
-  ]
-  return tiles.filter((one) => one !== false)
 }
 
 /** None where the sentences give several sums. */
