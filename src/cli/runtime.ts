@@ -1,6 +1,7 @@
 // Access to SQLite. The CLI runs on Node; where that has no SQLite, it runs itself once more on Bun. Bun is available wherever
 // OpenCode is, since OpenCode's binary contains it.
 import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { realpathSync } from "node:fs"
 import { constants as system } from "node:os"
 import { dirname } from "node:path"
@@ -49,10 +50,8 @@ export async function runOnBun(args: readonly string[]): Promise<number | undefi
   const forward = (signal: NodeJS.Signals) => child.kill(signal)
   for (const signal of SIGNALS) process.on(signal, forward)
   try {
-    return await new Promise<number>((resolve, reject) => {
-      child.once("error", reject)
-      child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? system.signals[signal] : 0)))
-    })
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null]
+    return code ?? 128 + (signal ? system.signals[signal] : 0)
   } finally {
     for (const signal of SIGNALS) process.off(signal, forward)
   }

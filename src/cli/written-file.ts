@@ -1,7 +1,9 @@
 // The files that commands write to a path the user chose: the report, and the doctor's bundle. Each is written under another
 // name and moved into place, so that it is complete or absent. Only its owner can read it.
-import { open, stat } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { text } from "node:stream/consumers"
 import { inShell } from "../doctor/check.ts"
 import { REPORT_PREFIX } from "../report/page.ts"
 import { type WriteOptions, writePrivate } from "../system/private-folder.ts"
@@ -28,7 +30,7 @@ export async function checkReportPath(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (!found) return
   if (!found.isFile()) throw new UsageError(`--out: ${path} is not a file; choose another path`)
-  if ((await beginning(path)) !== REPORT_PREFIX) {
+  if ((await text(createReadStream(path, { end: REPORT_PREFIX.length - 1 }))) !== REPORT_PREFIX) {
     throw new UsageError(
       `--out: ${path} was not written by hudfold report and will not be overwritten; choose another file`,
     )
@@ -41,16 +43,6 @@ export function writeReport(path: string, html: string): Promise<number> {
     await writeFile("--out", path, html, checkReportPath, signal)
     return 0
   }, "nothing was written")
-}
-
-async function beginning(path: string): Promise<string> {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(REPORT_PREFIX.length), 0, REPORT_PREFIX.length, 0)
-    return buffer.toString("utf8", 0, bytesRead)
-  } finally {
-    await file.close()
-  }
 }
 
 /** `option` is the option that named the path. Throws UsageError. */
@@ -68,12 +60,12 @@ async function checkFolder(option: string, path: string): Promise<void> {
 async function writeFile(
   option: string,
   path: string,
-  text: string,
+  content: string,
   check: NonNullable<WriteOptions["check"]>,
   signal?: AbortSignal,
 ): Promise<void> {
   try {
-    await writePrivate(path, text, { check, signal })
+    await writePrivate(path, content, { check, signal })
   } catch (cause) {
     if (signal?.aborted || cause instanceof UsageError) throw cause
     throw new UsageError(`${option}: ${path} cannot be written (${(cause as Error).message})`)

@@ -1,9 +1,11 @@
 // The file for a bug report: the findings of the doctor, and sessions, logs and options without their private parts. All of
 // it passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
 
-import { open, readdir, realpath, stat } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { readdir, realpath, stat } from "node:fs/promises"
 import { arch, platform, release } from "node:os"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { pathToFileURL } from "node:url"
 import { placesIn, readInstalled } from "../engine/installed.ts"
 import { REASONS, type Reason } from "../fold/fold.ts"
@@ -139,8 +141,8 @@ const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an obj
 async function ownLogLines(folder: string): Promise<string[]> {
   let lines: string[] = []
   for (const path of await newestLogs(join(folder, "log"))) {
-    const text = await endOf(path).catch(() => "")
-    const own = text.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
+    const end = await endOf(path).catch(() => "")
+    const own = end.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
     lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1").slice(0, MAX_LOG_LINE_CHARS)), ...lines]
     if (lines.length >= MAX_LOG_LINES) break
   }
@@ -158,15 +160,8 @@ async function newestLogs(folder: string): Promise<string[]> {
 }
 
 async function endOf(path: string): Promise<string> {
-  const file = await open(path)
-  try {
-    const { size } = await file.stat()
-    const length = Math.min(size, MAX_LOG_BYTES)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
-    const text = buffer.toString("utf8", 0, bytesRead)
-    // the first line of a cut file is incomplete
-    return length < size ? text.slice(text.indexOf("\n") + 1) : text
-  } finally {
-    await file.close()
-  }
+  const start = Math.max(0, (await stat(path)).size - MAX_LOG_BYTES)
+  const read = await text(createReadStream(path, { start }))
+  // the first line of a cut file is incomplete
+  return start > 0 ? read.slice(read.indexOf("\n") + 1) : read
 }

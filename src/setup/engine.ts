@@ -4,6 +4,7 @@
 // user's registry, proxy and cache settings.
 
 import { execFile } from "node:child_process"
+import { addAbortListener } from "node:events"
 import { existsSync } from "node:fs"
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -272,8 +273,7 @@ export async function runInstaller(
     running.child.kill("SIGTERM")
     setTimeout(() => running.child.kill("SIGKILL"), 2_000).unref()
   }
-  if (signal?.aborted) stop()
-  signal?.addEventListener("abort", stop, { once: true })
+  using _ = signal && addAbortListener(signal, stop)
   try {
     await running
   } catch (cause) {
@@ -281,8 +281,6 @@ export async function runInstaller(
     const { code, stdout, stderr } = cause as { code: number | string | null; stdout: string; stderr: string }
     if (typeof code !== "string") throw failure(name, `${stdout}\n${stderr}`, code)
     throw new SetupError("INSTALL_FAILED", `${name} could not be started: ${String(cause)}`, { cause })
-  } finally {
-    signal?.removeEventListener("abort", stop)
   }
   signal?.throwIfAborted()
 }

@@ -1,8 +1,10 @@
 // Runs the CLI's setup as a child process on OpenCode's own binary, which contains Bun.
 
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { shippedFile } from "../system/data-folder.ts"
+import { errorMessage } from "../system/values.ts"
 
 export type CliRun = ReturnType<typeof runCli>
 /** `output`: the lines that it printed to stdout. */
@@ -19,11 +21,13 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   let stopped = false
   return {
     /** never rejects */
-    result: endOf(child).then(({ code, error }): CliResult => {
-      if (code === 0) return { ok: true, output }
-      const reason = error?.message ?? errors.at(-1) ?? `setup ended with ${code}`
-      return { ok: false, interrupted: stopped, reason }
-    }),
+    result: once(child, "close").then(
+      ([code]): CliResult => {
+        if (code === 0) return { ok: true, output }
+        return { ok: false, interrupted: stopped, reason: errors.at(-1) ?? `setup ended with ${code}` }
+      },
+      (error): CliResult => ({ ok: false, interrupted: stopped, reason: errorMessage(error) }),
+    ),
     /** Stops it cleanly, as Ctrl-C does. Idempotent: a second Ctrl-C would kill it and leave its npm running. */
     stop: () => {
       if (!stopped) child.kill("SIGINT")
@@ -44,11 +48,4 @@ function keepLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) 
     onLine(line)
   })
   return lines
-}
-
-function endOf(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ code: null, error }))
-    child.once("close", (code) => resolve({ code }))
-  })
 }
