@@ -68,12 +68,9 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     params: Params<Name>,
     { timeoutMs, signal }: CallOptions = {},
   ): Promise<Result<Name>> {
-    const late = new AbortController()
-    const onLate = () => late.abort(new SidecarError("TIMEOUT", `${name}: no answer within ${timeoutMs} ms`))
-    const stop = AbortSignal.any([closed.signal, late.signal, ...(signal ? [signal] : [])])
+    const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
+    const stop = AbortSignal.any([closed.signal, late, signal].filter((one) => one !== undefined))
     stop.throwIfAborted()
-    const timer = timeoutMs === undefined ? undefined : setTimeout(onLate, timeoutMs)
-    timer?.unref()
     const canceller = new CancellationTokenSource()
     // vscode-jsonrpc throws synchronously when the stream has ended
     const sent = (async (): Promise<unknown> => connection.sendRequest(name, params, canceller.token))()
@@ -86,9 +83,8 @@ export function connectEngine(input: Readable, output: Writable, listeners: List
     } catch (error) {
       if (!stop.aborted) throw error instanceof SidecarError ? error : refusal(name, error)
       if (!closed.signal.aborted) canceller.cancel()
-      throw stop.reason
-    } finally {
-      clearTimeout(timer)
+      const isLate = stop.reason === late?.reason
+      throw isLate ? new SidecarError("TIMEOUT", `${name}: no answer within ${timeoutMs} ms`) : stop.reason
     }
   }
 

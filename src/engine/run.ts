@@ -1,6 +1,7 @@
 // One run of the sidecar process: it is started, greeted, given its model, answers requests, and ends for one reason. Any
 // fault ends it and rejects everything pending with that reason. Restarting is decided in `sidecar.ts`.
 
+import { addAbortListener } from "node:events"
 import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
 import { SidecarError, wasClosed, wrongProtocol } from "./errors.ts"
@@ -122,9 +123,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   }
 
   void child.exited.then(() => endGone())
-  const onAbort = () => void end(wasClosed())
-  if (signal.aborted) onAbort()
-  else signal.addEventListener("abort", onAbort, { once: true })
+  using _ = addAbortListener(signal, () => void end(wasClosed()))
   try {
     const greeting = { protocol: PROTOCOL, version: config.version }
     const hello = await client.request("engine/hello", greeting, { timeoutMs: times.helloMs })
@@ -147,8 +146,6 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   } catch (error) {
     const cause = await causeOf(error)
     throw await (cause instanceof SidecarError ? end(cause) : endGone(cause))
-  } finally {
-    signal.removeEventListener("abort", onAbort)
   }
 }
 
