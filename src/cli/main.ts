@@ -3,22 +3,13 @@
 // The command line of hudfold: finds the command, checks its arguments, answers --help and --version, and turns every error
 // into one line and an exit code: 2 for what the user can fix, 1 for a bug.
 
-import { parseArgs } from "node:util"
-import { type ArgsDef, type CommandDef, defineCommand, runCommand } from "citty"
+import { parseArgs, stripVTControlCharacters } from "node:util"
+import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
 import { clearBunEnvironment, runOnBun } from "./runtime.ts"
-import {
-  BOLD,
-  coloured,
-  complain,
-  endQuietlyOnClosedPipe,
-  print,
-  quoteArgument,
-  UsageError,
-  wrapped,
-} from "./terminal.ts"
+import { complain, endQuietlyOnClosedPipe, print, quoteArgument, UsageError, wrapped } from "./terminal.ts"
 
 const name = "hudfold"
 const { version } = manifest
@@ -113,53 +104,16 @@ function checkArguments(args: readonly string[], definitions: ArgsDef, command: 
   }
 }
 
-type Named = { name: string; description: string }
-
-/** What `--help` prints. */
+/** What `--help` prints: citty's text without its colours, each description wrapped in its own column. */
 async function helpOf(path: string, command: CommandDef<ArgsDef>): Promise<string> {
-  const { description = "" } = (await resolved(command.meta)) ?? {}
-  const args = Object.entries((await resolved(command.args)) ?? {})
-  const positionals = args.flatMap(([name, one]): Named[] => {
-    if (one.type !== "positional") return []
-    const upper = name.toUpperCase()
-    // in lower case it is part of the error when the argument is missing
-    const said = (one.description ?? "").replace(/^./, (first) => first.toUpperCase())
-    return [{ name: one.required === false ? `[${upper}]` : `<${upper}>`, description: said }]
-  })
-  const options = args.flatMap(([name, one]): Named[] => {
-    if (one.type === "positional") return []
-    const value = one.type === "boolean" ? "" : `=<${one.valueHint ?? "VALUE"}>`
-    return [{ name: `--${name}${value}`, description: one.description ?? "" }]
-  })
-  const commands: Named[] = []
-  for (const [name, sub] of Object.entries((await resolved(command.subCommands)) ?? {})) {
-    const meta = await resolved((await resolved(sub)).meta)
-    commands.push({ name, description: meta?.description ?? "" })
-  }
-  const use = [path, ...(commands.length > 0 ? ["<command>"] : []), ...positionals.map(({ name }) => name)]
-  return [
-    wrapped(`${description}. (hudfold ${version})`),
-    "",
-    wrapped(`Usage: ${[...use, ...(options.length > 0 ? ["[options]"] : [])].join(" ")}`, 4, 0),
-    ...list("Commands", commands),
-    ...list("Arguments", positionals),
-    ...list("Options", options),
-    ...(commands.length > 0 ? ["", `${path} <command> --help says more about a command.`] : []),
-  ].join("\n")
-}
-
-/** The description of a longer name begins on the next line. */
-const MAX_NAME_COLUMNS = 20
-
-function list(title: string, entries: readonly Named[]): string[] {
-  if (entries.length === 0) return []
-  const width = Math.min(MAX_NAME_COLUMNS, Math.max(...entries.map(({ name }) => name.length)))
-  const indent = width + 4
-  const lines = entries.flatMap(({ name, description }) => {
-    const said = wrapped(description, indent)
-    return name.length > width ? [`  ${name}`, `${" ".repeat(indent)}${said}`] : [`  ${name.padEnd(width)}  ${said}`]
-  })
-  return ["", coloured(title, BOLD), ...lines]
+  const usage = await renderUsage(command, { meta: { name: path.split(" ").slice(0, -1).join(" ") } })
+  const lines = stripVTControlCharacters(usage).trimEnd().split("\n")
+  return lines
+    .map((line) => {
+      const [name = ""] = /^ +\S+ {2,}/.exec(line) ?? []
+      return name + wrapped(line.slice(name.length).trimEnd(), name.length)
+    })
+    .join("\n")
 }
 
 endQuietlyOnClosedPipe()

@@ -8,7 +8,7 @@ test("--version prints the package's version", async () => {
 
 describe("--help", () => {
   const rows: { args: string[]; says: string[] }[] = [
-    { args: ["doctor", "--help"], says: ["Usage: hudfold doctor [options]", "  --dir=<FOLDER>"] },
+    { args: ["doctor", "--help"], says: ["USAGE hudfold doctor [OPTIONS]", "  --dir=<FOLDER>"] },
     { args: ["--help"], says: ["inspect", "replay", "setup", "model", "hudfold <command> --help"] },
     { args: ["-h"], says: ["inspect", "status"] },
     { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
