@@ -131,12 +131,6 @@ export type PackedReport = Omit<ReportData, "sessions"> & { sessions: PackedSess
 
 type PackedSession = Omit<SessionReport, "folds"> & { folds: ReturnType<typeof packFolds> }
 
-/** The fields of a fold: first the texts, then the numbers. */
-const TEXTS = ["id", "side", "reason", "what", "because", "cut", "text"] as const
-const NUMBERS = ["step", "call", "tokens", "textTokens"] as const
-// a field of a fold that is in neither list does not compile
-type Unpacked = Exclude<keyof ReportedFold, (typeof TEXTS)[number] | (typeof NUMBERS)[number]>
-
 export function packReport(report: ReportData): PackedReport {
   const sessions = report.sessions.map((session) => ({ ...session, folds: packFolds(session.folds) }))
   return { ...report, sessions }
@@ -148,20 +142,17 @@ export function unpackReport(packed: PackedReport): ReportData {
 }
 
 function packFolds(folds: readonly ReportedFold[]) {
-  const places = new Map<string, number>()
-  const placeOf = (text: string) => {
-    const place = places.get(text) ?? places.size
-    places.set(text, place)
-    return place
-  }
-  const rows = folds.map((fold) => [...TEXTS.map((name) => placeOf(fold[name])), ...NUMBERS.map((name) => fold[name])])
-  return { words: [...places.keys()], rows }
+  const [first] = folds
+  const all = Object.keys(first ?? {}) as (keyof ReportedFold)[]
+  const texts = all.filter((name) => typeof first?.[name] === "string")
+  const names = [...texts, ...all.filter((name) => !texts.includes(name))]
+  const words = [...new Set(folds.flatMap((fold) => texts.map((name) => `${fold[name]}`)))]
+  const places = new Map<unknown, number>(words.map((word, place) => [word, place]))
+  const rows = folds.map((fold) => names.map((name) => places.get(fold[name]) ?? Number(fold[name])))
+  return { names, texts: texts.length, words, rows }
 }
 
-function unpackFolds({ words, rows }: ReturnType<typeof packFolds>): ReportedFold[] {
-  return rows.map((row) => {
-    const texts = TEXTS.map((name, at) => [name, words[row[at] ?? -1]])
-    const numbers = NUMBERS.map((name, at) => [name, row[TEXTS.length + at]])
-    return Object.fromEntries([...texts, ...numbers]) as [Unpacked] extends [never] ? ReportedFold : never
-  })
+function unpackFolds({ names, texts, words, rows }: ReturnType<typeof packFolds>): ReportedFold[] {
+  const valueAt = (value: number, at: number) => (at < texts ? words[value] : value)
+  return rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at], valueAt(value, at)])) as ReportedFold)
 }
