@@ -46,8 +46,11 @@ export async function runOnBun(args: readonly string[]): Promise<number | undefi
   const bun = hasSqlite() ? undefined : findBun()
   if (bun === undefined) return undefined
   const child = spawn(bun, [ownPath(), ...args], { stdio: "inherit", ...onBun() })
-  // A terminal signals both processes; this one stays alive to pass on the exit code.
-  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  // This process stays alive to pass on the exit code. A terminal signals both, and a second signal would end the child before
+  // it has cleaned up.
+  const forward = (signal: NodeJS.Signals) => {
+    if (signal === "SIGTERM" || !process.stdin.isTTY) child.kill(signal)
+  }
   for (const signal of SIGNALS) process.on(signal, forward)
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null]
