@@ -221,7 +221,9 @@ export function createQueue(options: QueueOptions) {
       return off
     },
     offer,
-    /** Drops the outputs of a deleted session, or of reverted or folded messages, including the one in work. */
+    /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
+    rank: waiting.rank,
+    /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
     cancel(scope: Scope): void {
       const matches = isInScope(scope)
       counters.cancelled += waiting.remove(matches)

@@ -47,6 +47,10 @@ export function createWaitingJobs(maxJobs: number) {
       return first
     },
     remove,
+    /** Sets the worth of the waiting jobs among these keys. */
+    rank(worths: ReadonlyMap<string, number>): void {
+      for (const job of jobs.values()) jobs.set(job.key, { ...job, worth: worths.get(job.key) ?? job.worth })
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import type { Message, ModelName } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
-import type { Env } from "../session/normalize.ts"
+import { digestKey, type Env } from "../session/normalize.ts"
 import { defined } from "../system/values.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
@@ -38,6 +38,8 @@ export type FoldOptions = {
 export type FoldPlan = {
   /** decided for this call */
   folded: readonly Fold[]
+  /** keys of the digests they use: a better digest comes too late for this session */
+  digested: readonly string[]
   /** all folds of the request, by part id */
   folds: Folds
   /** index of the first wire message that differs from the last request; infinite when none does */
@@ -97,6 +99,9 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const sent = unfolded - applied.savedTokens
   return {
     folded: [...shortened, ...folded],
+    digested: plan.decisions.flatMap((decision) =>
+      decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
+    ),
     folds: added.folds,
     changed,
     next(hudTokens) {

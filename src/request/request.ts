@@ -75,6 +75,8 @@ export type Prepared = AppliedFolds & {
   folded: readonly Fold[]
   /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
+  /** keys of the digests used in those folds: a better one would be too late for this session */
+  digested: readonly string[]
   reading: Reading
   /** the session's state once the request is sent */
   next: Pick<SessionState, "hud" | "folding" | "sent">
@@ -170,6 +172,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
     slot,
     folded: plan?.folded ?? [],
     dropped: [...changed.dropped, ...unfolded],
+    digested: plan?.digested ?? [],
     ...applied,
     reading,
     next: {

@@ -104,6 +104,13 @@ describe("what goes first", () => {
     expect(hud.script.mostBusy).toBe(1)
   })
 
+  test("according to a new ranking", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { worth: 1 }), candidateOf("b", { worth: 2 })])
+    hud.queue.rank(new Map([["key-a", 5]]))
+    expect(await answerAll(hud)).toEqual(["a", "b"])
+  })
+
   test("if too many wait, the least worthy are dropped and keep their extract", async () => {
     const script = createScripted()
     const written: string[] = []

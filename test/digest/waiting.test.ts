@@ -27,6 +27,19 @@ describe("the order", () => {
       waiting.add(jobOf(key, { worth }))
     expect(takeAll(waiting)).toEqual(["d", "b", "c", "a"])
   })
+
+  test("follows a new ranking, and jobs that it does not mention keep their worth", () => {
+    const waiting = createWaitingJobs(10)
+    for (const key of ["a", "b", "c"]) waiting.add(jobOf(key, { worth: 2 }))
+    waiting.rank(
+      new Map([
+        ["a", 9],
+        ["b", 1],
+        ["elsewhere", 100],
+      ]),
+    )
+    expect(takeAll(waiting)).toEqual(["a", "c", "b"])
+  })
 })
 
 describe("beyond the limit", () => {
@@ -72,6 +85,7 @@ describe("properties", () => {
   type Step =
     | { do: "add"; key: string; subject: string; sessionID: string; worth: number }
     | { do: "take" }
+    | { do: "rank"; key: string; worth: number }
     | { do: "cancel"; sessionID: string; messageIDs: string[] }
   const name = (letters: string) => fc.constantFrom(...letters)
   const worth = fc.integer({ min: 0, max: 20 })
@@ -87,6 +101,7 @@ describe("properties", () => {
       }),
     },
     { weight: 1, arbitrary: fc.constant({ do: "take" as const }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("rank" as const), key: name("abcdefghijkl"), worth }) },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -106,7 +121,8 @@ describe("properties", () => {
           else if (one.do === "take") {
             const taken = waiting.take()
             for (const job of waiting.jobs) expect(job.worth).toBeLessThanOrEqual(taken?.worth ?? -1)
-          } else waiting.remove(isInScope(one))
+          } else if (one.do === "rank") waiting.rank(new Map([[one.key, one.worth]]))
+          else waiting.remove(isInScope(one))
 
           expect(waiting.size).toBeLessThanOrEqual(most)
           expect(new Set(keys(waiting.jobs)).size).toBe(waiting.size)

@@ -24,6 +24,8 @@ import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
 /** How long the first request with steps waits for the store to open. */
 const MAX_STORE_WAIT_MS = 500
+/** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
+const MIN_WORTH_TOKENS = 1
 
 /** A request to prepare. OpenCode 1 passes only the messages; the other fields come from OpenCode 2. */
 type MessagesRequest = {
@@ -125,9 +127,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { account } = session.folding
     if (account.stopped !== undefined && stopped === undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
-    // a digest would come too late for them
-    if (folded.length > 0)
-      context.digests.queue?.cancel({ sessionID: session.id, messageIDs: folded.map(({ messageID }) => messageID) })
+    // other sessions may still use these digests
+    context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))
     countRequest(session, prepared, {
       nowMs,
       model: modelKey(model),
