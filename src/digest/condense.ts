@@ -1,4 +1,4 @@
-// Condenses a tool output to what a small model can read in time: its head, its tail and lines from all parts between, in
+// Condenses a tool output to what a small model can read in time: its head, its tail and its most informative lines, in
 // their order. Secrets are redacted before anything is cut, because no pattern would recognize half of one.
 
 import { viewOf } from "../output/lines.ts"
@@ -15,14 +15,27 @@ import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./e
 const MODEL_TOKENS_PER_ESTIMATED = 1.4
 /** Longer lines are minified, encoded or paragraphs. */
 const MAX_LINE_CHARS = 240
-/** Shares of the budget for the first and the last lines. Those between get the rest. */
+/** Shares of the budget for the first and the last lines. The most informative lines get the rest. */
 const HEAD_SHARE = 0.3
 const TAIL_SHARE = 0.2
 const LINE_FEED_TOKENS = 1
 /** Of a line that says how many lines were left out. */
 const MARKER_TOKENS = 8
 
+const ERROR =
+  /(?:error|exception|traceback|panic|assertion)|\b(?:fatal|fail(?:ed|ures?|s|ing)?|cannot|denied|refused|not found|no such file|unexpected|expected|timed? ?out|aborted)\b|[✗✘✖×❌]/i
+const WARNING = /\b(?:warn(?:ing)?s?|deprecated)\b|⚠/i
+const TOTAL =
+  /\b\d+ (?:\w+ )?(?:pass\w*|fail\w*|pending|skipped|tests?|errors?|warnings?|problems?|matches|files?|insertions?|deletions?|packages?|results?)\b|\b(?:tests?|total|summary|results?|status|found|exit code)\b *[:=]|^\s*(?:ok|not ok|PASS|FAIL|BUILD)\b|[✓✔✅]/i
+const LOCATION = /[\w./-]+\.\w{1,5}[:(]\d+|^\s*File "/
+const DECLARATION =
+  /^\s*(?:(?:export|public|private|protected|async|static|abstract|pub|def|class|function|fn|func|interface|struct|enum|trait|impl|type|module|package|namespace)\b|#{1,3} |<h[1-3]|diff --git |@@ |commit [0-9a-f]{7})/
+/** Lines without information: stack frames of third-party code, rules, brackets, progress, encoded bytes. */
+const NOISE =
+  /^\s*(?:at .*node_modules.*|at (?:node|internal|native):.*|[-=_*#~─━═.]*|[{}[\]();,<>/]*|\[?[#=>. -]*\]? *\d+%.*|[A-Za-z0-9+/]{56,}={0,2})$/
 const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
+
+type Row = { text: string; rank: number }
 
 /**
  * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps
@@ -31,12 +44,21 @@ const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
  */
 export function condense(output: string, budgetTokens: number): string {
   const view = withoutTruncationNote(viewOf(output))
-  const rows = withoutLineNumbers(withoutReminders(view.lines))
-    .map(tidy)
-    .filter((text) => text !== "")
+  const rows = rowsOf(withoutReminders(view.lines))
   const budget = Math.floor(budgetTokens / MODEL_TOKENS_PER_ESTIMATED)
-  const size = rows.reduce((sum, text) => sum + costOf(text), 0)
-  return redact(render(rows, size <= budget ? undefined : choose(rows, budget), view.cut))
+  return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))
+}
+
+function rowsOf(lines: readonly string[]): Row[] {
+  const seen = new Set<string>()
+  const rows: Row[] = []
+  for (const line of withoutLineNumbers(lines)) {
+    const text = tidy(line)
+    if (text === "") continue
+    rows.push({ text, rank: seen.has(text) || NOISE.test(text) ? 0 : rankOf(text) })
+    seen.add(text)
+  }
+  return rows
 }
 
 /** The line without what costs tokens and carries no information. */
@@ -52,18 +74,38 @@ function tidy(text: string): string {
   )
 }
 
+/** 1 for any line with information, higher for more informative ones. */
+function rankOf(text: string): number {
+  return (
+    1 +
+    (ERROR.test(text) ? 3 : WARNING.test(text) ? 2 : 0) +
+    (TOTAL.test(text) ? 3 : 0) +
+    (DECLARATION.test(text) ? 2 : 0) +
+    (LOCATION.test(text) ? 1 : 0)
+  )
+}
+
+function fits(rows: readonly Row[], budget: number): boolean {
+  let left = budget
+  for (const { text } of rows) {
+    left -= costOf(text)
+    if (left < 0) return false
+  }
+  return true
+}
+
 function costOf(text: string): number {
   return estimateTokens(text) + LINE_FEED_TOKENS
 }
 
-/** Indexes of the rows to keep: some at both ends, then every n-th between, then more of the head. */
-function choose(rows: readonly string[], budget: number): Set<number> {
+/** Indexes of the rows to keep: some at both ends, then the most informative, then more of the head. */
+function choose(rows: readonly Row[], budget: number): Set<number> {
   const kept = new Set<number>()
   let left = budget - 2 * MARKER_TOKENS
   const take = (at: number, reserve: number): boolean => {
-    if (kept.has(at)) return true
-    const isBeside = at === 0 || kept.has(at - 1) || kept.has(at + 1)
-    const cost = costOf(rows[at] ?? "") + (isBeside ? 0 : MARKER_TOKENS)
+    const row = rows[at]
+    if (!row || row.rank === 0 || kept.has(at)) return true
+    const cost = costOf(row.text) + (kept.has(at - 1) || kept.has(at + 1) || at === 0 ? 0 : MARKER_TOKENS)
     if (cost > left - reserve) return false
     left -= cost
     kept.add(at)
@@ -72,24 +114,27 @@ function choose(rows: readonly string[], budget: number): Set<number> {
   const ends = left
   for (let at = 0; at < rows.length && take(at, ends * (1 - HEAD_SHARE)); ) at++
   for (let at = rows.length - 1; at >= 0 && take(at, ends * (1 - HEAD_SHARE - TAIL_SHARE)); ) at--
-  const between = [...rows.keys()].filter((at) => !kept.has(at))
-  const size = between.reduce((sum, at) => sum + costOf(rows[at] ?? "") + MARKER_TOKENS, 0)
-  const step = Math.max(1, Math.ceil(size / Math.max(1, left)))
-  for (let i = 0; i < between.length; i += step) take(between[i] as number, 0)
+  for (let rank = 10; rank > 1 && left > 0; rank--) {
+    const level = [...rows.keys()].filter((at) => rows[at]?.rank === rank && !kept.has(at))
+    // from a level that does not fit take every n-th row, so that all parts of the output are represented
+    const size = level.reduce((sum, at) => sum + costOf(rows[at]?.text ?? "") + MARKER_TOKENS, 0)
+    const step = Math.max(1, Math.ceil(size / Math.max(1, left)))
+    for (let i = 0; i < level.length; i += step) take(level[i] as number, 0)
+  }
   for (let at = 0; at < rows.length && take(at, 0); ) at++
   return kept
 }
 
 /** `cut`: the middle of the output was not read, so the lines left out cannot be counted. */
-function render(rows: readonly string[], kept: ReadonlySet<number> | undefined, cut: boolean): string {
-  if (!kept) return rows.join("\n")
+function render(rows: readonly Row[], kept: ReadonlySet<number> | undefined, cut: boolean): string {
+  if (!kept) return rows.map(({ text }) => text).join("\n")
   const shown: string[] = []
   let skipped = 0
   const mark = () => {
     if (skipped > 0) shown.push(cut ? "[…]" : `[… ${plural(skipped, "line")}]`)
     skipped = 0
   }
-  for (const [at, text] of kept.size > 0 ? rows.entries() : []) {
+  for (const [at, { text }] of kept.size > 0 ? rows.entries() : []) {
     if (kept.has(at)) {
       mark()
       shown.push(text)

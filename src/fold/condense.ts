@@ -24,8 +24,8 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
   const result: Fold[] = []
   let left = tokens
   let run: { entry: Entry; fold: Fold }[] = []
+  let before = 0
   const flush = () => {
-    const before = run.reduce((sum, { fold }) => sum + fold.textTokens, 0)
     const last = run.at(-1)
     if (last && run.length >= MIN_CONDENSED_STEPS) {
       const text = summaryOf(run)
@@ -37,14 +37,16 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
       }
     }
     run = []
+    before = 0
   }
   for (const entry of entries) {
     if (left <= 0) break
     const fold = stepFold(folds, entry.id)
-    if (fold) run.push({ entry, fold })
-    else if (entry.blocks > 0) flush()
-    const inRun = run.reduce((sum, { fold }) => sum + fold.textTokens, 0)
-    if (inRun - tokensOfLength(MAX_SUMMARY_CHARS) >= left) flush()
+    if (fold) {
+      run.push({ entry, fold })
+      before += fold.textTokens
+    } else if (entry.blocks > 0) flush()
+    if (before - tokensOfLength(MAX_SUMMARY_CHARS) >= left) flush()
   }
   flush()
   return result

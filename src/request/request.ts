@@ -160,7 +160,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
   const hud = options.hud.enabled
     ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, source)
     : undefined
-  const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? folding
+  const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? { ...folding, account }
   const nextState = hud?.state ?? state.hud
   const anchors = hud ? nextState.anchors : []
   const mark: HudMark = !hud?.hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
@@ -180,7 +180,7 @@ export function prepareRequest({ messages, reading, state, around, options, env 
       folding: nextFolding,
       sent: sentRequest(
         {
-          wire: wireOf(entries, nextFolding.folds, anchors),
+          wire: wireOf(entries, folds, anchors),
           changed: plan?.changed ?? Number.POSITIVE_INFINITY,
           hud: mark,
           pricing,

@@ -9,24 +9,35 @@ import * as tools from "./extract/fixtures/tools.ts"
 
 const REAL = [...Object.values(js), ...Object.values(sys), ...Object.values(tools)]
 
-/** A build log of `count` lines. */
-function log(count: number): string {
-  return Array.from({ length: count }, (_, at) => `compiled module number ${at} of the shop`).join("\n")
+/** A build log of `count` uninformative lines, with some replaced by index. */
+function log(count: number, others: Record<number, string>): string {
+  return Array.from({ length: count }, (_, at) => others[at] ?? `compiled module number ${at} of the shop`).join("\n")
 }
 
 test("an output that fits keeps all its lines, in order", () => {
   expect(condense("first\n\n  second\nthird\n", 200)).toBe("first\n second\nthird")
 })
 
-test("a long output keeps its head, its tail and lines from all parts between, in order, and counts the rest", () => {
-  const short = condense(log(2000), 600)
-  const rows = [...short.matchAll(/module number (\d+) /g)].map((found) => Number(found[1]))
-  expect(rows).toEqual(rows.toSorted((a, b) => a - b))
-  expect([rows[0], rows.at(-1)]).toEqual([0, 1999])
-  for (const from of [400, 800, 1200, 1600]) expect(rows.some((row) => row >= from && row < from + 400)).toBe(true)
+test("a long output keeps its head, its tail and its most informative lines, in order, and counts the rest", () => {
+  const output = log(2000, {
+    900: "src/cart.ts:41:7 error TS2322: Type 'string' is not assignable",
+    1500: "3 tests failed",
+  })
+  const short = condense(output, 300)
+  const places = ["number 0 of", "src/cart.ts:41:7 error TS2322", "3 tests failed", "number 1999 of"].map((text) =>
+    short.indexOf(text),
+  )
+  expect(places).toEqual([...places].sort((a, b) => a - b))
+  expect(places[0]).toBeGreaterThanOrEqual(0)
   const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length
   const skipped = [...short.matchAll(/^\[… (\d+) lines?\]$/gm)].reduce((sum, found) => sum + Number(found[1]), 0)
   expect(shown + skipped).toBe(2000)
+})
+
+test("informative lines are taken from all parts of an output that has too many of them", () => {
+  const output = Array.from({ length: 1000 }, (_, at) => `src/file${at}.ts:${at}: error: thing ${at} failed`).join("\n")
+  const rows = [...condense(output, 600).matchAll(/^src\/file(\d+)/gm)].map((found) => Number(found[1]))
+  for (const from of [200, 400, 600, 800]) expect(rows.some((row) => row >= from && row < from + 200)).toBe(true)
 })
 
 test("line numbers and the host's reminders to the agent are removed", () => {
@@ -55,13 +66,13 @@ test("escapes, NULs, lone surrogates, overlong and encoded lines come out small 
 test("secrets are redacted, even where a line is cut or a key spans several lines", () => {
   const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
   const key = ["-----BEGIN RSA PRIVATE KEY-----", ..."QWERTY".split("").map((char) => char.repeat(64))]
-  const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000)}`, 400)
+  const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000, {})}`, 400)
   expect(short).not.toContain("p_a1B2")
   expect(short).not.toContain("QQQQ")
 })
 
 test("50 MB take no longer than 128 kB", () => {
-  const huge = `${log(1_000_000)}\n${"z".repeat(20_000_000)}\n`
+  const huge = `${log(1_000_000, {})}\n${"z".repeat(20_000_000)}\n`
   const short = condense(huge, 400)
   expect(processorMs(() => condense(huge, 400))).toBeLessThan(1000)
   expect(short).toContain("number 0 of")

@@ -63,3 +63,16 @@ test(`in ${RUNS} random sessions the same messages prepared twice are the same b
     { numRuns: RUNS },
   )
 }, 60_000)
+
+test(`in ${RUNS} random sessions a request without folds is remembered without them`, () => {
+  fc.assert(
+    fc.property(sessions, (plan) => {
+      play(plan, (sent) => {
+        const { change, next } = prepareAgain({ ...sent, options: { ...sent.options, fold: { enabled: false } } })
+        expect(change.folds.size).toBe(0)
+        expect(next.sent?.wire.filter(({ holds }) => holds === "record")).toEqual([])
+      })
+    }),
+    { numRuns: RUNS },
+  )
+}, 60_000)
