@@ -10,9 +10,6 @@ import { buildReportPage } from "./report-page.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** As the first line it makes Bun load a file as it is; Node takes it for a comment. */
-const BUILT_FOR_BUN = "// @bun"
-
 /**
  * Returns the absolute paths of the modules whose code is in the bundles. Rejects when they do not build. Names of chunks
  * depend on module paths relative to the working directory, so a release is built from the root.
@@ -26,7 +23,7 @@ export async function bundle(outdir: string): Promise<string[]> {
     external: ["bun:sqlite", "node:sqlite"],
   }
   // apart from each other, since what they share would be a dozen more files that OpenCode loads at its start
-  const plugin = await Bun.build({ ...split, entrypoints: [join(root, "src/plugin.ts")], banner: BUILT_FOR_BUN })
+  const plugin = await Bun.build({ ...split, entrypoints: [join(root, "src/plugin.ts")] })
   const cli = await Bun.build({ ...split, entrypoints: [join(root, "src/cli/main.ts")] })
   await rename(join(outdir, "main.js"), join(outdir, "cli.js"))
   await chmod(join(outdir, "cli.js"), 0o755)

@@ -94,9 +94,11 @@ export function savingOf(
   const fresh = usage.input + usage.cacheWrite
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
   const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
-  // the plugin broke the prefix: without it, all of the last request would have been read
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  const kept = !warm ? read : sent.changed ? warm.tokens : read + left
+  // in a new process, what was read tells whether the last request of an earlier one was still cached
+  const isResumed = before === undefined && read > total / 2
+  // where the plugin broke the prefix, all of the last request would have been read without it
+  const kept = warm && sent.changed ? warm.tokens : warm || isResumed ? read + left : read
   const cached = usage.cacheRead === 0 ? 0 : Math.min(without, kept)
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = (without - cached) * freshPrice + cached * pricing.read

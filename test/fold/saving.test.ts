@@ -48,6 +48,16 @@ test("a request to another model finds nothing of what was sent to the last one"
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 
+test("in a new process, what the cache still holds says that it would have held the folded content too", () => {
+  const folded = sent({ foldedTokens: 4000 })
+  expect(savingOf(report(0, 9000, 1000), folded, undefined).saving).toMatchObject({
+    cost: 9000 * 0.1 + 1000 * 1.25,
+    costWithout: 13_000 * 0.1 + 1000 * 1.25,
+  })
+  const expired = savingOf(report(0, 2000, 8000), folded, undefined).saving
+  expect(expired.costWithout - expired.cost).toBeCloseTo(4000 * 1.25)
+})
+
 test("the HUD and the notice are paid for", () => {
   const { saving, before } = savingOf(report(1000, 9000), sent({ hudTokens: 100, noticeTokens: 80 }), undefined)
   expect(saving.tokens).toBe(-180)
