@@ -196,7 +196,7 @@ export function pricingOverride({ fold: { price } }: Options): PricingOverride {
   return defined({ read, write, lifetimeMs, billing })
 }
 
-export type OptionProblem = {
+type OptionProblem = {
   /** the option's path, such as `hud.budgetTokens` */
   option: string
   /** one sentence: what was expected, what was given, and what is used instead */

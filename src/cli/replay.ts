@@ -79,7 +79,7 @@ function ratio(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null
 }
 
-export type Replayed = {
+type Replayed = {
   session: string
   title: string
   /** messages and parts that could not be read */

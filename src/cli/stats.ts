@@ -35,7 +35,7 @@ type Key = (typeof KEYS)[number]
 const SHOWN: readonly Key[] = ["month", "project", "model"]
 
 export const stats = defineCommand({
-  meta: { name: "stats", description: "What the plugin has saved in all sessions, as measured while it ran" },
+  meta: { name: "stats", description: "What the plugin has saved in all sessions, from the provider's reports" },
   args: {
     by: { type: "string", valueHint: "WHAT", description: `One table only: by ${KEYS.join(", ")}` },
     days: { type: "string", valueHint: "N", description: "Only the last N days; by default all that is kept, 90 days" },
@@ -182,12 +182,13 @@ function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string
   const { sessions, calls, recalls, savedTokens } = rowOf("all", turns)
   const bills = billsOfSessions(turns)
   const since = new Date(firstMs(turns)).toLocaleDateString("en-GB", { dateStyle: "medium" })
-  const counts = `${plural(calls, "call")}, ${amount(savedTokens)} tokens not sent, ${plural(recalls, "recall")}`
+  const sent = `${amount(Math.abs(savedTokens))} tokens ${savedTokens < 0 ? "more" : "not"} sent`
+  const counts = `${plural(calls, "call")}, ${sent}, ${plural(recalls, "recall")}`
   const unbilled = sessions - bills.length
   return [
     strong(measuredSentence(bills)),
     "",
-    wrapped(`Measured from the provider's reports since ${since}: ${counts}.`),
+    wrapped(`From the provider's reports since ${since}: ${counts}.`),
     ...(unbilled > 0
       ? [wrapped(`Not in the sums in money: ${plural(unbilled, "session")} not billed by tokens.`)]
       : []),

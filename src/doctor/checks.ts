@@ -179,7 +179,7 @@ function isOlder(version: string, needs: string): boolean {
 }
 
 /** The runtime of this command: one without SQLite runs it only if there is no Bun. */
-export function checkRuntime(): CheckResult {
+function checkRuntime(): CheckResult {
   const { bun, node } = process.versions
   if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
   if (hasSqlite()) return ok("runtime", `Node ${node}, which has SQLite`)
@@ -195,7 +195,7 @@ export function optionsOf({ ours }: Listing): { options: Options; path?: string;
 
 type Problem = ReturnType<typeof readOptions>["problems"][number]
 
-export function checkOptions(listing: Listing): CheckResult[] {
+function checkOptions(listing: Listing): CheckResult[] {
   const { options, path, problems } = optionsOf(listing)
   if (path === undefined) return []
   if (problems.length > 0) {

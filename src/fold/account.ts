@@ -14,7 +14,7 @@ type Expectation = {
   sentTokens: number
   /** estimated tokens that are not cached, the HUD included; the rest is expected to be */
   freshTokens: number
-  /** outputs sent folded */
+  /** steps and outputs sent folded */
   folded: number
 }
 

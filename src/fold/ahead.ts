@@ -13,7 +13,7 @@ import { foldSource, forgetSources, hasSource } from "./sources.ts"
 export const MAX_AHEAD = 200
 
 /** The conversation as it was read: its entries, their messages, and the number of calls in it. */
-export type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
+type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
 
 /**
  * Finds the sources of outputs that may be folded next, the lines of their steps and the names in them, and yields after each

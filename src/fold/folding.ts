@@ -123,7 +123,7 @@ export function withRecalled(folding: Folding, folds: readonly Fold[], call: num
 }
 
 /** What stays in the request around the new folds. */
-export type Surroundings = { messages: readonly Message[]; folds: Folds; call: number }
+type Surroundings = { messages: readonly Message[]; folds: Folds; call: number }
 
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 

@@ -29,7 +29,7 @@ export type Situation = {
   maxTokens?: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
-  /** never folded: the user's options say so */
+  /** not folded now: the options protect it, it was recalled not long ago, or the user keeps it */
   isProtected(event: ToolEvent): boolean
   /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
   foldNow?: "all" | readonly string[]

@@ -1,5 +1,5 @@
-// One store for all directories and instances of this process. It is opened in the background when it is first needed,
-// so that no request waits for it.
+// One store for all directories and instances of this process. It is opened in the background when it is first needed; only
+// a session's first requests wait for it, at most a second.
 
 import type { Options } from "../options.ts"
 import { openStore, type Store } from "../store/open.ts"

@@ -263,7 +263,7 @@ export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
   return file.changedAt > Math.max(file.readAt, file.editedAt) || isChangedByOthers(file, signals)
 }
 
-/** Whether OpenCode announced a change on disk, which no message of the session shows. */
+/** Whether the file on disk was modified after the agent last used it, which no message of the session shows. */
 export function isChangedByOthers(file: FileRecord, signals: Signals): boolean {
   const modified = signals.modified.get(file.path)
   return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS

@@ -94,7 +94,7 @@ type HubRequest = { env: Environment; repository: string; signal?: AbortSignal |
  * redirects to. Not for HEAD, whose answer describes the file.
  * Resolves with a response of status 200 to 299, or 416. Rejects with a SetupError; OFFLINE and HUB_FAILED may be retried.
  */
-export async function requestHub(url: string, init: RequestInit, request: HubRequest): Promise<Response> {
+async function requestHub(url: string, init: RequestInit, request: HubRequest): Promise<Response> {
   const { env, repository, signal } = request
   const hub = new URL(hubOf(env))
   let at = new URL(url)

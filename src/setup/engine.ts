@@ -198,7 +198,7 @@ const BUN_ARGS = [
  * The cache of OpenCode's Bun, in the target folder, so that no Bun cache of 84 MB stays in the home folder of a user
  * without Bun. The caller removes it.
  */
-export const OWN_CACHE = ".bun-cache"
+const OWN_CACHE = ".bun-cache"
 
 /** The available installers, in the order to try them. */
 export function findInstallers(env: Environment = process.env): Installer[] {

@@ -39,7 +39,7 @@ export const turnTable = sqliteTable(
     modelID: text("model_id").notNull(),
     /** estimated: what folds left out of the requests, summed over the calls of the turn */
     foldedTokens: integer("folded_tokens").notNull(),
-    /** folded outputs the agent asked for again */
+    /** answered calls of `hud_recall`; each page of a long answer is one */
     recalls: integer("recalls").notNull(),
     /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
     savedTokens: integer("saved_tokens").notNull(),

@@ -70,9 +70,7 @@ test("one sentence with the bill, and what the figures cover", async () => {
   expect(sentence).toBe(
     "Your 2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it.",
   )
-  expect(covers).toBe(
-    "Measured from the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.",
-  )
+  expect(covers).toBe("From the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.")
   expect(unbilled).toBe("Not in the sums in money: 1 session not billed by tokens.")
 })
 

@@ -45,7 +45,7 @@ export type Refusal = "missing" | "echo" | "invented" | "outcome" | "foreign" | 
 const MAX_ARGUMENT_CHARS = 10_000
 
 /** What a gist is checked against. */
-export type Evidence = {
+type Evidence = {
   /** the arguments and the visible part of the output, without escapes */
   text: string
   lower: string

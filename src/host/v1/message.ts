@@ -73,7 +73,7 @@ export function isMessage(value: unknown): value is HostMessage {
   return typeof message?.info === "object" && message.info !== null && Array.isArray(message.parts)
 }
 
-/** The ids of what this plugin adds. They are constants because other plugins count the ids they meet. */
+/** The ids of what this plugin adds, or how they begin. They are few because other plugins count the ids they meet. */
 export const OWN_MESSAGE = "msg_hudfold"
 export const OWN_PART = "prt_hudfold"
 

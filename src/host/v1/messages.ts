@@ -98,8 +98,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     ...(switches.whole ? { whole: switches.whole } : {}),
     ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
   }
-  // nothing new is folded before the folds of earlier processes are known and new ones can be kept at once, or for an agent
-  // that cannot recall
+  // nothing is folded, and earlier folds are not sent, before the folds of earlier processes are known and new ones can be
+  // kept at once, or for an agent that cannot recall
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const canRecall =
     request.canRecall ?? ((agent === undefined || !context.agents.withoutRecall.has(agent)) && !deniesRecall(messages))

@@ -48,7 +48,7 @@ export function explainFailure(region: readonly string[]): Pick<CheckFailure, "m
 }
 
 /** The source position that a line names, unless it is outside the project's own code. */
-export function sourcePlaceIn(text: string): { file: string; line: number } | undefined {
+function sourcePlaceIn(text: string): { file: string; line: number } | undefined {
   const python = /^\s*File "([^"]+)", line (\d+)/.exec(text) ?? /\bin (\S+):line (\d+)/.exec(text)
   const found = python ?? PLACE.exec(text)
   if (!found?.[1] || !found[2] || FOREIGN.test(found[1]) || /^\w*:?\/\/|^www\./.test(found[1])) return undefined
