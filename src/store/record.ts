@@ -61,7 +61,7 @@ export type StoreWrite =
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
 
 /** What identifies a write: of two with the same key the later one counts. */
-export function keyOf(write: StoreWrite): string {
+export function writeKey(write: StoreWrite): string {
   switch (write.kind) {
     case "turn":
       return `turn ${write.turn.turn} ${write.sessionID}`
