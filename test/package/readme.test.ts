@@ -42,6 +42,7 @@ const RUN_BY: Record<string, "the clone" | "the tarball" | ".ci/run"> = {
   "opencode plugin /path/to/opencode-hudfold": "the clone",
   "npm pack": "the clone",
   "npm link": "the clone",
+  "npm unlink -g opencode-hudfold": "the clone",
   "mkdir -p ~/plugins && tar -xzf opencode-hudfold-0.1.0.tgz -C ~/plugins": "the tarball",
   "opencode plugin ~/plugins/package": "the tarball",
   "node /path/to/opencode-hudfold/dist/cli.js": "the tarball",
@@ -63,8 +64,11 @@ testLarge(
     await run("npm", ["pack", "--dry-run", "--ignore-scripts"], { cwd: clone })
     await run("npm", ["pack", "--ignore-scripts"], { cwd: clone })
     const prefix = join(folder, "prefix")
-    await run("npm", ["link"], { cwd: clone, env: { ...process.env, npm_config_prefix: prefix } })
+    const linked = { cwd: clone, env: { ...process.env, npm_config_prefix: prefix } }
+    await run("npm", ["link"], linked)
     expect((await run(join(prefix, "bin/hudfold"), ["--version"])).stdout).toBe(`${manifest.version}\n`)
+    await run("npm", ["unlink", "-g", "opencode-hudfold"], linked)
+    expect(existsSync(join(prefix, "bin/hudfold"))).toBe(false)
     const home = join(folder, "home")
     mkdirSync(home)
     await run("sh", ["-c", `mkdir -p ~/plugins && tar -xzf opencode-hudfold-${manifest.version}.tgz -C ~/plugins`], {
