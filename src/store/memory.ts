@@ -17,7 +17,10 @@ type Of<K extends Kind> = Extract<Kept, { kind: K }>
  * than losing a fold.
  */
 const MOST: Record<Kind, number> = {
-  ...{ turn: 5000, anchors: MAX_SESSIONS, carried: MAX_SESSIONS, folds: MAX_SESSIONS },
+  turn: 5000,
+  anchors: MAX_SESSIONS,
+  carried: MAX_SESSIONS,
+  folds: MAX_SESSIONS,
   digest: 500,
 }
 
