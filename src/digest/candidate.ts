@@ -27,12 +27,15 @@ const MIN_OUTPUT_TOKENS = 300
 /** Larger outputs are left to `extract`: what waits is kept in memory. */
 const MAX_OUTPUT_TOKENS = 64_000
 
-/** Kinds whose output may be text. Others are lists, or never folded. */
+/** Search results and listings are names, which `extract` shows as well; what an edit answers is not worth a digest. */
 const KINDS: ReadonlySet<ToolKind> = new Set(["command", "read", "web", "other"])
 
 /** The candidates among the outputs just read, oldest first. `fresh` are entries of `messages`. */
 export function digestCandidates(messages: readonly Message[], fresh: readonly Entry[]): DigestCandidate[] {
-  const worthy = new Map(fresh.map(({ id, events }) => [id, events.filter(isWorthy)]))
+  const worthy = new Map<string, ToolEvent[]>()
+  for (const { id, events } of fresh) if (events.some(isWorthy)) worthy.set(id, events.filter(isWorthy))
+  // most calls bring nothing, and a session may have 20,000 messages
+  if (worthy.size === 0) return []
   return messages.flatMap((message) => {
     const { id, sessionID } = message
     if (sessionID === undefined) return []
@@ -41,12 +44,14 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
       if (part?.type !== "tool") return []
       // without the part's metadata, which may be large
       const source = sourceOf(part)
-      return [
-        {
-          ...{ key: digestKey(inputHash, outputHash), sessionID, messageID: id, subject: attempt, worth: outputTokens },
-          source: () => withoutSecrets(source),
-        },
-      ]
+      return {
+        key: digestKey(inputHash, outputHash),
+        sessionID,
+        messageID: id,
+        subject: attempt,
+        worth: outputTokens,
+        source: () => withoutSecrets(source),
+      }
     })
   })
 }
