@@ -79,9 +79,6 @@ export const LARGE_TOKENS = 45_000
 const MIN_GROWTH = 1.4
 const MIN_SHRINKING = 0.2
 
-/** Folds decided in one call at most; the text of one takes up to a millisecond to write. */
-const MAX_DECISIONS = 400
-
 export function planFolds(situation: Situation): CutPlan {
   return nearMaximum(situation) ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
 }
@@ -147,13 +144,13 @@ function grown(situation: Situation): CutPlan | undefined {
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
 
-/** What may be folded of the wanted steps, oldest first, at most `MAX_DECISIONS`. */
+/** What may be folded of the wanted steps, oldest first. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
   const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
   const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
   const steps = closureOf(entries, facts, { scale, first, isFolded })
-  return decisionsIn(steps.filter(isWanted), situation).slice(0, MAX_DECISIONS)
+  return decisionsIn(steps.filter(isWanted), situation)
 }
 
 /** What may be folded of these steps, oldest first. */

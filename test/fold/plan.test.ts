@@ -233,11 +233,11 @@ describe("a large request", () => {
   })
 })
 
-test("of more than one call decides, the oldest is folded", () => {
+test("a long session met late is folded at once: sent in parts, most of it would be paid for again with each", () => {
   const session = begun()
-  for (let i = 0; i < 500; i++) session.assistant([list(100)])
+  for (let i = 0; i < 1000; i++) session.assistant([list(100)])
   const { steps } = folded(plan(session, { isCold: true }))
-  expect([steps.length, steps[0], steps.at(-1)]).toEqual([400, 1, 400])
+  expect([steps.length, steps[0], steps.at(-1)]).toEqual([994, 1, 994])
 })
 
 describe("what the user asked for", () => {
