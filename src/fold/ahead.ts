@@ -6,7 +6,7 @@ import { type Entry, fingerprint } from "../session/entry.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { type Folds, leadingOf, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
-import { forgetLines, stepLines } from "./record.ts"
+import { forgetLines, shortGist, stepLines } from "./record.ts"
 import { foldSource, forgetSources, hasSource } from "./sources.ts"
 
 /** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
@@ -33,7 +33,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
       if (event.outputHash === undefined || hasSource(event)) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
-      env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).whole())
+      shortGist(env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).whole()))
       yield
     }
     // a call that has not finished will have another output

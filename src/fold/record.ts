@@ -67,11 +67,17 @@ export function outputLine(id: string, part: ToolPart, digest: Digest, { names, 
   return { said, names, ...defined({ shows }) }
 }
 
-/** The beginning of a digest's gist that stands in the line of a folded output. */
-export function shortGist({ gist }: Digest): string {
-  const whole = cleanGist(gist)
+const shortGists = new WeakMap<Digest, string>()
+
+/** The beginning of a digest's gist that stands in the line of a folded output. Remembered with the digest. */
+export function shortGist(digest: Digest): string {
+  const known = shortGists.get(digest)
+  if (known !== undefined) return known
+  const whole = cleanGist(digest.gist)
   const tokens = estimateTokens(whole)
-  return tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
+  const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
+  shortGists.set(digest, gist)
+  return gist
 }
 
 /** Lines of steps, by the ledger's array of their events: it is the same object as long as the message is the same. */
