@@ -2,9 +2,9 @@
 
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { callLabel, stepLabel } from "../session/event.ts"
+import { callLabel, stepLabel, type ToolEvent } from "../session/event.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
-import { stringsIn } from "../session/steps.ts"
+import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Account, newAccount } from "./account.ts"
@@ -23,10 +23,10 @@ export type Folding = {
   readonly byID: Folds
   /** estimated tokens of the messages right after the last cut */
   readonly cutTokens: number
-  /** ids of parts and messages that were recalled, and the call until which they are not folded again */
-  readonly pinned: ReadonlyMap<string, number>
-  /** steps that the user wants whole, by message id, and until which call */
-  readonly whole: Readonly<Record<string, number>>
+  /** what was recalled, by part id, steps by message id: the call until which it is not folded again */
+  readonly recalledUntil: ReadonlyMap<string, number>
+  /** the steps that the user wants whole, by message id: until which call */
+  readonly wholeUntil: Readonly<Record<string, number>>
   /** what the provider reported, compared with what was expected */
   readonly account: Account
 }
@@ -36,8 +36,8 @@ export function newFolding(): Folding {
     folds: new Map(),
     byID: new Map(),
     cutTokens: 0,
-    pinned: new Map(),
-    whole: {},
+    recalledUntil: new Map(),
+    wholeUntil: {},
     account: newAccount(),
   }
 }
@@ -74,23 +74,21 @@ export function dropChanged(
       if (fold && fold.hash !== env.hash(outputKey(event))) dropped.push(fold.partID)
     }
   }
-  if (dropped.length === 0) return { folding, dropped }
-  const folds = new Map(folding.folds)
-  for (const partID of dropped) folds.delete(partID)
-  return { folding: { ...folding, folds }, dropped }
+  return { folding: withoutFolds(folding, dropped), dropped }
 }
 
 /** Drops the folds of what the user wants whole at this call, and returns their part ids. */
 export function unfold(
-  folding: Folding,
+  before: Folding,
   entries: readonly Entry[],
-  whole: Folding["whole"],
+  wholeUntil: Folding["wholeUntil"],
   calls: number,
 ): { folding: Folding; dropped: string[] } {
-  const isWanted = (messageID: string) => (whole[messageID] ?? 0) > calls
-  if (!Object.keys(whole).some(isWanted)) return { folding: { ...folding, whole }, dropped: [] }
+  const folding = { ...before, wholeUntil }
+  const isWanted = (messageID: string) => isWhole(folding, messageID, calls)
+  if (!Object.keys(wholeUntil).some(isWanted)) return { folding, dropped: [] }
   const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
-  if (dropped.length === 0) return { folding: { ...folding, whole }, dropped }
+  if (dropped.length === 0) return { folding, dropped }
   // steps whose record is part of a dropped one's would be neither sent nor recorded
   let isPart = false
   for (const entry of entries.toReversed()) {
@@ -100,15 +98,19 @@ export function unfold(
     else if (step.text !== "") isPart = false
     else if (isPart) dropped.push(step.partID)
   }
-  const folds = new Map(folding.folds)
-  for (const partID of dropped) folds.delete(partID)
-  return { folding: { ...folding, whole, folds }, dropped }
+  return { folding: withoutFolds(folding, dropped), dropped }
 }
 
-/** Calls for which what was recalled is not folded. */
-const PINNED_CALLS = 12
+/** Without the folds of these parts; they can still be recalled. */
+function withoutFolds(folding: Folding, partIDs: readonly string[]): Folding {
+  if (partIDs.length === 0) return folding
+  const folds = new Map(folding.folds)
+  for (const partID of partIDs) folds.delete(partID)
+  return { ...folding, folds }
+}
+
 /** Recalled parts and messages that are remembered. */
-const MAX_PINNED = 500
+const MAX_RECALLED = 500
 
 /**
  * The state after these folds were recalled at a call. What was folded stays folded, since the recalled copy stands in the
@@ -116,10 +118,20 @@ const MAX_PINNED = 500
  */
 export function withRecalled(folding: Folding, folds: readonly Fold[], call: number): Folding {
   if (folds.length === 0) return folding
-  const pinned = new Map([...folding.pinned].filter(([, until]) => until > call))
+  const recalledUntil = new Map([...folding.recalledUntil].filter(([, until]) => until > call))
   // a step's part id is its message's
-  for (const { partID } of folds) renew(pinned, partID, call + PINNED_CALLS, MAX_PINNED)
-  return { ...folding, pinned }
+  for (const { partID } of folds) renew(recalledUntil, partID, call + KEPT_STEPS, MAX_RECALLED)
+  return { ...folding, recalledUntil }
+}
+
+/** Whether an output or its step was recalled not long ago. */
+export function isRecalled({ recalledUntil }: Folding, { partID, messageID }: ToolEvent, calls: number): boolean {
+  return Math.max(recalledUntil.get(partID) ?? 0, recalledUntil.get(messageID) ?? 0) > calls
+}
+
+/** Whether the user wants a step whole. */
+export function isWhole({ wholeUntil }: Folding, messageID: string, calls: number): boolean {
+  return (wholeUntil[messageID] ?? 0) > calls
 }
 
 /** What stays in the request around the new folds. */

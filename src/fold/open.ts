@@ -4,10 +4,10 @@ import type { Entry } from "../session/entry.ts"
 import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf } from "../session/steps.ts"
+import { defined } from "../system/values.ts"
 import { KEPT_BY_USER, leadingOf, stepFold } from "./fold.ts"
-import type { Folding } from "./folding.ts"
+import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { decisionsIn, savingOfDecision } from "./plan.ts"
-import { isPinned, keptByUser } from "./prepare.ts"
 
 /** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
 type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
@@ -44,16 +44,23 @@ export function openness(source: OpennessSource): Openness {
     isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
   })
   const counts = new Map<string, number>()
-  const shown = steps.map(({ entry, number, ...step }): KeptStep => {
-    const kept = keptBy(entry, facts, folding, isProtected)
-    const why = kept === KEPT_BY_USER ? kept : (step.open ?? kept)
+  const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
+  const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
+  const shown = steps.map(({ entry, number, open }): KeptStep => {
+    const { id, events, tokens } = entry
+    const kept = events.some(isProtected)
+      ? "an option protects it"
+      : events.some(isKept)
+        ? "it was recalled"
+        : undefined
+    const why = isKeptWhole(id) ? KEPT_BY_USER : (open ?? kept)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
-    const head = { step: number, messageID: entry.id, what: stepLabel(entry.events), tokens: entry.tokens }
-    return why === undefined ? head : { ...head, why }
+    return { step: number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }
   })
   const ready = decisionsIn(steps, {
     folds: folding.folds,
-    isProtected: (event) => isPinned(folding, event, facts.calls) || isProtected(event),
+    isProtected: (event) => isKept(event) || isProtected(event),
+    isWhole: isKeptWhole,
   })
   const open = shown.filter(({ why }) => why !== undefined).length
   return {
@@ -64,16 +71,4 @@ export function openness(source: OpennessSource): Openness {
     reasons: [...counts].map(([why, steps]) => ({ why, steps })).sort((a, b) => b.steps - a.steps),
     newest: shown.slice(0, MAX_KEPT_STEPS),
   }
-}
-
-/** Why a settled step is not folded. */
-function keptBy(
-  { id, events }: Entry,
-  { calls }: Facts,
-  folding: Folding,
-  isProtected: OpennessSource["isProtected"],
-): string | undefined {
-  if (events.some(isProtected)) return "an option protects it"
-  if (keptByUser(folding, { messageID: id }, calls)) return KEPT_BY_USER
-  return events.some((event) => isPinned(folding, event, calls)) ? "it was recalled" : undefined
 }

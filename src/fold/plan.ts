@@ -29,8 +29,10 @@ export type Situation = {
   maxTokens?: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
-  /** not folded now: the options protect it, it was recalled not long ago, or the user keeps it */
+  /** not folded now: the options protect the output, or it was recalled not long ago */
   isProtected(event: ToolEvent): boolean
+  /** the user wants the step whole */
+  isWhole(messageID: string): boolean
   /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
@@ -156,13 +158,13 @@ function foldable(situation: Situation, scale: number, isWanted: (step: Step) =>
 /** What may be folded of these steps, oldest first. */
 export function decisionsIn(
   steps: readonly Step[],
-  { folds, isProtected }: Pick<Situation, "folds" | "isProtected">,
+  { folds, isProtected, isWhole }: Pick<Situation, "folds" | "isProtected" | "isWhole">,
 ): Decision[] {
   const found: Decision[] = []
   for (const step of steps) {
     const { entry, open, because, settledFor, ready } = step
-    const kept = entry.events.some(isProtected)
-    if (open === undefined && !kept) {
+    if (isWhole(entry.id)) continue
+    if (open === undefined && !entry.events.some(isProtected)) {
       // a small one too: left standing, it would split a record in two
       found.push({ kind: "step", step, because, settledFor })
       continue

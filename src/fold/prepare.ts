@@ -10,7 +10,7 @@ import { defined } from "../system/values.ts"
 import { type Account, requestTokens } from "./account.ts"
 import { condensed } from "./condense.ts"
 import { appliedFolds, type Fold, type Folds } from "./fold.ts"
-import { addFolds, type Folding, foldsOf } from "./folding.ts"
+import { addFolds, type Folding, foldsOf, isRecalled, isWhole } from "./folding.ts"
 import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
@@ -85,7 +85,8 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     contextTokens: facts.usage ? requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens) : sentTokens,
     ...defined({ maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined, foldNow: around.foldNow }),
     bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
-    isProtected: (event) => isPinned(folding, event, facts.calls) || options.isProtected(event),
+    isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
+    isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
     onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined,
   })
   const place = { messages, folds: folding.folds, call: facts.calls + 1 }
@@ -116,15 +117,4 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
       return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
-}
-
-/** The output or its step was recalled not long ago or is kept by the user, and is not folded. */
-export function isPinned(folding: Folding, event: ToolEvent, calls: number): boolean {
-  const { partID, messageID } = event
-  const recalled = Math.max(folding.pinned.get(partID) ?? 0, folding.pinned.get(messageID) ?? 0) > calls
-  return recalled || keptByUser(folding, event, calls)
-}
-
-export function keptByUser({ whole }: Folding, { messageID }: Pick<ToolEvent, "messageID">, calls: number): boolean {
-  return (whole[messageID] ?? 0) > calls
 }

@@ -6,7 +6,7 @@ import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
-import { RECALLED_STEPS, stringsIn } from "../session/steps.ts"
+import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { isClearedAt } from "./context.ts"
@@ -53,7 +53,7 @@ export function newRecalls() {
     for (const source of sources.holding(text, !isLine)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = foldOver(source, folds)
-      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < RECALLED_STEPS) return "shown"
+      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < KEPT_STEPS) return "shown"
       held ||= fold.text.includes(text)
       newest ??= source
     }

@@ -51,9 +51,10 @@ export const SETTLED_AGE = 8
 
 /** Steps for which an output is wanted verbatim, whatever it shows, at any scale but 0: the agent has only just seen it. */
 export const OUTPUT_STEPS = 2
-/** The same of an edit's arguments, and of what was recalled. */
+/** The same of an edit's arguments. */
 const EDIT_STEPS = 10
-export const RECALLED_STEPS = 12
+/** Steps for which what was recalled by the agent, or unfolded by the user, is kept whole. */
+export const KEPT_STEPS = 12
 /** Wanted steps of an edit once a check has passed. */
 export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use. */
@@ -121,7 +122,7 @@ function closure(
     const isUsed = isEdit && isInUse(event, facts)
     const isChecked = isEdit && later.passed
     const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
-    const steps = (shows === "recalled" ? RECALLED_STEPS : wanted) * scale
+    const steps = (shows === "recalled" ? KEPT_STEPS : wanted) * scale
     const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     if (age >= Math.max(least, steps)) {
       if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - Math.max(least, steps) })

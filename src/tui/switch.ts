@@ -1,6 +1,7 @@
 // What the user asks of the plugin in one session: pause, resume, fold now, send whole. It is written to a small file that
 // the plugin reads before every request.
 
+import { KEPT_STEPS } from "../session/steps.ts"
 import { readSwitches, writeSwitches } from "../status/files.ts"
 import type { Activity, Status } from "../status/status.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
@@ -41,8 +42,6 @@ export async function setSwitch(
   return now === undefined ? `${MESSAGES[name][to]} ${NO_STATUS}` : MESSAGES[name][to]
 }
 
-/** For how many calls an unfolded step is not folded again. The same as after a recall by the agent. */
-export const UNFOLDED_CALLS = 12
 /** A call that is never reached: for the rest of the session. */
 export const FOREVER = Number.MAX_SAFE_INTEGER
 
@@ -64,7 +63,7 @@ export async function askFor(
   const asked = new Set(messageIDs)
   const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
   if (wish === "unfold" || wish === "pin")
-    for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + UNFOLDED_CALLS
+    for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + KEPT_STEPS
   // what was asked for since the last request is still to be folded
   const what: "all" | string[] =
     foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
@@ -72,7 +71,7 @@ export async function askFor(
   await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
   const tokens = amount(steps.reduce((sum, step) => sum + (step.tokens ?? 0), 0))
   return {
-    unfold: `Sent whole from the next request on, for ${UNFOLDED_CALLS} calls: about ${tokens} tokens in each.`,
+    unfold: `Sent whole from the next request on, for ${KEPT_STEPS} calls: about ${tokens} tokens in each.`,
     pin: `Sent whole from the next request on, for the rest of the session: about ${tokens} tokens in each.`,
     release: "It may be folded again.",
     fold: `Folded with the next request, if nothing still needs it: up to ${tokens} tokens less in each.`,

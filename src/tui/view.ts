@@ -2,6 +2,7 @@
 // components only draw it.
 
 import { cutReason, savedTokens } from "../fold/fold.ts"
+import { KEPT_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import {
   isNearlyFull,
@@ -15,7 +16,7 @@ import {
 import { amount, percent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { bar, type Cells, sparkline } from "./meter.ts"
-import { UNFOLDED_CALLS, type Wish } from "./switch.ts"
+import type { Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
@@ -208,7 +209,7 @@ export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "w
   return [
     rowOf("Open", `the original, ${amount(fold.tokens)} tokens`, "", room, "open"),
     rowOf("Why", `${REASON_WORDS[fold.reason]}: ${fold.because}`, "", room, "why"),
-    rowOf("Unfold", `whole in the next ${UNFOLDED_CALLS} calls, ${more}`, "", room, "unfold"),
+    rowOf("Unfold", `whole in the next ${KEPT_STEPS} calls, ${more}`, "", room, "unfold"),
     rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
 }
@@ -263,7 +264,7 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
   const size = `${amount(tokensOfLength(record.length))} tokens`
   return [
     rowOf("The record", `what is sent instead${unlisted}`, size, room, "record"),
-    rowOf(`Unfold ${all}`, `whole in the next ${UNFOLDED_CALLS} calls`, more, room, "unfold"),
+    rowOf(`Unfold ${all}`, `whole in the next ${KEPT_STEPS} calls`, more, room, "unfold"),
     rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, less(savedTokens(fold)), room, fold)),
   ]

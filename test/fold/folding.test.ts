@@ -333,3 +333,16 @@ test("steps whose record is part of an unfolded step's are sent again, and those
   expect(droppedBy(2, 7)).toEqual([1, 2, 7].map((n) => built.id(n)))
   expect(droppedBy()).toEqual([])
 })
+
+test("a step of words alone that the user wants whole is sent as it is", () => {
+  const built = new SessionBuilder().user("go").assistant([{ type: "text", text: "The price is divided by 100." }])
+  built.user("go on")
+  const conversation = newSessionState(env)
+  // nothing is cached, so all that is settled is folded
+  const stepAt = (nowMs: number, whole: Circumstances["whole"] = {}) => {
+    for (let i = 0; i < 20; i++) built.assistant([bash(`cat big${nowMs + i}`, lines("const big"))])
+    return call(conversation, built.fresh(), { nowMs, whole }).change.folds.get(built.id(1))
+  }
+  expect(stepAt(1e9)?.side).toBe("step")
+  expect(stepAt(2e9, { [built.id(1)]: 100 })).toBeUndefined()
+})

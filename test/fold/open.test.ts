@@ -51,8 +51,8 @@ describe("the steps that stay", () => {
 
   test("include what was recalled", () => {
     const id = session.messages[1]?.info.id ?? ""
-    const pinned = { ...newFolding(), pinned: new Map([[id, 1000]]) }
-    expect(opennessOf(session, pinned).reasons).toContainEqual({ why: "it was recalled", steps: 1 })
+    const recalled = { ...newFolding(), recalledUntil: new Map([[id, 1000]]) }
+    expect(opennessOf(session, recalled).reasons).toContainEqual({ why: "it was recalled", steps: 1 })
   })
 
   test("include what has not finished, and the newest todo list", () => {

@@ -40,6 +40,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     contextTokens: sentTokens,
     bindsThinking: false,
     isProtected: () => false,
+    isWhole: () => false,
     onlyMakesRoom: false,
     ...situation,
   })

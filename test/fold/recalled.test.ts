@@ -20,16 +20,16 @@ const fold = (partID: string, side: Fold["side"] = "output"): Fold => ({
   textTokens: 20,
 })
 
-test("what was recalled is pinned for a while", () => {
+test("what was recalled is kept for a while", () => {
   const before = newFolding()
   const after = withRecalled(before, [fold("a"), fold("msg_b", "step")], 20)
-  expect([...after.pinned]).toEqual([
+  expect([...after.recalledUntil]).toEqual([
     ["a", 32],
     ["msg_b", 32],
   ])
-  expect(before.pinned.size).toBe(0)
-  expect({ ...after, pinned: before.pinned }).toEqual(before)
-  expect(withRecalled(after, [fold("a")], 21).pinned.get("a")).toBe(33)
+  expect(before.recalledUntil.size).toBe(0)
+  expect({ ...after, recalledUntil: before.recalledUntil }).toEqual(before)
+  expect(withRecalled(after, [fold("a")], 21).recalledUntil.get("a")).toBe(33)
 })
 
 test("nothing recalled changes nothing, and what is remembered stays small", () => {
@@ -40,6 +40,6 @@ test("nothing recalled changes nothing, and what is remembered stays small", () 
     Array.from({ length: 2000 }, (_, at) => fold(`p${at}`)),
     1,
   )
-  expect(many.pinned.size).toBe(500)
-  expect(withRecalled(many, [fold("a")], 100).pinned.size).toBe(1)
+  expect(many.recalledUntil.size).toBe(500)
+  expect(withRecalled(many, [fold("a")], 100).recalledUntil.size).toBe(1)
 })

@@ -59,7 +59,7 @@ test("the newest folds of a session are kept, and the newest 500 places of what 
   expect([folding.folds.size, folding.byID.size]).toEqual([MAX_FOLDS, MAX_FOLDS])
   expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
   folding = withRecalled(folding, folds, 1)
-  expect(folding.pinned.size).toBe(500)
+  expect(folding.recalledUntil.size).toBe(500)
 })
 
 test("in memory the store keeps 40,000 folds in total and drops the least recently saved session first", () => {

@@ -226,7 +226,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   const hooks = createHooks(context as never, async () => {})
   await hooks.tool?.hud_recall?.execute({ steps: "1" }, { sessionID: "ses_test", messages } as never)
   expect(session.turn.recalls).toBe(1)
-  expect([...session.folding.pinned]).toEqual([[fold.partID, 13]])
+  expect([...session.folding.recalledUntil]).toEqual([[fold.partID, 13]])
   await hooks.tool?.hud_recall?.execute({ steps: "2" }, { sessionID: "ses_test", messages } as never)
   expect(session.turn.recalls).toBe(1)
 })
