@@ -1,7 +1,6 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { defineCommand } from "citty"
-import { ownReason } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
@@ -154,7 +153,7 @@ function folds(count: FoldCount): Row[] {
     ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
       const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
       const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
-      return [i === 0 ? "largest folds" : "", `${what}: ${ownReason(fold)}`]
+      return [i === 0 ? "largest folds" : "", `${what}: ${fold.because}`]
     }),
   ]
 }

@@ -34,8 +34,10 @@ export const foldSchema = z.object({
    * `asked`: the user asked for it
    */
   reason: z.enum(REASONS),
-  /** the reason in words for people, one line */
+  /** why it was settled, in words for people, one line */
   because: z.string(),
+  /** why it was folded with that call, in words for people; earlier versions wrote it behind `because` */
+  cut: z._default(z.string(), ""),
   /** the first call (1-based) that is sent with the fold */
   call: z.number(),
   /** estimated tokens of the folded content */
@@ -184,16 +186,6 @@ export function withEpisodes<T extends { id: string }>(items: readonly T[], fold
 /** The episodes alone, oldest first. */
 export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold[][] {
   return withEpisodes(items, folds).filter((item) => Array.isArray(item))
-}
-
-/** The part of `because` about this step or output. */
-export function ownReason({ because }: Pick<Fold, "because">): string {
-  return because.split("; ", 1)[0] ?? ""
-}
-
-/** The part of `because` about the cut that folded it. */
-export function cutReason({ because }: Pick<Fold, "because">): string {
-  return because.slice(because.indexOf("; ") + 1).trim()
 }
 
 /** Why a step stays that the user has unfolded or pinned. */

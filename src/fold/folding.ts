@@ -146,7 +146,7 @@ export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]
     const draft = message && draftOf(decision, message, folds, env)
-    return draft ? [{ ...draft, reason: plan.reason, because: `${decision.because}; ${plan.because}`, call }] : []
+    return draft ? [{ ...draft, because: decision.because, reason: plan.reason, cut: plan.because, call }] : []
   })
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -169,7 +169,7 @@ function draftOf(
   message: Message,
   folds: Folds,
   env: Env,
-): Omit<Draft, "reason" | "because" | "call"> | undefined {
+): Omit<Draft, "reason" | "because" | "cut" | "call"> | undefined {
   const { entry, number } = decision.step
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(entry))

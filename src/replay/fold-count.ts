@@ -1,7 +1,7 @@
 // Statistics of a replay's folds: the number and size of folded steps and outputs, by reason and tool, the cuts in which
 // they were folded, and the largest ones.
 
-import { cutReason, type Fold, type Reason, savedTokens } from "../fold/fold.ts"
+import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `tokens` is the size of what was folded. */
@@ -62,7 +62,7 @@ export function countFolds(folds: Iterable<Fold>, messages: readonly Message[]):
     for (const amount of [count[kind], count.byReason[reason], count.byTool[tool]]) add(amount, { count: 1, tokens })
     // what the fold of an output saves is part of what the fold of its step saves
     if (side === "step" || !steps.has(fold.messageID)) count.savedTokens += savedTokens(fold)
-    const cut = cuts.get(call) ?? { call, reason, because: cutReason(fold), steps: 0, outputs: 0, savedTokens: 0 }
+    const cut = cuts.get(call) ?? { call, reason, because: fold.cut, steps: 0, outputs: 0, savedTokens: 0 }
     cut[kind]++
     cut.savedTokens += savedTokens(fold)
     cuts.set(call, cut)

@@ -1,6 +1,6 @@
 // Replays a recorded session and collects what the report shows of it.
 
-import { cutReason, episodesOf, type Fold, ownReason } from "../fold/fold.ts"
+import { episodesOf, type Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { toolKindOf } from "../output/tools.ts"
 import type { Charge } from "../replay/bill.ts"
@@ -126,12 +126,12 @@ export function withoutNames(replay: Replay): Replay {
 }
 
 function reportedFold(fold: Fold): ReportedFold {
-  const { id, side, step, call, what, reason, text, tokens, textTokens } = fold
+  const { id, side, step, call, what, reason, because, cut, text, tokens, textTokens } = fold
   return {
     ...{ id, side, step, call, reason },
     what: clean(what, MAX_NAME_CHARS),
-    because: clean(ownReason(fold), MAX_NAME_CHARS),
-    cut: clean(cutReason(fold), MAX_NAME_CHARS),
+    because: clean(because, MAX_NAME_CHARS),
+    cut: clean(cut, MAX_NAME_CHARS),
     text: text
       .split("\n")
       .map((one) => clean(one, MAX_LINE_CHARS))

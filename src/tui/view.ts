@@ -1,7 +1,7 @@
 // What the panel, the prompt's line and the dialogs say about a session: the wording, the width and the tone. Pure; the
 // components only draw it.
 
-import { cutReason, savedTokens } from "../fold/fold.ts"
+import { savedTokens } from "../fold/fold.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import {
@@ -208,7 +208,7 @@ export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "w
   const more = `${amount(savedTokens(fold))} tokens more`
   return [
     rowOf("Open", `the original, ${amount(fold.tokens)} tokens`, "", room, "open"),
-    rowOf("Why", `${REASON_WORDS[fold.reason]}: ${fold.because}`, "", room, "why"),
+    rowOf("Why", `${REASON_WORDS[fold.reason]}: ${whyFolded(fold)}`, "", room, "why"),
     rowOf("Unfold", `whole in the next ${KEPT_STEPS} calls, ${more}`, "", room, "unfold"),
     rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
@@ -227,11 +227,17 @@ export function foldTitle({ side, step, id, what }: FoldStatus): string {
   return side === "step" ? `step ${step} ${what}` : `${id} ${what}`
 }
 
+function whyFolded({ because, cut }: FoldStatus): string {
+  return cut === "" ? because : `${because}; ${cut}`
+}
+
 export function whyDialog(fold: FoldStatus): DialogText {
-  const { reason, because, call, tokens, textTokens } = fold
+  const { reason, call, tokens, textTokens } = fold
   const text = [
     `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
-    ...because.split("; ").map((part) => `- ${part}`),
+    ...whyFolded(fold)
+      .split("; ")
+      .map((part) => `- ${part}`),
     "",
     `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
   ]
@@ -242,13 +248,13 @@ export function whyDialog(fold: FoldStatus): DialogText {
 export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
   const outputs = newest.map((fold) => ({
     call: fold.call,
-    row: rowOf<FoldedThing>(`${fold.id} ${fold.what}`, fold.because, less(savedTokens(fold)), room, fold),
+    row: rowOf<FoldedThing>(`${fold.id} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold),
   }))
   const records = episodes.map((episode) => {
     const { count, steps } = episode
     const last = steps.toSorted((a, b) => b.call - a.call)[0]
     const title = `${stepRange(episode.from, episode.to)} · ${plural(count, "step")}`
-    const why = last ? `${REASON_WORDS[last.reason]}: ${cutReason(last)}` : ""
+    const why = last ? `${REASON_WORDS[last.reason]}: ${last.cut}` : ""
     return { call: last?.call ?? 0, row: rowOf<FoldedThing>(title, why, less(episode.savedTokens), room, episode) }
   })
   return [...records, ...outputs].sort((a, b) => b.call - a.call).map(({ row }) => row)
@@ -266,7 +272,7 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
     rowOf("The record", `what is sent instead${unlisted}`, size, room, "record"),
     rowOf(`Unfold ${all}`, `whole in the next ${KEPT_STEPS} calls`, more, room, "unfold"),
     rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
-    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, fold.because, less(savedTokens(fold)), room, fold)),
+    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold)),
   ]
 }
 
@@ -285,11 +291,11 @@ export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding
 
 /** An original, as a dialog shows it; undefined when it no longer exists. */
 export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
-  const { side, id, call, because } = fold
+  const { side, id, call } = fold
   const title = foldTitle(fold)
   if (original === undefined)
     return { title, note: "The original no longer exists: its message was reverted or removed." }
-  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}: ${because}`
+  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}: ${whyFolded(fold)}`
   return original === "" ? { title, note: `${note}; it is empty` } : { title, note, text: visible(original) }
 }
 

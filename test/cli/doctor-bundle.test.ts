@@ -104,7 +104,7 @@ test("contains no secret of the options, the log or a status, and nothing the us
       savedTokens: 1,
       recalls: 0,
       newest: [fold({ what: `read ${words}` })],
-      episodes: [episode({ record: words, steps: [fold({ side: "step", what: words, because: words })] })],
+      episodes: [episode({ record: words, steps: [fold({ side: "step", what: words, because: words, cut: words })] })],
       kept: {
         ...{ open: 1, settled: 0 },
         reasons: [{ why: words, steps: 1 }],

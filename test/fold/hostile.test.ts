@@ -38,7 +38,7 @@ const foldOf = (id: string, what: string): Fold => ({
     text: `folded ${id} · x · y`,
     what,
   },
-  ...{ reason: "free", because: "", call: 1, tokens: 100, textTokens: 10 },
+  ...{ reason: "free", because: "", cut: "", call: 1, tokens: 100, textTokens: 10 },
 })
 
 /** The lines as they are sent: with names, of which there is room for many. */

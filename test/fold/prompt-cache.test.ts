@@ -36,7 +36,7 @@ function wireIn(
 const STEP_TOKENS = 30
 
 function foldOf(side: Fold["side"], partID: string, messageID: string): Fold {
-  const why = { reason: "pays", because: "", call: 1 } as const
+  const why = { reason: "pays", because: "", cut: "", call: 1 } as const
   return {
     id: "r0000001",
     hash: "",

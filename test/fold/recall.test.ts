@@ -29,6 +29,7 @@ const fold = (id: string, what = "bash npm test"): Fold => ({
   what,
   reason: "pays",
   because: "",
+  cut: "",
   call: 1,
   tokens: 1000,
   textTokens: 20,

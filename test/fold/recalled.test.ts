@@ -15,6 +15,7 @@ const fold = (partID: string, side: Fold["side"] = "output"): Fold => ({
   what: "",
   reason: "pays",
   because: "",
+  cut: "",
   call: 1,
   tokens: 1000,
   textTokens: 20,

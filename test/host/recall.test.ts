@@ -36,6 +36,7 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
     what: "bash npm test",
     reason: "pays",
     because: "",
+    cut: "",
     call: 2,
     tokens: 100,
     textTokens: 10,

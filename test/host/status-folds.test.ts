@@ -64,7 +64,7 @@ test("lists episodes as they stand in the request, with their records and reason
     expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: count }, (_, i) => from + i))
     for (const { side, because, call } of steps) {
       expect(side).toBe("step")
-      expect(because).toMatch(/^.+; .+$/)
+      expect([because, cut]).not.toContain("")
       expect(call).toBeGreaterThan(to)
     }
   }

@@ -14,7 +14,7 @@ const part = conversation[1]?.parts.find(({ type }) => type === "tool")
 function fold(over: Partial<Fold>): Fold {
   return {
     ...{ id: "r0000001", messageID: "", partID: "", hash: "", side: "step", step: 1, text: "", what: "read a.ts" },
-    ...{ reason: "pays", because: "an older call; it pays", call: 5, tokens: 100, textTokens: 10 },
+    ...{ reason: "pays", because: "an older call", cut: "it pays", call: 5, tokens: 100, textTokens: 10 },
     ...over,
   }
 }
@@ -54,7 +54,11 @@ describe("a count of folds", () => {
   })
 
   test("has the cut of each reason that saves most, with the reason in words", () => {
-    const forced = { reason: "must", because: "an older call; the request nears 9000 tokens, its maximum" } as const
+    const forced = {
+      reason: "must",
+      because: "an older call",
+      cut: "the request nears 9000 tokens, its maximum",
+    } as const
     const count = countFolds([output, step, said, fold({ ...forced, call: 12, partID: "x" })], conversation)
     expect(count.cuts).toBe(3)
     expect(count.largestCuts).toEqual({

@@ -13,7 +13,7 @@ const FILE = `first line of the file, long enough\n  ${LINE}\nlast line of the f
 
 const ID = "r4k2x9d1"
 const FOLD: Omit<Fold, "partID" | "messageID" | "side"> = {
-  ...{ id: ID, hash: "", step: 1, text: `folded ${ID}`, what: "read a.ts", because: "", call: 1 },
+  ...{ id: ID, hash: "", step: 1, text: `folded ${ID}`, what: "read a.ts", because: "", cut: "", call: 1 },
   ...{ reason: "free", tokens: 30, textTokens: 3 },
 }
 

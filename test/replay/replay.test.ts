@@ -112,7 +112,7 @@ describe("with folding", () => {
     // the cache is cold after an hour
     expect(fold?.reason).toBe("free")
     expect(byReason.free).toEqual(steps)
-    expect(fold?.because).toBe("a file that was read; nothing after it was cached")
+    expect(fold?.because).toBe("a file that was read")
     expect(largestCuts).toEqual({
       free: {
         ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 15, outputs: 0 },

@@ -70,7 +70,7 @@ describe("folded steps", () => {
   const messages = conversationOf(session.messages)
   const foldOf = (at: number, step: number): [string, Fold] => {
     const id = messages[at]?.id ?? ""
-    const texts = { text: `${step} read`, what: "read", because: "old; it pays" }
+    const texts = { text: `${step} read`, what: "read", because: "old", cut: "it pays" }
     const sizes = { call: 9, tokens: 100, textTokens: 5 }
     return [
       id,

@@ -18,7 +18,7 @@ function foldsOf({ messages }: SessionBuilder, ...indexes: number[]): Map<string
     indexes.map((at): [string, Fold] => {
       const id = messages[at]?.info.id ?? ""
       const fold = { id: `r000000${at}`, partID: id, messageID: id, hash: "", side: "step" as const, step: at }
-      const texts = { text: `${at} bash ls`, what: "bash ls", reason: "free" as const, because: "", call: 1 }
+      const texts = { text: `${at} bash ls`, what: "bash ls", reason: "free" as const, because: "", cut: "", call: 1 }
       return [id, { ...fold, ...texts, tokens: 100, textTokens: 5 }]
     }),
   )

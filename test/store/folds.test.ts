@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
 import { applicationID, migrations } from "../../src/store/migrations.ts"
+import { readFold } from "../../src/store/record.ts"
 import { foldOf, openAt, recallIDOf, runFixture, temporaryFolder, turnOf, until } from "./support.ts"
 
 const foldsOf = (first: number, last: number) =>
@@ -329,3 +330,8 @@ test("every fold is in the file when the process is killed right after its save,
   await using opened = await openAt(path)
   expect(await opened.store.loadFolds("ses_1")).toEqual(Array.from({ length: 5 * KILLS }, (_, n) => foldOf(n + 1)))
 }, 120_000)
+
+test("a fold of an earlier version, which wrote both reasons in one field, is read", () => {
+  const { cut: _, ...earlier } = foldOf(1, { because: "an older call; nothing after it was cached" })
+  expect(readFold(JSON.stringify(earlier))).toEqual({ ...earlier, cut: "" })
+})

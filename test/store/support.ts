@@ -67,6 +67,7 @@ export function foldOf(number: number, over: Partial<Fold> = {}): Fold {
     what: "read src/db.ts",
     reason: "pays",
     because: "pays for itself within 4 calls",
+    cut: "",
     call: number,
     tokens: 1200,
     textTokens: 60.5,

@@ -15,6 +15,7 @@ const fold = {
   what: "",
   reason: "pays",
   because: "",
+  cut: "",
   call: 1,
   tokens: 9,
   textTokens: 1,

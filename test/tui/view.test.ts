@@ -212,7 +212,9 @@ describe("the list of folds", () => {
   const list = (changes: Partial<Status["folding"]>) => foldRows({ ...folding, ...changes }, 76)
 
   test("has a row for each episode and each output, those folded last first", () => {
-    const rows = list({ newest: [fold({ call: 41 }), fold({ id: "r0000002", call: 39, because: "an older call" })] })
+    const rows = list({
+      newest: [fold({ call: 41 }), fold({ id: "r0000002", call: 39, because: "an older call", cut: "" })],
+    })
     expect(rows.map(({ title }) => title)).toEqual([
       "r0000001 read src/db.ts",
       "steps 3-41 · 39 steps",
@@ -256,10 +258,12 @@ describe("the list of folds", () => {
     const step = fold({ side: "step", step: 7 })
     expect(originalDialog(step, "as it was")).toEqual({
       title: "step 7 read src/db.ts",
-      note: `step r0000001 folded since call 40: ${step.because}`,
+      note: `step r0000001 folded since call 40: ${step.because}; ${step.cut}`,
       text: "as it was",
     })
-    expect(originalDialog(fold(), "").note).toBe(`output folded since call 40: ${fold().because}; it is empty`)
+    expect(originalDialog(fold(), "").note).toBe(
+      `output folded since call 40: ${fold().because}; ${fold().cut}; it is empty`,
+    )
     expect(originalDialog(fold(), undefined)).toEqual({
       title: "r0000001 read src/db.ts",
       note: "The original no longer exists: its message was reverted or removed.",
@@ -267,15 +271,15 @@ describe("the list of folds", () => {
   })
 
   test("a fold can be opened, explained in full, unfolded and pinned", () => {
-    const because = "a file that was read; carrying what is settled has cost 41234 tokens; it pays"
-    const rows = foldActions(fold({ because, tokens: 4000, textTokens: 50 }), 60)
+    const why = { because: "a file that was read", cut: "carrying what is settled has cost 41234 tokens; it pays" }
+    const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }), 60)
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
       "Open: the original, 4.0k tokens",
       "Why: to save: a file that was read; carrying what is settled…",
       "Unfold: whole in the next 12 calls, 4.0k tokens more",
       "Pin: whole for the rest of the session, 4.0k tokens more",
     ])
-    expect(whyDialog(fold({ because, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
+    expect(whyDialog(fold({ ...why, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
       [
         "Folded since call 9, to save.",
         "- a file that was read",
@@ -308,7 +312,10 @@ describe("the list of folds", () => {
   test("has descriptions that fit, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
-        const rows = foldRows({ ...folding, newest: [fold({ because: words })], episodes: [episode()] }, room)
+        const rows = foldRows(
+          { ...folding, newest: [fold({ because: words, cut: words })], episodes: [episode()] },
+          room,
+        )
         for (const { title, description, footer = "" } of rows)
           if (widthOf(title) + widthOf(footer) < room)
             expect(widthOf(title) + widthOf(description) + widthOf(footer)).toBeLessThanOrEqual(room)
