@@ -114,8 +114,8 @@ async function measurePhases(sizes: readonly number[]): Promise<void> {
       }
       const conversation = timed("show", () => conversationOf(messages))
       const reading = timed("read", () => state.ledger.read(conversation))
-      const around = models.circumstances(reading.facts.model, Date.now())
-      const source = { messages: conversation, reading, state, around, options: requestOptionsOf(options), env }
+      const circumstances = models.circumstances(reading.facts.model, Date.now())
+      const source = { messages: conversation, reading, state, circumstances, options: requestOptionsOf(options), env }
       const prepared = timed("prepare", () => prepareRequest(source))
       timed("write", () => applyChange(messages, prepared.change))
       timed("accept", () => accept(state, prepared))

@@ -48,7 +48,7 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
     const of = (key: string, source: DigestSource) => written.get(key) ?? extract(source)
     const env = createEnv(recording.info.directory, { of, queue: undefined })
     const replay = replaySession(conversationOf(recording.messages), options, env, ({ needs, call }) => {
-      sum.tokens += (call?.folded ?? []).reduce((tokens, { textTokens }) => tokens + textTokens, 0)
+      sum.tokens += (call?.newFolds ?? []).reduce((tokens, { textTokens }) => tokens + textTokens, 0)
       for (const need of needs) {
         const kind = kindOf(need)
         const counted = byKind.get(kind) ?? newCount()

@@ -84,7 +84,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
   const folded = new Map<ToolPart, { at: CallReplayed; share: number; partID: string }>()
   const needed = new Map<ToolPart, Map<string, Need>>()
   replaySession(conversationOf(messages), replayOptions(), env, (at) => {
-    const cut = at.call?.folded ?? []
+    const cut = at.call?.newFolds ?? []
     const cutTokens = cut.reduce((sum, { tokens }) => sum + tokens, 0)
     for (const { partID, messageID } of cut)
       for (const part of at.messages.find(({ id }) => id === messageID)?.parts ?? [])

@@ -7,8 +7,8 @@ import { digestKey, type Env } from "../session/normalize.ts"
 import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Account, newAccount } from "./account.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
+import { type Calibration, newCalibration } from "./calibration.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
@@ -28,7 +28,7 @@ export type Folding = {
   /** the steps that the user wants whole, by message id: until which call */
   readonly wholeUntil: Readonly<Record<string, number>>
   /** what the provider reported, compared with what was expected */
-  readonly account: Account
+  readonly calibration: Calibration
 }
 
 export function newFolding(): Folding {
@@ -38,7 +38,7 @@ export function newFolding(): Folding {
     cutTokens: 0,
     recalledUntil: new Map(),
     wholeUntil: {},
-    account: newAccount(),
+    calibration: newCalibration(),
   }
 }
 
@@ -134,14 +134,13 @@ export function isWhole({ wholeUntil }: Folding, messageID: string, calls: numbe
   return (wholeUntil[messageID] ?? 0) > calls
 }
 
-/** What stays in the request around the new folds. */
-type Surroundings = { messages: readonly Message[]; folds: Folds; call: number }
+/** The request that is cut: its messages, the folds it has already, and the number of its call. */
+type CutRequest = { messages: readonly Message[]; folds: Folds; call: number }
 
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
-export function foldsOf(plan: CutPlan, around: Surroundings, env: Env): Fold[] {
-  const { messages, folds, call } = around
+export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, env: Env): Fold[] {
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]

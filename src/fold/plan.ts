@@ -25,8 +25,8 @@ export type Situation = {
   cutTokens: number
   /** tokens of the whole request, from the provider's last report where there is one */
   contextTokens: number
-  /** the size that no request should exceed, in tokens: where OpenCode compacts, or what the user has set */
-  maxTokens?: number
+  /** the size that no request should exceed, in tokens: where OpenCode compacts, or what the user has set; else infinite */
+  maxTokens: number
   /** the model drops thinking whose prefix has changed */
   bindsThinking: boolean
   /** not folded now: the options protect the output, or it was recalled not long ago */
@@ -125,7 +125,7 @@ const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
 /** What must be folded so that the request does not exceed its maximum. */
 function nearMaximum(situation: Situation): CutPlan | undefined {
   const { maxTokens, contextTokens } = situation
-  if (maxTokens === undefined || contextTokens < maxTokens * PRESSURE) return
+  if (contextTokens < maxTokens * PRESSURE) return
   let decisions: Decision[] = []
   for (const scale of PRESSED_SCALES) {
     decisions = foldable({ ...situation, bindsThinking: false }, scale)

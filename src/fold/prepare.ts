@@ -7,9 +7,9 @@ import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey, type Env } from "../session/normalize.ts"
 import { defined } from "../system/values.ts"
-import { type Account, requestTokens } from "./account.ts"
+import { requestTokens } from "./calibration.ts"
 import { condensed } from "./condense.ts"
-import { appliedFolds, type Fold, type Folds } from "./fold.ts"
+import { type AppliedFolds, appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, isRecalled, isWhole } from "./folding.ts"
 import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
@@ -27,7 +27,7 @@ export type FoldCircumstances = {
   /** what the user wants folded with this request: all that is settled, or these steps, by message id */
   foldNow?: "all" | readonly string[]
   /** the steps that the user wants whole, by message id: until which call */
-  whole?: Readonly<Record<string, number>>
+  wholeUntil?: Folding["wholeUntil"]
 }
 
 export type FoldOptions = {
@@ -37,11 +37,12 @@ export type FoldOptions = {
 
 export type FoldPlan = {
   /** decided for this call */
-  folded: readonly Fold[]
+  newFolds: readonly Fold[]
   /** keys of the digests they use: a better digest comes too late for this session */
   digested: readonly string[]
-  /** all folds of the request, by part id */
+  /** all folds of the request, by part id, and those of them that apply to its messages */
   folds: Folds
+  applied: AppliedFolds
   /** index of the first wire message that differs from the last request; infinite when none does */
   changed: number
   /** The state after the request is sent with a HUD of this size. */
@@ -52,69 +53,60 @@ type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
   folding: Folding
-  /** the request without a new fold, and what its price depends on */
+  /** estimated tokens of the messages in full */
+  fullTokens: number
+  /** the request without a new fold, and what the cache holds of it */
   wire: readonly WireMessage[]
   cached: CachedPrefix
-  account: Account
-  pricing: Pricing
-  around: FoldCircumstances
+  /** their pricing is the one that the provider's reports confirm */
+  circumstances: FoldCircumstances
   options: { fold: FoldOptions; isProtected(event: ToolEvent): boolean }
   env: Env
 }
 
 export function prepareFolds(request: FoldRequest): FoldPlan {
-  const { messages, reading, folding, wire, cached, account, pricing, around, options, env } = request
+  const { messages, reading, folding, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
-  const { maxContextTokens } = options.fold
-  const unfolded = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  const sentTokens = unfolded - appliedFolds(entries, folding.folds).savedTokens
-  const maxTokens = Math.min(
-    around.compactsAt ?? Number.POSITIVE_INFINITY,
-    maxContextTokens ?? Number.POSITIVE_INFINITY,
-  )
+  const { folds, cutTokens, calibration } = folding
+  const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
+  const before = fullTokens - appliedFolds(entries, folds).savedTokens
   const plan = planFolds({
-    entries,
-    facts,
-    folds: folding.folds,
-    pricing,
-    wire,
-    cached,
-    sentTokens,
-    cutTokens: folding.cutTokens,
+    ...{ entries, facts, folds, pricing, wire, cached, cutTokens, ...defined({ foldNow }) },
+    sentTokens: before,
     // without a report, the ledger's size is that of the messages in full
-    contextTokens: facts.usage ? requestTokens(account, contextNow(facts)?.tokens ?? 0, sentTokens) : sentTokens,
-    ...defined({ maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined, foldNow: around.foldNow }),
-    bindsThinking: around.model !== undefined && bindsThinking(around.model.modelID),
+    contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,
+    maxTokens: Math.min(compactsAt, options.fold.maxContextTokens ?? Number.POSITIVE_INFINITY),
+    bindsThinking: model !== undefined && bindsThinking(model.modelID),
     isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
     isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
-    onlyMakesRoom: around.foldingPaused === true || account.stopped !== undefined,
+    onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
   })
-  const place = { messages, folds: folding.folds, call: facts.calls + 1 }
-  const folded = plan.decisions.length > 0 ? foldsOf(plan, place, env) : []
-  const shortened = plan.excessTokens ? condensed(entries, folding.folds, plan.excessTokens) : []
-  const added = addFolds(folding, [...shortened, ...folded])
+  const call = facts.calls + 1
+  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds, call }, env) : []
+  const shortened = plan.excessTokens ? condensed(entries, folds, plan.excessTokens) : []
+  const newFolds = [...shortened, ...made]
+  const added = addFolds(folding, newFolds)
   // the oldest records stand before everything else that is folded
   const changed =
-    shortened.length > 0 ? 0 : folded.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+    shortened.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
   const applied = appliedFolds(entries, added.folds)
-  const sent = unfolded - applied.savedTokens
+  const sentTokens = fullTokens - applied.savedTokens
   return {
-    folded: [...shortened, ...folded],
+    newFolds,
     digested: plan.decisions.flatMap((decision) =>
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
     folds: added.folds,
+    applied,
     changed,
     next(hudTokens) {
-      const freshTokens = hudTokens + sent - (cached.tokens - cached.lostBy(changed))
-      const expected = {
-        call: facts.calls + 1,
-        sentTokens: sent,
-        freshTokens,
-        folded: applied.outputs + applied.steps,
+      const freshTokens = hudTokens + sentTokens - (cached.tokens - cached.lostBy(changed))
+      const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
+      return {
+        ...added,
+        cutTokens: made.length > 0 ? sentTokens : Math.min(cutTokens, sentTokens),
+        calibration: { ...calibration, expected },
       }
-      const cutTokens = folded.length > 0 ? sent : Math.min(added.cutTokens, sent)
-      return { ...added, cutTokens, account: { ...account, expected } }
     },
   }
 }

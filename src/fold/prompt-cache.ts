@@ -59,7 +59,7 @@ export type HudMark =
 export const MARKED_MESSAGES = 2
 
 /** A request that is about to be sent. */
-type PendingRequest = {
+export type PendingRequest = {
   wire: readonly WireMessage[]
   hud: HudMark
   pricing: Pricing

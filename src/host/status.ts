@@ -84,7 +84,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
     hud: hudOf(session, context, calls + 1),
     folding: {
       activity: activity(options.fold.enabled, switches.folding),
-      ...defined({ stopped: session.folding.account.stopped }),
+      ...defined({ stopped: session.folding.calibration.stopped }),
       ...session.shown,
       recalls: session.account.earlierRecalls + session.turn.recalls,
       newest: newestOutputs(session.folding.folds),
@@ -128,7 +128,7 @@ function hudOf(session: Session, { options, around, switches }: StatusContext, c
   const source = {
     facts: session.ledger.facts,
     signals: session.signals,
-    around: { ...defined({ contextLimit: around.contextLimit }), folded: session.shown, early: session.early },
+    context: { ...defined({ contextLimit: around.contextLimit }), folded: session.shown, early: session.early },
     options: options.hud,
     state: session.hud,
   }

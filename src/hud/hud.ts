@@ -22,7 +22,7 @@ export type HudState = {
   lastSent: number
 }
 
-type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
+export type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
   return { shown: false, anchors: [], reported: new Map(), lastSent: 0 }
@@ -38,7 +38,7 @@ const MAX_REPORTED = 2000
 export type HudSource = {
   facts: Facts
   signals: Signals
-  around: HudContext
+  context: HudContext
   options: HudOptions
   state: HudState
 }
@@ -48,11 +48,11 @@ export type HudSource = {
  * call has one: providers that bind thinking to the last user block would otherwise see that block come and go.
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
-  const { facts, around, state } = source
-  if (around.held !== undefined) {
+  const { facts, context, state } = source
+  if (context.held !== undefined) {
     // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
     const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
-    return { hud: undefined, reason: around.held, placement, state }
+    return { hud: undefined, reason: context.held, placement, state }
   }
   if (slot === "sticky") return stickyHud(messages, source)
   const call = facts.calls + 1
@@ -64,8 +64,8 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
 export function wantsHud(source: HudSource): boolean {
-  const { facts, signals, around, state } = source
-  return state.shown || (around.early ? wantedSections(source).length > 0 : hasNews(facts, signals))
+  const { facts, signals, context, state } = source
+  return state.shown || (context.early ? wantedSections(source).length > 0 : hasNews(facts, signals))
 }
 
 /**
@@ -81,8 +81,8 @@ function fullHud(source: HudSource, call: number): Hud | undefined {
   return renderHud(wantedSections(source), budget(source), call) ?? (source.state.shown ? emptyHud(call) : undefined)
 }
 
-function wantedSections({ facts, signals, around, options }: HudSource): Section[] {
-  return sectionsOf(facts, signals, around).filter((section) => options.sections.includes(section.name))
+function wantedSections({ facts, signals, context, options }: HudSource): Section[] {
+  return sectionsOf(facts, signals, context).filter((section) => options.sections.includes(section.name))
 }
 
 /** At a session's start everything is still right above in the context, so that a list of files is no news. */
@@ -104,8 +104,8 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 const MIN_FOLDED_TOKENS = 50
 
 /** Half of the budget right after a compaction, and of what fits where steps are folded, since their records name the files. */
-function budget({ facts, around, options: { budgetTokens } }: HudSource): number {
-  const { sentTokens, folded } = around
+function budget({ facts, context, options: { budgetTokens } }: HudSource): number {
+  const { sentTokens, folded } = context
   // the model has lost what it knew, so the small context does not reduce the budget further
   if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return Math.ceil(budgetTokens / 2)
   const tokens = sentTokens ?? contextNow(facts)?.tokens ?? 0

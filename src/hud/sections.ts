@@ -66,19 +66,19 @@ const MIN_CONTEXT_PERCENT = 25
 const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
 /** All sections that have content, the most important first. */
-export function sectionsOf(facts: Facts, signals: Signals, around: HudContext): Section[] {
+export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
   return [
     failingSection(facts),
     todoSection(facts, signals),
-    filesSection(facts, signals, around.early === true),
+    filesSection(facts, signals, context.early === true),
     waitingSection(facts, signals),
     taskSection(facts),
-    contextSection(facts, around),
+    contextSection(facts, context),
     repeatsSection(facts),
-    foldedSection(around),
+    foldedSection(context),
   ]
     .filter((section): section is Section => section !== undefined && section.items.length > 0)
-    .filter(({ name }) => !around.early || EARLY_SECTIONS.includes(name))
+    .filter(({ name }) => !context.early || EARLY_SECTIONS.includes(name))
 }
 
 function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudContext): Section | undefined {

@@ -72,8 +72,8 @@ export function* replayCalls(
           usage = undefined
           return
         }
-        const around = { nowMs, pricing: price.pricing, ...defined({ model: price.model, compactsAt, usage }) }
-        const prepared = prepareRequest({ messages, reading, state, around, options, env })
+        const circumstances = { nowMs, pricing: price.pricing, ...defined({ model: price.model, compactsAt, usage }) }
+        const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)
         usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)
         return prepared
@@ -89,7 +89,7 @@ function replayedUsage(
   { savedTokens, hud }: Prepared,
   { folding, ledger }: SessionState,
 ): Usage | undefined {
-  const { expected } = folding.account
+  const { expected } = folding.calibration
   if (!recorded || !expected) return
   const { ratio } = ledger.facts
   // the ratio is not exact: of what was recorded at least the messages are left that were sent

@@ -80,7 +80,7 @@ export function reportSession(
     calls.reported.push(usage ? usage.input + usage.cacheRead + usage.cacheWrite : null)
     calls.reportedCached.push(usage ? usage.cacheRead : null)
     huds.push(call?.hud ? piecesOfHud(call.hud.text).map((piece) => placeOf(hudPieces, piece)) : null)
-    folds.push(...(call?.folded ?? []).map(reportedFold))
+    folds.push(...(call?.newFolds ?? []).map(reportedFold))
     if (compaction) compactions.push([number, compaction])
     if (done.messages.at(-1)?.kind === "user") asked.push(number)
     const outline = outlineOf(done, numbers)

@@ -2,14 +2,30 @@
 // it on a stored session. Preparing changes nothing: it returns a change to the conversation and the session's next
 // state, and `accept` puts that state into effect.
 
-import { type Account, knownPricing, newAccount, settleCall } from "../fold/account.ts"
-import { type AppliedFolds, appliedFolds, type Fold, type Folds, stepFold } from "../fold/fold.ts"
+import { calibrated, knownPricing, newCalibration } from "../fold/calibration.ts"
+import { type AppliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import { LARGE_TOKENS } from "../fold/plan.ts"
-import { type FoldCircumstances, type FoldOptions, type FoldPlan, prepareFolds } from "../fold/prepare.ts"
-import type { Pricing } from "../fold/pricing.ts"
-import { cachedPrefix, type HudMark, type SentRequest, sentBefore, sentRequest, wireOf } from "../fold/prompt-cache.ts"
-import { type HudOptions, type HudSource, type HudState, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
+import { type FoldCircumstances, type FoldOptions, prepareFolds } from "../fold/prepare.ts"
+import {
+  type CachedPrefix,
+  cachedPrefix,
+  type HudMark,
+  type PendingRequest,
+  type SentRequest,
+  sentBefore,
+  sentRequest,
+  wireOf,
+} from "../fold/prompt-cache.ts"
+import {
+  type HudOptions,
+  type HudSource,
+  type HudState,
+  type NextHud,
+  newHudState,
+  nextHud,
+  wantsHud,
+} from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import type { HudContext } from "../hud/sections.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
@@ -71,8 +87,8 @@ export type Prepared = AppliedFolds & {
   /** why there is no HUD */
   reason?: string
   slot: Slot
-  /** folds decided for this request */
-  folded: readonly Fold[]
+  /** decided for this request */
+  newFolds: readonly Fold[]
   /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
   dropped: readonly string[]
   /** keys of the digests used in those folds: a better one would be too late for this session */
@@ -100,97 +116,100 @@ type RequestSource = {
   messages: readonly Message[]
   reading: Reading
   state: SessionState
-  around: Circumstances
+  circumstances: Circumstances
   options: RequestOptions
   env: Env
 }
 
-export function prepareRequest({ messages, reading, state, around, options, env }: RequestSource): Prepared {
+export function prepareRequest(source: RequestSource): Prepared {
+  const { messages, reading, state, options, env } = source
   const { facts, entries } = reading
-  const changed = dropChanged(state.folding, reading.fresh, env)
-  const { folding, dropped: unfolded } = unfold(changed.folding, entries, around.whole ?? {}, facts.calls)
-  const slot = slotFor(options.hud.slot, around.model)
-  const model = modelKey(around.model)
-  const account = accountNow(reading, folding.account, state.sent, model, around.pricing)
-  const pricing = knownPricing(around.pricing, account)
+  const { folding, dropped } = foldingNow(source)
+  const pricing = knownPricing(source.circumstances.pricing, folding.calibration)
+  const circumstances = { ...source.circumstances, pricing }
+  const { contextLimit, hudPaused } = circumstances
+  const model = modelKey(circumstances.model)
+  const slot = slotFor(options.hud.slot, circumstances.model)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
-  const cachedWith = (mark: HudMark) => cachedPrefix({ wire, hud: mark, pricing, model, nowMs: around.nowMs }, sent)
-  const bare = cachedWith("none")
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   // without folding, the HUD is all that the plugin adds, and it is complete from the start
-  const isFolding = options.fold.enabled && !around.foldingPaused && account.stopped === undefined
+  const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
     facts,
     signals: state.signals,
-    around: {
-      ...defined({ contextLimit: around.contextLimit, usage: around.usage }),
-      early: isFolding && isEarly(folds, facts, fullTokens, around.contextLimit),
+    context: {
+      ...defined({ contextLimit, usage: circumstances.usage }),
+      early: isFolding && isEarly(folds, facts, fullTokens, contextLimit),
       ...more,
     },
     options: options.hud,
     state: state.hud,
   })
-  const isAtTail = slot === "tail" && options.hud.enabled && !around.hudPaused && wantsHud(hudSource(folding.folds))
-  const withTail = isAtTail && pricing.lookback !== undefined ? cachedWith("tail") : bare
-  // the HUD takes one of the two cache marks; it is left out if the other mark alone finds too little
-  const costsTheCache = bare.tokens - withTail.tokens > pricing.minimumTokens
-  const plan: FoldPlan | undefined = options.fold.enabled
-    ? prepareFolds({
-        messages,
-        reading,
-        folding,
-        wire,
-        cached: costsTheCache ? bare : withTail,
-        account,
-        pricing,
-        around,
-        options,
-        env,
-      })
+  const isAtTail = slot === "tail" && options.hud.enabled && !hudPaused && wantsHud(hudSource(folding.folds))
+  const about = { wire, pricing, model, nowMs: circumstances.nowMs }
+  const { cached, costsTheCache } = cachedWithHud(about, sent, isAtTail)
+  const plan = options.fold.enabled
+    ? prepareFolds({ messages, reading, folding, fullTokens, wire, cached, circumstances, options, env })
     : undefined
-  const folds: Folds = plan?.folds ?? new Map()
-  const applied = appliedFolds(entries, folds)
-  const held = around.hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined
-  const source = hudSource(folds, {
+  const { folds, applied } = plan ?? { folds: new Map(), applied: NOTHING_FOLDED }
+  const hudNow = hudSource(folds, {
     folded: applied,
     sentTokens: fullTokens - applied.savedTokens,
-    ...defined({ held }),
+    ...defined({ held: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined }),
   })
-  const hud = options.hud.enabled
-    ? nextHud(slot === "sticky" ? withoutFolded(messages, folds) : messages, slot, source)
-    : undefined
-  const nextFolding = plan?.next(hud?.hud?.tokens ?? 0) ?? { ...folding, account }
-  const nextState = hud?.state ?? state.hud
-  const anchors = hud ? nextState.anchors : []
-  const mark: HudMark = !hud?.hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
+  const shown = slot === "sticky" ? withoutFolded(messages, folds) : messages
+  const none: NextHud = { hud: undefined, placement: NO_HUD, state: state.hud }
+  const next = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
+  const { hud } = next
+  const anchors = options.hud.enabled ? next.state.anchors : []
+  const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
+  const sending = { ...about, wire: wireOf(entries, folds, anchors), hud: mark }
   return {
-    change: { folds, hud: hud?.placement ?? NO_HUD, records: recordPlace(around.model) },
-    hud: hud?.hud,
-    early: source.around.early === true,
-    ...defined({ reason: hud?.reason }),
+    change: { folds, hud: next.placement, records: recordPlace(circumstances.model) },
+    hud,
+    early: hudNow.context.early === true,
+    ...defined({ reason: next.reason }),
     slot,
-    folded: plan?.folded ?? [],
-    dropped: [...changed.dropped, ...unfolded],
+    newFolds: plan?.newFolds ?? [],
+    dropped,
     digested: plan?.digested ?? [],
     ...applied,
     reading,
     next: {
-      hud: nextState,
-      folding: nextFolding,
-      sent: sentRequest(
-        {
-          wire: wireOf(entries, folds, anchors),
-          changed: plan?.changed ?? Number.POSITIVE_INFINITY,
-          hud: mark,
-          pricing,
-          model,
-          nowMs: around.nowMs,
-        },
-        sent,
-      ),
+      hud: next.state,
+      folding: plan?.next(hud?.tokens ?? 0) ?? folding,
+      sent: sentRequest({ ...sending, changed: plan?.changed ?? Number.POSITIVE_INFINITY }, sent),
     },
   }
+}
+
+/** The session's folds without those of what has changed or is wanted whole, and what the last call's usage shows. */
+function foldingNow({ reading, state, circumstances, env }: RequestSource): { folding: Folding; dropped: string[] } {
+  const { entries, facts, fresh } = reading
+  const changed = dropChanged(state.folding, fresh, env)
+  const { folding, dropped } = unfold(changed.folding, entries, circumstances.wholeUntil ?? {}, facts.calls)
+  // another model has another cache
+  const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
+  const before = isOther ? newCalibration() : folding.calibration
+  const usage = entries.findLast(({ call }) => call)?.usage
+  const calibration = usage ? calibrated(before, facts.calls, usage, facts.ratio, circumstances.pricing) : before
+  return { folding: { ...folding, calibration }, dropped: [...changed.dropped, ...dropped] }
+}
+
+/**
+ * What the cache holds of the request as it will be sent. A HUD at the tail takes one of the two cache marks; it is left out
+ * if the other mark alone finds too little.
+ */
+function cachedWithHud(
+  request: Omit<PendingRequest, "hud">,
+  sent: SentRequest | undefined,
+  isAtTail: boolean,
+): { cached: CachedPrefix; costsTheCache: boolean } {
+  const bare = cachedPrefix({ ...request, hud: "none" }, sent)
+  const withTail = isAtTail ? cachedPrefix({ ...request, hud: "tail" }, sent) : bare
+  const costsTheCache = bare.tokens - withTail.tokens > request.pricing.minimumTokens
+  return { cached: costsTheCache ? bare : withTail, costsTheCache }
 }
 
 /** A request of this share of the model's window counts as large, however few tokens it has. */
@@ -218,17 +237,4 @@ function withoutFolded(messages: readonly Message[], folds: Folds): readonly Mes
 export function accept(state: SessionState, { reading, next }: Pick<Prepared, "reading" | "next">): void {
   state.ledger.accept(reading)
   Object.assign(state, next)
-}
-
-/** The account including the last call's usage. A new model starts a new account, since its cache is another. */
-function accountNow(
-  { entries, facts }: Reading,
-  account: Account,
-  sent: SentRequest | undefined,
-  model: string,
-  pricing: Pricing,
-): Account {
-  const before = sent && sent.model !== model ? newAccount() : account
-  const usage = entries.findLast(({ call }) => call)?.usage
-  return usage ? settleCall(before, facts.calls, usage, facts.ratio, pricing) : before
 }

@@ -103,11 +103,11 @@ describe(`a session of ${STEPS} steps, three calls each, on a provider that find
       // the call made again is the one that was made
       expect([call?.outputs, call?.steps]).toEqual([foldsIn(requests[at]).size, recordedIn(requests[at])])
       const { usage } = wrote
-      const account = state.folding.account.expected
-      if (!usage || !account) throw new Error("nothing was reported, or nothing expected")
+      const { expected: forecast } = state.folding.calibration
+      if (!usage || !forecast) throw new Error("nothing was reported, or nothing expected")
       if (at++ === 0) continue
       reported += usage.cacheRead
-      expected += contextTokens(usage) - account.freshTokens * state.ledger.facts.ratio
+      expected += contextTokens(usage) - forecast.freshTokens * state.ledger.facts.ratio
     }
     expect(at).toBe(STEPS + 1)
     expect(Math.abs(expected / reported - 1)).toBeLessThan(CLOSE)

@@ -31,12 +31,12 @@ function play(
   for (let number = 1; number <= 90; number++) {
     const messages = session.fresh()
     const request = prepare(messages, state, AROUND, OPTIONS, env)
-    if (request.folded.length > 0)
+    if (request.newFolds.length > 0)
       cuts.push({
         request: number,
-        ids: request.folded.map(({ partID }) => partID),
+        ids: request.newFolds.map(({ partID }) => partID),
         // the builder gives every session other call ids, from which recall ids are made
-        texts: request.folded.map(({ text }) => text.replace(/^folded r\w{7}/, "folded")),
+        texts: request.newFolds.map(({ text }) => text.replace(/^folded r\w{7}/, "folded")),
       })
     request.commit()
     between(request, messages, session)

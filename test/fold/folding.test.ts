@@ -57,9 +57,9 @@ describe("a warm cache is left as it is", () => {
   ])("and what is done with is folded %s", (_, changed) => {
     const conversation = newSessionState(env)
     // the user goes on with what was paused while all of it was sent
-    expect(call(conversation, session().fresh(), { foldingPaused: true }).folded).toEqual([])
-    expect(call(conversation, session().fresh()).folded).toEqual([])
-    const { folded } = call(conversation, session().fresh(), changed)
+    expect(call(conversation, session().fresh(), { foldingPaused: true }).newFolds).toEqual([])
+    expect(call(conversation, session().fresh()).newFolds).toEqual([])
+    const { newFolds: folded } = call(conversation, session().fresh(), changed)
     expect(folded.map(({ what, reason }) => [what, reason])).toEqual([["npm test", "free"]])
   })
 })
@@ -69,7 +69,7 @@ describe("a fold", () => {
     const conversation = newSessionState(env)
     const built = session()
     const messages = built.fresh()
-    const { folded } = call(conversation, messages)
+    const { newFolds: folded } = call(conversation, messages)
     return { conversation, built, messages, fold: folded[0] as Fold }
   }
 
@@ -109,7 +109,7 @@ describe("a fold", () => {
     const part = toolPart(built.messages, 1)
     part.state = { ...part.state, output: lines("src/b") }
     const messages = built.fresh()
-    const again = call(conversation, messages, { nowMs: 9e9 }).folded
+    const again = call(conversation, messages, { nowMs: 9e9 }).newFolds
     const now = again.find(({ partID }) => partID === fold.partID)
     expect(now?.id).not.toBe(fold.id)
     expect(toolPart(messages, 1).state?.output).toStartWith(`folded ${now?.id} · `)
@@ -151,7 +151,7 @@ describe("a fold", () => {
     const built = new SessionBuilder().user("go").assistant([failed, tool("task", { prompt: "look" }, "All is well.")])
     for (let i = 0; i < 30; i++) built.assistant([edit(`f${i}.ts`)])
     const messages = built.fresh()
-    const fold = call(newSessionState(env), messages).folded.find(({ side }) => side === "output")
+    const fold = call(newSessionState(env), messages).newFolds.find(({ side }) => side === "output")
     const { state } = toolPart(messages, 1)
     expect(state).toMatchObject({ status: "error", error: fold?.text as string, input: { q: "all", rows: 9 } })
     expect(state?.output).toBeUndefined()
@@ -177,7 +177,7 @@ describe("a folded step", () => {
     const built = new SessionBuilder().user("make the login test pass").assistant([bash("npm test", lines("ok"))])
     for (let i = 0; i < 8; i++) built.assistant([edit(`f${i}.ts`)])
     const messages = built.fresh()
-    const { folded, steps } = call(conversation, messages)
+    const { newFolds: folded, steps } = call(conversation, messages)
     return { conversation, built, messages, steps, fold: folded[0] as Fold }
   }
   const textOf = (messages: readonly HostMessage[]) => JSON.stringify(messages)
@@ -239,7 +239,7 @@ test("while folding is paused, room is made all the same", () => {
   expect(outputs + steps).toBeGreaterThan(0)
   expect(savedTokens).toBeGreaterThan(1_000)
   const idle = newSessionState(env)
-  expect(call(idle, built.fresh(), { foldingPaused: true }).folded).toEqual([])
+  expect(call(idle, built.fresh(), { foldingPaused: true }).newFolds).toEqual([])
 })
 
 test("a call that is prepared but not sent has no effect", () => {
@@ -249,18 +249,18 @@ test("a call that is prepared but not sent has no effect", () => {
   take(conversation.ledger, messages)
   const around = { nowMs: 1_000_000, model: MODEL, pricing: PRICING }
   const [one, other] = [1, 2].map(() => prepare(messages, conversation, around, OPTIONS, env))
-  expect(one?.folded).toHaveLength(1)
-  expect(other?.folded).toEqual(one?.folded as never)
+  expect(one?.newFolds).toHaveLength(1)
+  expect(other?.newFolds).toEqual(one?.newFolds as never)
   expect(messages).toEqual(before)
   expect(conversation.folding).toEqual(newFolding())
 })
 
 test("the same content has the same id in every process, and other content another", () => {
   const built = session()
-  const [one, other] = [1, 2].map(() => call(newSessionState(env), built.fresh()).folded.map(({ id }) => id))
+  const [one, other] = [1, 2].map(() => call(newSessionState(env), built.fresh()).newFolds.map(({ id }) => id))
   expect(one?.length).toBeGreaterThan(0)
   expect(one).toEqual(other as string[])
-  const [fresh] = call(newSessionState(env), session().fresh()).folded
+  const [fresh] = call(newSessionState(env), session().fresh()).newFolds
   expect(one).not.toContain(fresh?.id as string)
 })
 
@@ -295,13 +295,13 @@ test("a switch to another model forgets what was learned about the provider's ca
   const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())
-  const account = { short: 2, reads: true, unread: 0, stopped: "it read less" }
-  conversation.folding = { ...conversation.folding, account }
+  const calibration = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  conversation.folding = { ...conversation.folding, calibration }
   call(conversation, built.fresh())
-  expect(conversation.folding.account.stopped).toBe("it read less")
+  expect(conversation.folding.calibration.stopped).toBe("it read less")
   call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
-  expect(conversation.folding.account).toMatchObject({ short: 0, reads: false })
-  expect(conversation.folding.account.stopped).toBeUndefined()
+  expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: false })
+  expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 
 test("steps whose record is part of an unfolded step's are sent again, and those of another record are not", () => {
@@ -339,9 +339,9 @@ test("a step of words alone that the user wants whole is sent as it is", () => {
   built.user("go on")
   const conversation = newSessionState(env)
   // nothing is cached, so all that is settled is folded
-  const stepAt = (nowMs: number, whole: Circumstances["whole"] = {}) => {
+  const stepAt = (nowMs: number, wholeUntil: Circumstances["wholeUntil"] = {}) => {
     for (let i = 0; i < 20; i++) built.assistant([bash(`cat big${nowMs + i}`, lines("const big"))])
-    return call(conversation, built.fresh(), { nowMs, whole }).change.folds.get(built.id(1))
+    return call(conversation, built.fresh(), { nowMs, wholeUntil }).change.folds.get(built.id(1))
   }
   expect(stepAt(1e9)?.side).toBe("step")
   expect(stepAt(2e9, { [built.id(1)]: 100 })).toBeUndefined()

@@ -38,6 +38,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     // a large request has been cut lately
     cutTokens: sentTokens,
     contextTokens: sentTokens,
+    maxTokens: Number.POSITIVE_INFINITY,
     bindsThinking: false,
     isProtected: () => false,
     isWhole: () => false,

@@ -82,7 +82,7 @@ function watch() {
       const { folds, byID } = conversation.folding
       const units = unitsOf(sent)
       const originals = given.flatMap(({ parts }) => parts)
-      const fresh = new Map(call.folded.map((fold) => [fold.partID, fold]))
+      const fresh = new Map(call.newFolds.map((fold) => [fold.partID, fold]))
       const lastCall = given.findLast(({ info }) => info.role === "assistant" && info.summary !== true)
       const conversationGiven = new Map(conversationOf(given).map((message) => [message.id, message]))
 
@@ -129,7 +129,7 @@ function watch() {
         ])
       }
 
-      for (const fold of call.folded) {
+      for (const fold of call.newFolds) {
         const message = given.find(({ info }) => info.id === fold.messageID) as HostMessage
         seen.reasons.set(fold.reason, (seen.reasons.get(fold.reason) ?? 0) + 1)
         seen.sides.set(fold.side, (seen.sides.get(fold.side) ?? 0) + 1)
@@ -157,7 +157,7 @@ function watch() {
       // up to the first message that is newly folded or given otherwise, the same is sent again
       const now = { given: given.map((message) => JSON.stringify(message)), sent: units.map(({ bytes }) => bytes) }
       if (before) {
-        const foldedIn = new Set(call.folded.map(({ messageID }) => messageID))
+        const foldedIn = new Set(call.newFolds.map(({ messageID }) => messageID))
         const firstFresh = given.findIndex(({ info }) => foldedIn.has(String(info.id)))
         const firstOther = now.given.findIndex((bytes, i) => bytes !== before?.given[i])
         const limit = Math.min(...[firstFresh, firstOther].map((at) => (at < 0 ? given.length : at)))

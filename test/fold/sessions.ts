@@ -94,7 +94,7 @@ export type Sent = {
   messages: HostMessage[]
   call: Request
   conversation: SessionState
-  around: Circumstances
+  circumstances: Circumstances
   options: RequestOptions
 }
 
@@ -119,13 +119,13 @@ export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Pl
     const messages = arrayAt(session.fresh())
     freeze(messages.map(({ info, parts }) => [info, ...parts]))
     const given = messages.map(({ info, parts }) => ({ info, parts: [...parts] }))
-    const around: Circumstances = {
+    const circumstances: Circumstances = {
       ...{ nowMs, model, pricing, contextLimit: 200_000 },
       ...(compactsAt === undefined ? {} : { compactsAt }),
     }
-    const call = prepare(messages, conversation, around, options, env)
+    const call = prepare(messages, conversation, circumstances, options, env)
     call.commit()
-    look({ given, messages, call, conversation, around, options })
+    look({ given, messages, call, conversation, circumstances, options })
     if (isAhead) findAhead(call, messages, env)
     const total = Math.ceil(JSON.stringify(messages).length / 4)
     const cached = isCached ? Math.min(sentTokens, total) : 0

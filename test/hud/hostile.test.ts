@@ -36,7 +36,7 @@ for (const { id, tries, text } of CORPUS)
       const { hud } = nextHud(conversationOf(messages), slot, {
         facts,
         signals,
-        around: AROUND,
+        context: AROUND,
         options,
         state: newHudState(),
       })

@@ -23,7 +23,7 @@ const OPTIONS = { budgetTokens: 250, sections: SECTIONS }
 const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => ({
   facts,
   signals: noSignals(),
-  around: {},
+  context: {},
   options: OPTIONS,
   state: newHudState(),
   ...changes,
@@ -35,12 +35,12 @@ function hudOf(
   {
     signals = noSignals(),
     options = OPTIONS,
-    around = { contextLimit: 200_000 },
-  }: { signals?: Signals; options?: typeof OPTIONS; around?: HudContext } = {},
+    context = { contextLimit: 200_000 },
+  }: { signals?: Signals; options?: typeof OPTIONS; context?: HudContext } = {},
 ) {
   const ledger = createLedger(env)
   take(ledger, messages)
-  return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { signals, around, options })).hud
+  return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { signals, context, options })).hud
 }
 
 function placeHud(messages: HostMessage[], hud: Placement): void {
@@ -59,7 +59,7 @@ function play(session: SessionBuilder, slot: Slot, early = false) {
     const call = nextHud(
       conversationOf(messages),
       slot,
-      sourceOf(ledger.facts, { around: { contextLimit: 200_000, early }, state }),
+      sourceOf(ledger.facts, { context: { contextLimit: 200_000, early }, state }),
     )
     placeHud(messages, call.placement)
     state = call.state
@@ -134,7 +134,7 @@ describe("what the HUD says", () => {
       .assistant([tool("todowrite", TODO, "[]", TODO)], usage(1000, 44_000))
       .assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 44_000))
     const folded = { steps: 0, outputs: 2, savedTokens: 3200 }
-    expect(hudOf(session.messages, { around: { contextLimit: 150_000, folded } })?.text).toBe(
+    expect(hudOf(session.messages, { context: { contextLimit: 150_000, folded } })?.text).toBe(
       [
         "<hud>",
         "hudfold status, call 7",
@@ -177,9 +177,9 @@ describe("what the HUD says", () => {
 
   test("the context's size from a quarter of its window on, and always if the window is unknown", () => {
     const session = typical().assistant([bash("npm test", "Tests: 1 failed", 1)], usage(1000, 9_000))
-    expect(hudOf(session.messages, { around: { contextLimit: 50_000 } })?.text).not.toContain("context")
-    expect(hudOf(session.messages, { around: { contextLimit: 35_000 } })?.text).toContain("context 10k of 35k (29%)")
-    expect(hudOf(session.messages, { around: {} })?.text).toContain("context 10k, 90% cached")
+    expect(hudOf(session.messages, { context: { contextLimit: 50_000 } })?.text).not.toContain("context")
+    expect(hudOf(session.messages, { context: { contextLimit: 35_000 } })?.text).toContain("context 10k of 35k (29%)")
+    expect(hudOf(session.messages, { context: {} })?.text).toContain("context 10k, 90% cached")
   })
 
   test("folded steps and outputs only when there are any, and only those there are", () => {
@@ -187,7 +187,7 @@ describe("what the HUD says", () => {
     const session = new SessionBuilder().user("look around")
     for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(1000, 60_000))
     const said = (steps: number, outputs: number) =>
-      hudOf(session.messages, { around: { folded: { steps, outputs, savedTokens: 800 } } })?.text
+      hudOf(session.messages, { context: { folded: { steps, outputs, savedTokens: 800 } } })?.text
     expect(said(0, 1)).toContain("\nfolded 1 output, 800 tokens, see hud_recall\n")
     expect(said(12, 0)).toContain("\nfolded 12 steps, 800 tokens, see hud_recall\n")
     expect(said(12, 3)).toContain("\nfolded 12 steps, 3 outputs, 800 tokens, see hud_recall\n")
@@ -258,7 +258,7 @@ describe("what the HUD says", () => {
 })
 
 describe("early on", () => {
-  const EARLY = { around: { contextLimit: 150_000, early: true } }
+  const EARLY = { context: { contextLimit: 150_000, early: true } }
   /** Other work, none of which is worth a word: reads, an edit, a todo list, and runs that succeed. */
   const others = (session: SessionBuilder, count: number) => {
     for (let left = count; left > 0; left--) {
@@ -279,7 +279,7 @@ describe("early on", () => {
     const session = new SessionBuilder().user("mend the login page of the shop")
     for (let n = 0; n < 8; n++) expect(hudOf(others(session, 4).messages, EARLY)).toBeUndefined()
     // the same without "early" has it all
-    const whole = hudOf(session.messages, { around: { contextLimit: 100_000 } })?.text
+    const whole = hudOf(session.messages, { context: { contextLimit: 100_000 } })?.text
     for (const label of ["files", "todo", "task", "context"]) expect(whole).toContain(`\n${label} `)
   })
 
@@ -360,7 +360,7 @@ describe("what the HUD costs", () => {
 
   test("less where records name the files", () => {
     const session = long()
-    const tokens = (around: HudContext) => hudOf(session.messages, { around })!.tokens
+    const tokens = (context: HudContext) => hudOf(session.messages, { context })!.tokens
     const usual = tokens({})
     expect(tokens({ folded: { steps: 1, outputs: 0, savedTokens: 800 } })).toBeLessThan(usual * 0.75)
     expect(tokens({ folded: { steps: 0, outputs: 1, savedTokens: 800 } })).toBeGreaterThanOrEqual(usual)

@@ -38,7 +38,7 @@ function live(calls: number, pricing = MARKED): number {
       { input: 0, cacheWrite, cacheRead, output: 0 },
       {
         foldedTokens: call.savedTokens,
-        changed: call.folded.length > 0,
+        changed: call.newFolds.length > 0,
         hudTokens: call.hud?.tokens ?? 0,
         noticeTokens: notice,
         ratio: 1,

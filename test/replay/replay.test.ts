@@ -299,7 +299,7 @@ test("each call is reported, and together they add up to the result", () => {
     for (const name of ["tokens", "cachedTokens", "cost"] as const)
       expect(total((call) => call[side][name])).toBeCloseTo(whole[side][name])
   expect(total(({ recallCost }) => recallCost)).toBeCloseTo(whole.recalls.cost)
-  expect(calls.flatMap(({ call }) => call?.folded ?? [])).toHaveLength(
+  expect(calls.flatMap(({ call }) => call?.newFolds ?? [])).toHaveLength(
     whole.folds.steps.count + whole.folds.outputs.count,
   )
 })

@@ -23,13 +23,13 @@ function stateOf({ ledger, signals, hud, folding, sent }: SessionState): string 
   return JSON.stringify({ facts, entries, size, signals, hud, folding, ends: sent?.ends, atMs: sent?.atMs }, plain)
 }
 
-function prepareAgain({ given, conversation, around, options }: Sent) {
+function prepareAgain({ given, conversation, circumstances, options }: Sent) {
   const messages = conversationOf(given)
   return prepareRequest({
     messages,
     reading: conversation.ledger.read(messages),
     state: conversation,
-    around,
+    circumstances,
     options,
     env,
   })

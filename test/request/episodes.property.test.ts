@@ -131,14 +131,14 @@ function play({ turns, slot, model: name, compactsAt, isAhead }: Plan, look: (se
   let nowMs = session.timeOf(0)
   const request = () => {
     nowMs += 10_000
-    const around = {
+    const circumstances = {
       ...{ nowMs, model, pricing: SHORT_LIVED, contextLimit: 200_000 },
       ...(compactsAt === undefined ? {} : { compactsAt }),
     }
     const apply = (messages: HostMessage[]) => {
       const conversation = conversationOf(messages)
       const reading = state.ledger.read(conversation)
-      const prepared = prepareRequest({ messages: conversation, reading, state, around, options, env })
+      const prepared = prepareRequest({ messages: conversation, reading, state, circumstances, options, env })
       applyChange(messages, prepared.change)
       return prepared
     }

@@ -33,7 +33,7 @@ export type Request = Prepared & {
 export function prepare(
   messages: HostMessage[],
   state: SessionState,
-  around: Circumstances,
+  circumstances: Circumstances,
   options: RequestOptions,
   env: Env,
 ): Request {
@@ -42,7 +42,7 @@ export function prepare(
     messages: conversation,
     reading: state.ledger.read(conversation),
     state,
-    around,
+    circumstances,
     options,
     env,
   })

@@ -91,11 +91,11 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const nowMs = Date.now()
   const switches = context.publisher.switches(session.id)
   const { foldNow: wish } = switches
-  const around = {
+  const circumstances = {
     ...context.models.circumstances(model, nowMs),
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
-    ...(switches.whole ? { whole: switches.whole } : {}),
+    ...(switches.whole ? { wholeUntil: switches.whole } : {}),
     ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
   }
   // nothing is folded, and earlier folds are not sent, before the folds of earlier processes are known and new ones can be
@@ -107,35 +107,35 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   if (request.slot) options.hud = { ...options.hud, slot: request.slot }
   if (!isKnown || !canRecall) options.fold = { enabled: false }
   const { env } = context
-  const prepared = prepareRequest({ messages: conversation, reading, state: session, around, options, env })
+  const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
   return () => {
     applyChange(messages, prepared.change)
     request.onChanged?.()
     if (request.model) session.called = { named: modelKey(named), model: request.model }
     const { anchors } = session.hud
-    const { stopped } = session.folding.account
+    const { stopped } = session.folding.calibration
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
-    const { folded } = prepared
+    const { newFolds } = prepared
     // before anything else, since the request must not go out with folds that would be lost if the process is killed
-    context.store.use((store) => store.saveFolds(session.id, folded))
+    context.store.use((store) => store.saveFolds(session.id, newFolds))
     // forced folds go first; what the user asked for then waits for the next request
-    if (wish && options.fold.enabled && !folded.some(({ reason }) => reason === "must")) {
+    if (wish && options.fold.enabled && !newFolds.some(({ reason }) => reason === "must")) {
       session.fulfilledMs = wish.askedMs
       context.publisher.fulfilled(session.id, wish.askedMs)
     }
-    const { account } = session.folding
-    if (account.stopped !== undefined && stopped === undefined)
-      context.log.say("warn", `folding stops in session ${session.id}: ${account.stopped}`)
+    const { calibration } = session.folding
+    if (calibration.stopped !== undefined && stopped === undefined)
+      context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
     // other sessions may still use these digests
     context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))
     countRequest(session, prepared, {
       nowMs,
       model: modelKey(model),
-      pricing: around.pricing,
+      pricing: circumstances.pricing,
       noticeTokens: noticeTokens({ folds: context.options.fold.enabled }),
     })
-    if (options.fold.enabled && !around.foldingPaused && account.stopped === undefined)
+    if (options.fold.enabled && !circumstances.foldingPaused && calibration.stopped === undefined)
       prepareAhead(context, session, reading, conversation, prepared)
     context.publisher.publish(session)
     const now = session.hud.anchors
@@ -159,7 +159,7 @@ function prepareAhead(
 /** Adds a request that is being sent to the session's accounts. */
 function countRequest(
   session: Session,
-  { hud, early, folded, dropped, steps, outputs, savedTokens }: Prepared,
+  { hud, early, newFolds, dropped, steps, outputs, savedTokens }: Prepared,
   sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
   const hudTokens = hud?.tokens ?? 0
@@ -171,7 +171,7 @@ function countRequest(
   beginRequest(session.account)
   session.account.sent = {
     foldedTokens: savedTokens,
-    changed: folded.length + dropped.length > 0,
+    changed: newFolds.length + dropped.length > 0,
     hudTokens,
     ratio: session.ledger.facts.ratio,
     ...sent,

@@ -1,19 +1,25 @@
 // Comparing the provider's reports with what folding expected.
 
 import { describe, expect, test } from "bun:test"
-import { type Account, knownPricing, newAccount, settleCall } from "../../src/fold/account.ts"
+import { type Calibration, calibrated, knownPricing, newCalibration } from "../../src/fold/calibration.ts"
 import { PRICING } from "../support/pricing.ts"
 
 type Report = { read: number; fresh?: number; folded?: number; expected?: number; ratio?: number }
 
-/** The account after calls of 50,000 tokens or so, of which 2,000 were expected to be fresh. */
-function settled(reports: readonly Report[], before: Account = newAccount()): Account {
-  let account = before
+/** The calibration after calls of 50,000 tokens or so, of which 2,000 were expected to be fresh. */
+function settled(reports: readonly Report[], before: Calibration = newCalibration()): Calibration {
+  let calibration = before
   for (const [i, { read, fresh = 50_000 - read, folded = 3, expected = 2_000, ratio = 1 }] of reports.entries()) {
-    account.expected = { call: i + 1, sentTokens: 48_000, freshTokens: expected, folded }
-    account = settleCall(account, i + 1, { input: fresh, cacheRead: read, cacheWrite: 0, output: 100 }, ratio, PRICING)
+    calibration.expected = { call: i + 1, sentTokens: 48_000, freshTokens: expected, foldedCount: folded }
+    calibration = calibrated(
+      calibration,
+      i + 1,
+      { input: fresh, cacheRead: read, cacheWrite: 0, output: 100 },
+      ratio,
+      PRICING,
+    )
   }
-  return account
+  return calibration
 }
 
 const GOOD = { read: 48_000 }
@@ -34,7 +40,7 @@ describe("folding", () => {
 
   test("stays stopped, for the same reason", () => {
     const { stopped } = settled([GOOD, SHORT, SHORT, SHORT])
-    expect(settled([GOOD, GOOD], { ...newAccount(), stopped: stopped ?? "" }).stopped).toBe(stopped as string)
+    expect(settled([GOOD, GOOD], { ...newCalibration(), stopped: stopped ?? "" }).stopped).toBe(stopped as string)
     expect(settled([GOOD, SHORT, SHORT, SHORT, { read: 9_000 }]).stopped).toBe(stopped as string)
   })
 
@@ -56,9 +62,12 @@ describe("folding", () => {
   })
 
   test("waits for the report of the call it expected", () => {
-    const account = { ...newAccount(), expected: { call: 7, sentTokens: 48_000, freshTokens: 2_000, folded: 3 } }
+    const calibration = {
+      ...newCalibration(),
+      expected: { call: 7, sentTokens: 48_000, freshTokens: 2_000, foldedCount: 3 },
+    }
     const usage = { input: 50_000, cacheRead: 0, cacheWrite: 0, output: 100 }
-    expect(settleCall(account, 6, usage, 1, PRICING)).toEqual({ ...newAccount() })
+    expect(calibrated(calibration, 6, usage, 1, PRICING)).toEqual({ ...newCalibration() })
   })
 })
 
@@ -67,10 +76,10 @@ describe("a provider that reports no cache read", () => {
 
   test("three times when one was due is treated as having no cache", () => {
     expect(knownPricing(PRICING, settled([NONE, NONE]))).toEqual(PRICING)
-    const account = settled([NONE, NONE, NONE])
-    expect(knownPricing(PRICING, account)).toEqual({ ...PRICING, read: 1, write: 1, lifetimeMs: 0 })
+    const calibration = settled([NONE, NONE, NONE])
+    expect(knownPricing(PRICING, calibration)).toEqual({ ...PRICING, read: 1, write: 1, lifetimeMs: 0 })
     // folding is not the cause
-    expect(account.stopped).toBeUndefined()
+    expect(calibration.stopped).toBeUndefined()
   })
 
   test("is not after it has reported one", () => {

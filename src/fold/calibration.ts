@@ -14,11 +14,12 @@ type Expectation = {
   sentTokens: number
   /** estimated tokens that are not cached, the HUD included; the rest is expected to be */
   freshTokens: number
-  /** steps and outputs sent folded */
-  folded: number
+  /** number of steps and outputs sent folded */
+  foldedCount: number
 }
 
-export type Account = {
+/** What the provider's reports show of its cache, and what the next one is expected to say. */
+export type Calibration = {
   expected?: Expectation
   /** calls in a row whose reported cache reads were too low */
   short: number
@@ -38,26 +39,32 @@ const MAX_DEVIATING_CALLS = 3
 const SLACK_TOKENS = 1500
 const SLACK_SHARE = 0.2
 
-export function newAccount(): Account {
+export function newCalibration(): Calibration {
   return { short: 0, reads: false, unread: 0 }
 }
 
-/** The account after a call's report. `ratio`: reported tokens per estimated token. */
-export function settleCall(account: Account, call: number, usage: Usage, ratio: number, pricing: Pricing): Account {
-  const { expected, ...rest } = account
-  const reads = account.reads || usage.cacheRead > 0
+/** The calibration after a call's report. `ratio`: reported tokens per estimated token. */
+export function calibrated(
+  before: Calibration,
+  call: number,
+  usage: Usage,
+  ratio: number,
+  pricing: Pricing,
+): Calibration {
+  const { expected, ...rest } = before
+  const reads = before.reads || usage.cacheRead > 0
   // a provider assumed to have no cache has one as soon as it reports a read
-  const known = { ...rest, reads, unread: reads ? 0 : account.unread }
+  const known = { ...rest, reads, unread: reads ? 0 : before.unread }
   if (expected?.call !== call) return known
   const total = contextTokens(usage)
-  const overhead = Math.max(0, Math.min(account.overhead ?? total, total - expected.sentTokens))
+  const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
   const due = total - expected.freshTokens * ratio
   if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return { ...known, overhead }
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS
-  const short = isShort && reads && expected.folded > 0 ? account.short + 1 : 0
-  const unread = usage.cacheRead === 0 && !reads ? account.unread + 1 : 0
+  const short = isShort && reads && expected.foldedCount > 0 ? before.short + 1 : 0
+  const unread = usage.cacheRead === 0 && !reads ? before.unread + 1 : 0
   const settled = { ...known, overhead, short, unread }
-  if (short < MAX_DEVIATING_CALLS || account.stopped !== undefined) return settled
+  if (short < MAX_DEVIATING_CALLS || before.stopped !== undefined) return settled
   const stopped = `${MAX_DEVIATING_CALLS} calls in a row read less from the provider's cache than expected (the last one ${usage.cacheRead} of about ${Math.round(due)} tokens)`
   return { ...settled, stopped }
 }
@@ -69,11 +76,11 @@ const MAX_DENSITY = 1.25
  * Tokens of the next request: those of the last report, unless the messages cannot amount to that much. Then the report
  * is about other requests: the session was recorded without the plugin, or imported.
  */
-export function requestTokens({ overhead }: Account, reported: number, sentTokens: number): number {
+export function requestTokens({ overhead }: Calibration, reported: number, sentTokens: number): number {
   return overhead === undefined ? reported : Math.min(reported, overhead + sentTokens * MAX_DENSITY)
 }
 
 /** The pricing, corrected by what this session's reports show. */
-export function knownPricing(pricing: Pricing, { unread }: Account): Pricing {
+export function knownPricing(pricing: Pricing, { unread }: Calibration): Pricing {
   return unread < MAX_DEVIATING_CALLS ? pricing : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
 }
