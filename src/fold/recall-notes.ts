@@ -3,8 +3,8 @@
 import { jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { clipped, type NumberRange, namedRanges, rangesWithout } from "./ranges.ts"
-import { foldNamed, isPointed, type Original, type RecallRequest } from "./select.ts"
+import { clipped, namedRanges, rangesWithout } from "./ranges.ts"
+import { foldNamed, isPointed, type RecallSource } from "./select.ts"
 
 /** Unknown ids that an answer names, and known ones it suggests. */
 const MAX_NAMED = 3
@@ -15,19 +15,14 @@ export function countOfFolds(count: number): string {
   return count === 1 ? "1 folded step or output" : `${count} folded steps and outputs`
 }
 
-export function notesOn(
-  request: RecallRequest,
-  folds: Folds,
-  named: readonly Fold[],
-  found: readonly Fold[],
-  originals: ReadonlyMap<string, Original>,
-  inConversation: NumberRange | undefined,
-): string[] {
+/** What was asked for and is not among the folds that are shown, one sentence each. */
+export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] {
+  const { request, folds, named, originals } = source
   const { ids, file, search } = request
   const unknown = ids.filter((id) => !foldNamed(folds, id))
   const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
-  notes.push(...aboutSteps(request, folds, originals, inConversation))
-  if (found.length === 0 && named.length > 0) {
+  notes.push(...aboutSteps(source))
+  if (shown.length === 0 && named.length > 0) {
     const line = `has a line with ${quoted(search)}`
     const among = `Nothing among the ${countOfFolds(named.length)}${isPointed(request) ? " asked for" : ""}`
     if (file !== undefined)
@@ -40,21 +35,14 @@ export function notesOn(
   const lost = named.filter(({ id }) => originals.get(id)?.kind !== "found")
   if (lost.length > 0) {
     const isSilent = lost.some(({ id }) => originals.get(id)?.kind === "unanswered")
-    const why = isSilent
-      ? "that OpenCode did not return; asked again it may"
-      : "that the session no longer has as folded"
-    notes.push(`Not looked through: ${countOfFolds(lost.length)} ${why}`)
+    const why = isSilent ? "that OpenCode did not return; ask again" : "whose content has changed or is gone"
+    notes.push(`Not searched: ${countOfFolds(lost.length)} ${why}`)
   }
   return notes
 }
 
 /** The steps that were asked for and are not folded. */
-function aboutSteps(
-  { steps }: RecallRequest,
-  folds: Folds,
-  originals: ReadonlyMap<string, Original>,
-  inConversation: NumberRange | undefined,
-): string[] {
+function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   if (steps.length === 0) return []
   const folded = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed").map(({ step }) => step)
   const newest = Math.max(inConversation?.to ?? 0, ...folded)
@@ -71,7 +59,7 @@ function aboutSteps(
   const notes: string[] = []
   if (gone.length > 0)
     notes.push(
-      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; its summary is what is left, and a call made again shows the present state`,
+      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; only its summary is left; repeat a call to see the present state`,
     )
   if (here.length > 0)
     notes.push(`Not folded: ${namedRanges(here, "step")}; what is not folded stands in the conversation in full`)

@@ -3,17 +3,15 @@
 
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
-import { toolKindOf } from "../output/tools.ts"
-import type { Message, ToolPart } from "../session/conversation.ts"
 import { asRecord, defined } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
-import type { Fold, Folds } from "./fold.ts"
+import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { clipped, type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
-import { isPointed, namedFolds, type Original, type RecallRequest, shownFolds } from "./select.ts"
+import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
@@ -60,7 +58,7 @@ let definition: string | undefined
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
-  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|looked) |\[Nothing among |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
+  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|searched)\b|\[Nothing among |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
 const MAX_SEARCH_CHARS = 500
 const MAX_FILE_CHARS = 500
@@ -142,35 +140,37 @@ export function recallTitle({ ids, steps, file, search }: RecallRequest): string
   return cut(line(words.join(", ")), MAX_TITLE_CHARS)
 }
 
+/** The answer, and the folds whose originals it returns. `limits` are what the host passes on in full. */
+export function answerRecall(
+  source: RecallSource,
+  limits: PageLimits = HOST_LIMITS,
+): { text: string; recalled: readonly Fold[] } {
+  if (source.folds.size === 0)
+    return { text: "Nothing is folded in this session: all of it stands in the conversation in full.", recalled: [] }
+  const shown = shownFolds(source)
+  return {
+    text: pageOf(source, shown, limits),
+    recalled: shown.filter(({ id }) => source.originals.get(id)?.kind === "found"),
+  }
+}
+
 /**
  * One page of the answer. A single original that fits is returned verbatim, unless it looks like an answer; otherwise
- * each has a line above it, and a last line says how to get the next page. `folds` are all of the session's, by id;
- * `originals` those of `namedFolds`. `limits` are what the host passes on in full. `inConversation`: the numbers of the
- * steps that the conversation has, folded or not.
+ * each has a line above it, and a last line says how to get the next page.
  */
-export function answerRecall(
-  request: RecallRequest,
-  folds: Folds,
-  originals: ReadonlyMap<string, Original>,
-  limits: PageLimits = HOST_LIMITS,
-  inConversation?: NumberRange,
-): string {
-  if (folds.size === 0) return "Nothing is folded in this session: all of it stands in the conversation in full."
+function pageOf(source: RecallSource, shown: readonly Fold[], limits: PageLimits): string {
+  const { request, originals } = source
   const { file, search, lines, page } = request
-  const named = namedFolds(request, folds)
-  const found = shownFolds(request, named, originals)
-  const notes = notesOn(request, folds, named, found, originals, inConversation)
-  const [only] = found
-  const alone =
-    found.length === 1 && notes.length === 0 && file === undefined && search === undefined && !lines
-      ? originals.get(only?.id ?? "")
-      : undefined
+  const notes = notesOn(source, shown)
+  const [only] = shown
+  const isAlone = shown.length === 1 && notes.length === 0 && file === undefined && search === undefined && !lines
+  const alone = isAlone ? originals.get(only?.id ?? "") : undefined
   if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
     return alone.text
   const isSearch = search !== undefined && !isPointed(request) && file === undefined
   const blocks = isSearch
-    ? searchBlocks(request, named.length, found, originals)
-    : found.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+    ? searchBlocks(source, shown)
+    : shown.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
   const size = isSearch
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
     : limits
@@ -184,32 +184,21 @@ export function answerRecall(
   )
 }
 
-/** Whether the original is a file, whose lines have their own numbers. */
-export function isFile({ parts }: Message, { side, partID }: Fold): boolean {
-  const part = parts.find((one): one is ToolPart => one.type === "tool" && one.id === partID)
-  return side === "output" && part !== undefined && toolKindOf(part.tool) === "read"
-}
-
 /** The lines with the text under a head for each fold, below a head for all. */
-function searchBlocks(
-  request: RecallRequest,
-  searched: number,
-  found: readonly Fold[],
-  originals: ReadonlyMap<string, Original>,
-): Block[] {
+function searchBlocks({ request, named, originals }: RecallSource, shown: readonly Fold[]): Block[] {
+  const { lines, search = "" } = request
   const blocks: Block[] = []
   let count = 0
-  for (const fold of found) {
+  for (const fold of shown) {
     const original = originals.get(fold.id)
     if (original?.kind !== "found") continue
-    const { lines, search = "" } = request
     const hits = searchLines(original.text, search, numberingOf(original.text, original.isFile), lines).found
     if (hits === 0) continue
     count += hits
     blocks.push(blockOf(fold, original, request))
   }
-  const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(request.search)}`
-  const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(searched)}`
+  const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(search)}`
+  const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(named.length)}`
   const order = blocks.length > 1 ? ", newest first" : ""
   const advice = blocks.length === 0 ? "; what is not folded stands in the conversation in full" : ""
   return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
@@ -258,10 +247,9 @@ function span({ from, to }: NumberRange): string {
 }
 
 const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
-  changed:
-    "not to be had: OpenCode now holds another content than the one folded; the call made again shows the present state",
-  gone: "not to be had: its message is no longer in the session; the call made again shows the present state",
-  unanswered: "not to be had at the moment: OpenCode did not answer; asked again it may",
+  changed: "not available: its content has changed since it was folded; repeat the call to see the present state",
+  gone: "not available: its message is no longer in the session; repeat the call to see the present state",
+  unanswered: "not available now: OpenCode did not answer; ask again",
 }
 
 /** The line below a page: its number, and the arguments for the next page. */

@@ -5,7 +5,7 @@ import type { Message, ToolPart } from "../session/conversation.ts"
 import { asRecord } from "../system/values.ts"
 import { normalizePath } from "../text/paths.ts"
 import { holdsText } from "./excerpt.ts"
-import type { Fold, Folds } from "./fold.ts"
+import { type Fold, type Folds, originalText } from "./fold.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
 /** What the agent asks for. Ids and steps add up; a file narrows them. */
@@ -25,6 +25,26 @@ export type Original =
   | { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
   /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
+
+/** What an answer is made from. */
+export type RecallSource = {
+  request: RecallRequest
+  /** all of the session's, by id, and those that `namedFolds` finds among them */
+  folds: Folds
+  named: readonly Fold[]
+  /** of the named folds, by id */
+  originals: ReadonlyMap<string, Original>
+  /** the numbers of the steps that the conversation has, folded or not, where they are known */
+  inConversation?: NumberRange | undefined
+}
+
+/** The original of a fold in its message; undefined when the message lost it. */
+export function originalIn(message: Message, fold: Fold): Original | undefined {
+  const text = originalText(message, fold)
+  const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === fold.partID)
+  const isFile = fold.side === "output" && part !== undefined && toolKindOf(part.tool) === "read"
+  return text === undefined ? undefined : { kind: "found", text, isFile, files: filesNamed(message, fold) }
+}
 
 /** The fold with this id, in either case and with or without its `r`. */
 export function foldNamed(folds: Folds, word: string): Fold | undefined {
@@ -46,15 +66,10 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
 }
 
 /**
- * The folds to show, in the order of the answer. `named` are those of `namedFolds`, with their `originals` by id. A fold that
- * was not asked for by its id is left out when its whole step is shown, when it does not contain the searched text, or when
- * it is gone and a later step has its number.
+ * The folds to show, in the order of the answer. A fold that was not asked for by its id is left out when its whole step is
+ * shown, when it does not contain the searched text, or when it is gone and a later step has its number.
  */
-export function shownFolds(
-  request: RecallRequest,
-  named: readonly Fold[],
-  originals: ReadonlyMap<string, Original>,
-): Fold[] {
+export function shownFolds({ request, named, originals }: RecallSource): Fold[] {
   const { ids, file, search } = request
   const asked = new Set(ids.map((word) => word.toLowerCase()))
   const isAsked = ({ id }: Fold) => asked.has(id) || asked.has(id.slice(1))

@@ -6,7 +6,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { extract } from "../../src/digest/extract/extract.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { chooseNames } from "../../src/fold/names.ts"
-import { answerRecall, readRequest } from "../../src/fold/recall.ts"
+import { readRequest } from "../../src/fold/recall.ts"
 import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
 import type { Original } from "../../src/fold/select.ts"
 import type { Digest } from "../../src/output/digest.ts"
@@ -15,6 +15,7 @@ import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
 import { namesIn } from "../../src/text/names.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
+import { recallAnswer } from "../support/recall.ts"
 
 // megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
@@ -105,11 +106,11 @@ for (const { id, tries, text } of CORPUS) {
     ])
     const ask = (args: object) => {
       const request = readRequest(args)
-      return typeof request === "string" ? request : answerRecall(request, folds, originals)
+      return typeof request === "string" ? request : recallAnswer(request, folds, originals)
     }
     const limits = { bytes: 1e7, lines: 1e6 }
     const request = readRequest({ ids: "r0000001" })
-    const whole = answerRecall(request as never, folds, originals, limits)
+    const whole = recallAnswer(request as never, folds, originals, limits)
     expect(whole.endsWith(text.slice(0, 40_000))).toBe(true)
     // nothing but the original, or under a line that says how much of what follows is
     const head = whole.slice(0, whole.length - Math.min(text.length, 40_000)).trimEnd()

@@ -2,13 +2,14 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { type Fold, originalText, type Reason } from "../../src/fold/fold.ts"
-import { answerRecall, isFile, readRequest } from "../../src/fold/recall.ts"
-import type { Original } from "../../src/fold/select.ts"
+import type { Fold, Reason } from "../../src/fold/fold.ts"
+import { readRequest } from "../../src/fold/recall.ts"
+import { type Original, originalIn } from "../../src/fold/select.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { originalOf, unfolded } from "../../src/host/v1/copies.ts"
 import { type HostMessage, type HostPart, isOwnMessage, OWN_PART } from "../../src/host/v1/message.ts"
 import type { Message } from "../../src/session/conversation.ts"
+import { recallAnswer } from "../support/recall.ts"
 import { sized } from "../support/size.ts"
 import { ANSWERS, PAYING, PROTECTED_FILE, PROTECTED_TOOL, play, type Sent, sessions } from "./sessions.ts"
 
@@ -40,13 +41,12 @@ function unitsOf({ messages, call }: Pick<Sent, "messages" | "call">): Unit[] {
 
 /** What the agent gets when it recalls all pages of an original. */
 function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, message: Message): string {
-  const text = originalText(message, fold) ?? ""
-  const originals = new Map<string, Original>([[fold.id, { kind: "found", text, isFile: isFile(message, fold) }]])
+  const originals = new Map<string, Original>([[fold.id, originalIn(message, fold) as Original]])
   const texts: string[] = []
   for (let next: object | undefined = { ids: fold.id }; next; ) {
     const request = readRequest(next)
     if (typeof request === "string") throw new Error(request)
-    const page = answerRecall(request, byID, originals, PAGE)
+    const page = recallAnswer(request, byID, originals, PAGE)
     const note = /\n\n\[page \d+ of \d+(?:, the last|; the next is hud_recall (\{.*\}))\]$/.exec(page)
     if (!note) return page
     texts.push(page.slice(page.indexOf("\n") + 1, note.index))

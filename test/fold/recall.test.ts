@@ -7,7 +7,6 @@ import type { Fold } from "../../src/fold/fold.ts"
 import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
 import type { NumberRange } from "../../src/fold/ranges.ts"
 import {
-  answerRecall,
   RECALL_ARGS,
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
@@ -17,6 +16,7 @@ import {
 } from "../../src/fold/recall.ts"
 import type { Original } from "../../src/fold/select.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
+import { recallAnswer } from "../support/recall.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
   id,
@@ -46,7 +46,7 @@ function ask(
   if (typeof request === "string") return request
   const folds = new Map(Object.keys(texts).map((id) => [id, fold(id)]))
   const originals = new Map(Object.entries(texts).map(([id, one]) => [id, typeof one === "string" ? found(one) : one]))
-  return answerRecall(request, folds, originals, limits)
+  return recallAnswer(request, folds, originals, limits)
 }
 
 /** All pages of an answer about one original, and the text between the line above and the line below each. */
@@ -272,9 +272,21 @@ describe("an id", () => {
 
   test.each(["changed", "gone", "unanswered"] as const)("whose original is %s gets one line that says so", (kind) => {
     expect(ask({ ids: "r0000001" }, { r0000001: { kind } })).toMatch(
-      /^\[r0000001 · step 1 · bash npm test · not to be had[^\n]+\]$/,
+      /^\[r0000001 · step 1 · bash npm test · not available[^\n]+\]$/,
     )
   })
+})
+
+test("an original that reads like an answer has a line above it that says so", () => {
+  const two = { r0000001: { step: 1, text: "one\ntwo" }, r0000002: { step: 2, text: { kind: "gone" } } } as const
+  const answers = [
+    ...[{ ids: "r0000002" }, { steps: "7" }, { steps: "1", lines: "9" }, { steps: "1", search: "two" }],
+    ...[{ ids: "rzzzzzzz" }, { steps: "1-2", search: "none" }, { file: "c.ts" }, { search: "one" }, { search: "none" }],
+  ].map((args) => askSession(args, two, { from: 1, to: 8 }))
+  for (const answer of [...answers, ask({ ids: "r0000001" }, {})])
+    expect(ask({ ids: "r0000001" }, { r0000001: answer }), answer).toMatch(
+      /^\[recalled r0000001 .* lines below are its own\]\n/,
+    )
 })
 
 type Folded = { step: number; side?: Fold["side"]; message?: string; text: string | Original; files?: string[] }
@@ -292,7 +304,7 @@ function askSession(args: object, session: Readonly<Record<string, Folded>>, ste
     id,
     typeof text === "string" ? { kind: "found", text, isFile: false, ...(files && { files }) } : text,
   ])
-  return answerRecall(request, new Map(folds), new Map(originals), HOST_LIMITS, steps)
+  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps)
 }
 
 test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {
@@ -302,8 +314,8 @@ test("a step that is gone is left out where its number now names another, unless
     rccccccc: { step: 2, side: "step", text: { kind: "gone" } },
   }
   expect(askSession({ steps: "1" }, session)).toBe("the step of now")
-  expect(askSession({ steps: "1", ids: "raaaaaaa" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not to be had")
-  expect(askSession({ steps: "2" }, session)).toStartWith("[rccccccc · step 2 · call 2 · not to be had")
+  expect(askSession({ steps: "1", ids: "raaaaaaa" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not available")
+  expect(askSession({ steps: "2" }, session)).toStartWith("[rccccccc · step 2 · call 2 · not available")
 })
 
 test("an output that is gone is not left out for another of its step", () => {
@@ -311,7 +323,7 @@ test("an output that is gone is not left out for another of its step", () => {
     raaaaaaa: { step: 1, text: { kind: "gone" } },
     rbbbbbbb: { step: 1, text: "the other output" },
   }
-  expect(askSession({ steps: "1" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not to be had")
+  expect(askSession({ steps: "1" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not available")
 })
 
 const SESSION: Readonly<Record<string, Folded>> = {
@@ -353,7 +365,7 @@ end
     )
     const again = { ...dropped, rddddddd: { step: 7, side: "step", text: "step 7 as it is now" } } as const
     expect(askSession({ steps: "7" }, again, { from: 1, to: 9 })).toBe("step 7 as it is now")
-    expect(askSession({ ids: "rccccccc" }, dropped)).toContain("another content")
+    expect(askSession({ ids: "rccccccc" }, dropped)).toContain("its content has changed")
   })
 
   test("of one number are returned alone", () => {
@@ -372,7 +384,7 @@ end
       "[Not folded: step 5; what is not folded stands in the conversation in full]",
     )
     expect(askSession({ steps: "1" }, SESSION, around)).toBe(
-      "[Not folded: step 1, from before a compaction; its summary is what is left, and a call made again shows the present state]",
+      "[Not folded: step 1, from before a compaction; only its summary is left; repeat a call to see the present state]",
     )
     expect(askSession({ steps: "40-41" }, SESSION, around)).toBe("[No steps 40-41: the newest is 12]")
     expect(askSession({ steps: "40-" }, SESSION, around)).toBe("[No step 40: the newest is 12]")
@@ -423,7 +435,7 @@ describe("a file", () => {
   test("says what could not be looked through", () => {
     const session = { ...SESSION, rbbbbbbb: { step: 4, text: { kind: "unanswered" } } } as const
     expect(askSession({ file: "a.ts" }, session)).toEndWith(
-      "[Not looked through: 1 folded step or output that OpenCode did not return; asked again it may]",
+      "[Not searched: 1 folded step or output that OpenCode did not return; ask again]",
     )
   })
 })
@@ -521,7 +533,7 @@ describe("everything folded", () => {
           const originals = new Map(ids.map((id, at) => [id, found(texts[at] ?? "")]))
           const given = new Map(ids.map((id) => [id, ""]))
           for (let page = 1, of = 1; page <= of; page++) {
-            const answer = answerRecall({ ...request, page }, session, originals, { bytes: 2000, lines: 20 })
+            const answer = recallAnswer({ ...request, page }, session, originals, { bytes: 2000, lines: 20 })
             of = Number(/\n\n\[page \d+ of (\d+)[^\n]*\]$/.exec(answer)?.[1] ?? 1)
             const body = of === 1 ? answer : answer.slice(0, answer.lastIndexOf("\n\n[page "))
             for (const piece of body.split(/(?:^|\n\n)(?=\[recalled )/).filter((one) => one !== "")) {

@@ -70,4 +70,4 @@ describe("the session is the same when", () => {
 })
 
 /** The agent's answer when only the server has the original. */
-const NOT_ANSWERED = /^\[r[0-9a-z]{7} · .* · not to be had/
+const NOT_ANSWERED = /^\[r[0-9a-z]{7} · .* · not available/

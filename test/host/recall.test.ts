@@ -102,7 +102,7 @@ describe("the original", () => {
     const { messages, part, fold } = folded()
     part.state = { ...part.state, output: "pruned" }
     const answer = await ask(fold, { storedMessage: async () => messages[1] }, { messages })
-    expect(answer).toContain("another content")
+    expect(answer).toContain("its content has changed")
     expect(answer).not.toContain("pruned")
   })
 
@@ -186,15 +186,13 @@ describe("many originals", () => {
     expect(asked).toEqual([])
   })
 
-  test.each([[undefined], [null], [7], ["rejects"]])("are not to be had when OpenCode answers %j", async (all) => {
+  test.each([[undefined], [null], [7], ["rejects"]])("are not available when OpenCode answers %j", async (all) => {
     const { sources } = session()
     const storedMessages = () => (all === "rejects" ? Promise.reject(new Error("down")) : Promise.resolve(all))
     const counted: unknown[] = []
     const recalled = (...folds: unknown[]) => void counted.push(folds)
     const answer = await ask(folded().fold, { ...sources, storedMessages, recalled }, { args: { search: "needle" } })
-    expect(answer).toEndWith(
-      "[Not looked through: 12 folded steps and outputs that OpenCode did not return; asked again it may]",
-    )
+    expect(answer).toEndWith("[Not searched: 12 folded steps and outputs that OpenCode did not return; ask again]")
     expect(await ask(folded().fold, { ...sources, storedMessages }, { args: { steps: "1-12" } })).toContain(
       "did not answer",
     )

@@ -3,11 +3,11 @@
 // recorded as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import { type Fold, type Folds, originalText } from "../../fold/fold.ts"
+import type { Fold, Folds } from "../../fold/fold.ts"
 import type { PageLimits } from "../../fold/pages.ts"
 import type { NumberRange } from "../../fold/ranges.ts"
-import { answerRecall, isFile, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, recallTitle } from "../../fold/recall.ts"
-import { filesNamed, namedFolds, type Original, shownFolds } from "../../fold/select.ts"
+import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, recallTitle } from "../../fold/recall.ts"
+import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { LATE, within } from "../../system/process.ts"
@@ -49,7 +49,7 @@ export function recallTool(sources: RecallSources, maxWaitMs: number = MAX_WAIT_
         return await answer(sources, args, context, maxWaitMs)
       } catch (cause) {
         sources.report(cause)
-        return `${RECALL_TOOL} failed; the call whose output was folded, made again, shows the present state.`
+        return `${RECALL_TOOL} failed; repeat the call whose output was folded to see the present state.`
       }
     },
   }
@@ -64,12 +64,10 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(context)?.messages)
   const originals = await findAll(sources, sessionID, named, live, maxWaitMs)
-  const found = shownFolds(request, named, originals).filter(({ id }) => originals.get(id)?.kind === "found")
-  if (found.length > 0) sources.recalled?.(sessionID, found)
-  return {
-    title: recallTitle(request),
-    output: answerRecall(request, folds, originals, sources.limits?.(), sources.stepsOf?.(sessionID)),
-  }
+  const inConversation = sources.stepsOf?.(sessionID)
+  const { text, recalled } = answerRecall({ request, folds, named, originals, inConversation }, sources.limits?.())
+  if (recalled.length > 0) sources.recalled?.(sessionID, recalled)
+  return { title: recallTitle(request), output: text }
 }
 
 async function findAll(
@@ -81,19 +79,17 @@ async function findAll(
 ): Promise<ReadonlyMap<string, Original>> {
   // of messages with one id, as forks make them, the first
   const inArray = new Map(live.toReversed().map((message) => [message.id, message]))
-  const originalIn = (message: Message | undefined, fold: Fold): Original => {
-    const text = message && originalText(message, fold)
-    if (message === undefined || text === undefined) return { kind: "gone" }
-    if (!sources.isSame(message, fold)) return { kind: "changed" }
-    return { kind: "found", text, isFile: isFile(message, fold), files: filesNamed(message, fold) }
+  const look = (message: Message | undefined, fold: Fold): Original => {
+    const original = message && originalIn(message, fold)
+    return original && !sources.isSame(message, fold) ? { kind: "changed" } : (original ?? { kind: "gone" })
   }
-  const originals = new Map(folds.map((fold) => [fold.id, originalIn(inArray.get(fold.messageID), fold)]))
+  const originals = new Map(folds.map((fold) => [fold.id, look(inArray.get(fold.messageID), fold)]))
   const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")
   const ids = new Set(missing.map(({ messageID }) => messageID))
   const stored = await storedIn(sources, sessionID, [...ids], maxWaitMs)
   for (const fold of missing) {
     const message = stored(fold.messageID)
-    originals.set(fold.id, message === LATE ? { kind: "unanswered" } : originalIn(message, fold))
+    originals.set(fold.id, message === LATE ? { kind: "unanswered" } : look(message, fold))
   }
   return originals
 }
