@@ -33,7 +33,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   store: { sees: ["fold"], packages: ["zod/mini", "drizzle-orm", "drizzle-orm/*", "bun:sqlite", "node:*"] },
   status: { sees: ["fold"], packages: ["zod/mini", "node:*"] },
   host: {
-    sees: ["replay", "store", "status", "options.ts", "package.json"],
+    sees: ["request", "store", "status", "options.ts", "package.json"],
     packages: ["@opencode-ai/plugin", "zod/mini", "node:fs/promises", "node:path"],
   },
   "plugin.ts": { sees: ["host", "options.ts"], packages: ["@opencode-ai/plugin"] },

@@ -3,7 +3,7 @@
 
 import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
-import { callsOf } from "../replay/context.ts"
+import { callsOf } from "../session/recorded.ts"
 import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import {

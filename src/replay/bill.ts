@@ -6,8 +6,8 @@ import type { Pricing, PricingOverride } from "../fold/pricing.ts"
 import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import { isInReach, MARKED_MESSAGES } from "../fold/prompt-cache.ts"
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
+import { callsOf } from "../session/recorded.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { callsOf } from "./context.ts"
 import { type Piece, sumTokens } from "./request.ts"
 
 export type Prices = ReturnType<typeof pricesOf>

@@ -16,9 +16,10 @@ import {
 import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import type { Env } from "../session/normalize.ts"
+import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import { defined } from "../system/values.ts"
 import { type NamedPrice, type Prices, pricesOf } from "./bill.ts"
-import { callsOf, contextAt, messageAt, watchCompactions } from "./context.ts"
+import { watchCompactions } from "./compactions.ts"
 import { messagesOf } from "./request.ts"
 
 export type ReplayOptions = RequestOptions & {

@@ -6,10 +6,10 @@ import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { Message, Part } from "../session/conversation.ts"
+import { isClearedAt } from "../session/recorded.ts"
 import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { isClearedAt } from "./context.ts"
 
 /** A line of this length that also occurs in the context counts as copied; shorter ones match by chance. */
 const MIN_COPIED_CHARS = 24

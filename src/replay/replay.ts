@@ -7,10 +7,10 @@ import type { Saving } from "../fold/saving.ts"
 import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
-import { asString } from "../system/values.ts"
+import { callsOf, subagentsOf } from "../session/recorded.ts"
 import { addUsd, type Charge, newBill, type Price, pricesOf, type Recorded, type Spent, usdOf } from "./bill.ts"
 import { type ReplayOptions, replayCalls, tracesOf } from "./calls.ts"
-import { type CompactionKind, type Compactions, callsOf, watchCompactions } from "./context.ts"
+import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
 import { countFolds, type FoldCount } from "./fold-count.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { messagesOf, type Piece, piece, sumTokens } from "./request.ts"
@@ -168,12 +168,4 @@ export function replaySession(
 function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
   const billings = ["tokens", "requests", "nothing"] as const
   return billings.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
-}
-
-/** Ids of the sessions that the agent started as subagents. */
-export function subagentsOf(messages: readonly Message[]): string[] {
-  const ids = messages
-    .flatMap(({ parts }) => parts)
-    .map((part) => (part.type === "tool" && part.tool === "task" ? asString(part.metadata.sessionId) : undefined))
-  return [...new Set(ids.filter((id) => id !== undefined))]
 }

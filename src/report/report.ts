@@ -4,7 +4,7 @@
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { ToolKind } from "../output/tools.ts"
-import type { CompactionKind } from "../replay/context.ts"
+import type { CompactionKind } from "../replay/compactions.ts"
 import type { Replay } from "../replay/replay.ts"
 import type { Whose } from "./words.ts"
 

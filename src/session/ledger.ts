@@ -7,6 +7,7 @@ import type { Message } from "./conversation.ts"
 import { type Entry, fingerprint, readEntry } from "./entry.ts"
 import { addEntry, draftOf, emptyFacts, type Facts } from "./facts.ts"
 import type { Env } from "./normalize.ts"
+import { compactionOf } from "./recorded.ts"
 
 /** The result of reading a conversation. It does not change the ledger until it is accepted. */
 export type Reading = {
@@ -85,7 +86,7 @@ export function createLedger(env: Env): Ledger {
     const ids = new Set(messages.map(({ id }) => id))
     const [first] = entries
     const [head] = messages
-    const headID = head && isCompaction(head) ? head.id : undefined
+    const headID = head && head.kind === "user" && compactionOf(head) ? head.id : undefined
     const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
     let base = headID === undefined ? undefined : carried.get(headID)
     if (compacted) {
@@ -155,8 +156,4 @@ function isReadingOf({ entries }: Reading, messages: readonly Message[]): boolea
   const isSame = (message: Message, at: number) =>
     message.id === entries[at]?.id && fingerprint(message) === entries[at]?.fingerprint
   return messages.length === entries.length && messages.every(isSame)
-}
-
-function isCompaction({ kind, parts }: Message): boolean {
-  return kind === "user" && parts.some(({ type }) => type === "compaction")
 }

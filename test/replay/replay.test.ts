@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { recallDefinition } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { watchCompactions } from "../../src/replay/context.ts"
+import { watchCompactions } from "../../src/replay/compactions.ts"
 import { sumOf } from "../../src/replay/paid.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
 import { piece } from "../../src/replay/request.ts"

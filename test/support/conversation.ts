@@ -4,7 +4,6 @@ import { sourcesAhead } from "../../src/fold/ahead.ts"
 import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf, partOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { contextAt } from "../../src/replay/context.ts"
 import {
   accept,
   type Circumstances,
@@ -16,6 +15,7 @@ import {
 import type { ToolPart } from "../../src/session/conversation.ts"
 import type { Ledger, Reading } from "../../src/session/ledger.ts"
 import type { Env } from "../../src/session/normalize.ts"
+import { contextAt } from "../../src/session/recorded.ts"
 
 /** Has the ledger read the messages and take what it read as its state. */
 export function take(ledger: Ledger, messages: readonly HostMessage[]): Reading {

@@ -2,8 +2,8 @@
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
 import { compactionFacts } from "../../hud/prompts.ts"
-import { contextAt } from "../../replay/context.ts"
 import { findingsOf } from "../../session/findings.ts"
+import { contextAt } from "../../session/recorded.ts"
 import { type HookContext, readBeforeCompaction } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
