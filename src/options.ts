@@ -5,7 +5,7 @@ import picomatch from "picomatch"
 import * as z from "zod/mini"
 import { BACKENDS } from "./digest/backends/backend.ts"
 import { GPUS } from "./engine/wire/messages.ts"
-import type { PricingOverride } from "./fold/pricing.ts"
+import { BILLINGS, type PricingOverride } from "./fold/pricing.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
 import type { ToolKind } from "./output/tools.ts"
@@ -55,7 +55,7 @@ const price = z.strictObject({
     "How long a prompt stays cached without a call. Default: the provider's.",
   ),
   billing: optional(
-    z.enum(["tokens", "requests", "nothing"]),
+    z.enum(BILLINGS),
     "What the provider charges for: tokens, requests, or nothing (a local model). Default: the provider's.",
   ),
 })

@@ -1,8 +1,9 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { defineCommand } from "citty"
+import { REASONS } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import { type FoldCount, REPLAYED_REASONS } from "../replay/fold-count.ts"
+import type { FoldCount } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
@@ -135,14 +136,14 @@ function figures(sum: Replay): Row[] {
 function folds(count: FoldCount): Row[] {
   const { byReason, byTool, cuts, largestCuts, largest } = count
   if (cuts === 0) return []
-  const reasons = REPLAYED_REASONS.flatMap((reason) => {
+  const reasons = REASONS.flatMap((reason) => {
     const one = byReason[reason]
     return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
   })
   const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
   const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
   const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
-  const examples = REPLAYED_REASONS.flatMap((reason) => largestCuts[reason] ?? [])
+  const examples = REASONS.flatMap((reason) => largestCuts[reason] ?? [])
   return [
     ["cuts", `${cuts}: ${reasons.join(", ")}`],
     ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],

@@ -1,7 +1,6 @@
 // Prepares the folds of one request: the new ones, those that stay, and what the provider's next report should say.
 
-import { bindsThinking } from "../hud/slots.ts"
-import type { Message, ModelName } from "../session/conversation.ts"
+import { bindsThinking, type Message, type ModelName } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { contextNow } from "../session/facts.ts"
 import type { Reading } from "../session/ledger.ts"
@@ -76,7 +75,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     // without a report, the ledger's size is that of the messages in full
     contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,
     maxTokens: Math.min(compactsAt, options.fold.maxContextTokens ?? Number.POSITIVE_INFINITY),
-    bindsThinking: model !== undefined && bindsThinking(model.modelID),
+    bindsThinking: model !== undefined && bindsThinking(model),
     isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
     isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
     onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,

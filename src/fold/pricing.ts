@@ -1,6 +1,9 @@
 // What a model's tokens cost and how its provider's prompt cache behaves. Prices come from the model's record, the
 // cache's behaviour from the table in pricing-table.ts, and the user's options override both.
 
+/** What is billed: tokens, requests of any size, or nothing (a local model). */
+export const BILLINGS = ["tokens", "requests", "nothing"] as const
+
 /** Prices are multiples of a fresh input token's, so planning needs no currency. */
 export type Pricing = {
   /** name of the table's row */
@@ -19,8 +22,7 @@ export type Pricing = {
    * provider has no such limit
    */
   lookback?: number
-  /** what is billed: tokens, requests of any size, or nothing (a local model) */
-  billing: "tokens" | "requests" | "nothing"
+  billing: (typeof BILLINGS)[number]
   /** USD for a million fresh input tokens; 0 when unknown or not billed by tokens */
   usdPerMillion: number
 }

@@ -1,6 +1,6 @@
 // The HUD's place in the request, by provider and model. Each row of the table states its reason.
 
-import type { ModelName } from "../session/conversation.ts"
+import { bindsThinking, type ModelName } from "../session/conversation.ts"
 
 export const SLOTS = ["tail", "tool", "sticky"] as const
 export type Slot = (typeof SLOTS)[number]
@@ -42,7 +42,7 @@ export const SLOT_TABLE: readonly Row[] = [
     slot: "sticky",
     models: "Claude from 5.1 on",
     reason: "Claude from 5.1 on binds thinking to everything before it; a HUD taken away drops the thinking after it",
-    matches: ({ modelID }) => bindsThinking(modelID),
+    matches: bindsThinking,
   },
   {
     slot: "tail",
@@ -56,16 +56,4 @@ export const SLOT_TABLE: readonly Row[] = [
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
   if (wanted !== "auto") return wanted
   return SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
-}
-
-/**
- * Whether a model's thinking is bound to everything before it, and dropped when that changes: Claude 5.1 and later, with
- * the same exception as in OpenCode 1.18.33, mythos 5.1.
- */
-export function bindsThinking(modelID: string): boolean {
-  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
-  if (!found) return false
-  const [, family = "", major = "0", minor = "0"] = found
-  const version = Number(major) * 100 + Number(minor)
-  return version >= 501 && !(family.toLowerCase() === "mythos" && version === 501)
 }

@@ -1,7 +1,7 @@
 // Statistics of a replay's folds: the number and size of folded steps and outputs, by reason and tool, the cuts in which
 // they were folded, and the largest ones.
 
-import { type Fold, type Reason, savedTokens } from "../fold/fold.ts"
+import { type Fold, REASONS, type Reason, savedTokens } from "../fold/fold.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `tokens` is the size of what was folded. */
@@ -37,8 +37,6 @@ export type FoldCount = {
 
 const MAX_LARGEST = 5
 const NO_CALL = "(text)"
-/** Nobody asks for a fold in a replay. */
-export const REPLAYED_REASONS = ["free", "pays", "must"] as const
 
 export function noFolds(): FoldCount {
   const byReason = { free: nothing(), pays: nothing(), must: nothing(), asked: nothing() }
@@ -92,7 +90,7 @@ export function addFoldCount(count: FoldCount, other: FoldCount): void {
   add(count.steps, other.steps)
   count.savedTokens += other.savedTokens
   count.cuts += other.cuts
-  for (const reason of REPLAYED_REASONS) {
+  for (const reason of REASONS) {
     add(count.byReason[reason], other.byReason[reason])
     const cut = other.largestCuts[reason]
     if (cut) keepLarger(count.largestCuts, cut)

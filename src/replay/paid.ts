@@ -1,6 +1,7 @@
 // The whole bill of a session, including system prompt, tools and answers: what was paid, and what would have been. Also what
 // its conversation alone costs with recalls, and what the plugin saves on it.
 
+import type { Pricing } from "../fold/pricing.ts"
 import { addUsd, nothingSpent } from "./bill.ts"
 import { addFoldCount, noFolds } from "./fold-count.ts"
 import type { Replay } from "./replay.ts"
@@ -20,7 +21,7 @@ export type Cost = { cost: number; usd?: number }
  * Why a session has no bill: it made no calls, it is not billed by tokens, its record has no usage, or the plugin ran and
  * what it saved is not known.
  */
-export type Unpaid = "empty" | "requests" | "nothing" | "unreported" | "unmeasured"
+export type Unpaid = "empty" | Exclude<Pricing["billing"], "tokens"> | "unreported" | "unmeasured"
 
 export function paidOf(replay: Replay): Paid | Unpaid {
   const { calls, billing, recorded, ran } = replay

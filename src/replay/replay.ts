@@ -1,7 +1,7 @@
 // Replays a stored session call by call, as it was and with the plugin: what each costs, and what folding loses.
 
 import type { Fold } from "../fold/fold.ts"
-import type { Pricing } from "../fold/pricing.ts"
+import { BILLINGS, type Pricing } from "../fold/pricing.ts"
 import { recallDefinition } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
 import type { Prepared } from "../request/request.ts"
@@ -166,6 +166,5 @@ export function replaySession(
 
 /** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */
 function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
-  const billings = ["tokens", "requests", "nothing"] as const
-  return billings.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
+  return BILLINGS.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
 }

@@ -4,7 +4,7 @@
 import { type Fold, type Folds, outputFold, withEpisodes } from "../fold/fold.ts"
 import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
-import type { Message, Part, ToolPart } from "../session/conversation.ts"
+import { CLEARED, type Message, type Part, type ToolPart } from "../session/conversation.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 
 /** A cache treats two pieces as equal when label and body are. */
@@ -18,8 +18,7 @@ export type Piece = {
   isOwn?: true
 }
 
-/** What OpenCode sends instead of an output it has pruned, and instead of one that never came. */
-const CLEARED = "[Old tool result content cleared]"
+/** What OpenCode sends instead of an output that never came. */
 const INTERRUPTED = "[Tool execution was interrupted]"
 
 /** A part is sent with every later call, so its pieces are computed once, folded or not. */

@@ -8,6 +8,18 @@ export function modelKey(model: ModelName | undefined): string {
   return model ? `${model.providerID}/${model.modelID}` : ""
 }
 
+/**
+ * Whether a model's thinking is bound to everything before it, and dropped when that changes: Claude 5.1 and later, with
+ * the same exception as in OpenCode 1.18.33, mythos 5.1.
+ */
+export function bindsThinking({ modelID }: ModelName): boolean {
+  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
+  if (!found) return false
+  const [, family = "", major = "0", minor = "0"] = found
+  const version = Number(major) * 100 + Number(minor)
+  return version >= 501 && !(family.toLowerCase() === "mythos" && version === 501)
+}
+
 /** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it. */
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
 
@@ -76,6 +88,9 @@ export type ToolPart = {
   /** another plugin has replaced the output by a placeholder */
   readonly removed: boolean
 }
+
+/** What OpenCode sends in place of an output that it cleared. */
+export const CLEARED = "[Old tool result content cleared]"
 
 /** A message like this one with other parts. */
 export function withParts(message: Message, parts: readonly Part[]): Message {

@@ -3,6 +3,7 @@
 
 import * as z from "zod/mini"
 import { foldSchema } from "../fold/fold.ts"
+import { BILLINGS } from "../fold/pricing.ts"
 
 /** Raised when a reader of the old shape would misread the new one. */
 export const STATUS_VERSION = 3
@@ -105,7 +106,7 @@ export const statusSchema = z.object({
     /** those of them that subagents made */
     subagentCalls: z.optional(z.number()),
     /** what the provider charges for, `tokens` if absent; only with `tokens` do fewer tokens save money */
-    billing: z.optional(z.enum(["tokens", "requests", "nothing"])),
+    billing: z.optional(z.enum(BILLINGS)),
   }),
   /** the status message */
   hud: z.object({

@@ -5,6 +5,7 @@ import { type Fold, type Folds, stepFold } from "../../fold/fold.ts"
 import { recordOf } from "../../fold/record.ts"
 import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
+import { CLEARED } from "../../session/conversation.ts"
 import { blocksOf } from "../../session/entry.ts"
 import { asString } from "../../system/values.ts"
 import { messageOf } from "./conversation.ts"
@@ -271,9 +272,6 @@ function lastResult({ parts }: HostMessage): Result | undefined {
   }
   return
 }
-
-/** What OpenCode sends in place of an output that it cleared. */
-const CLEARED = "[Old tool result content cleared]"
 
 function resultWith({ part, field }: Result, text: string): HostPart {
   const { state } = part
