@@ -6,7 +6,7 @@ import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { digestKey, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { digestKey, sourceOf, withoutSecrets } from "../session/source.ts"
 
 /** A finished tool output that a model may write a digest of. */
 export type DigestCandidate = {

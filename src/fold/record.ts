@@ -4,9 +4,9 @@
 import { cleanGist } from "../digest/ground/ground.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
+import { patchedFiles, pathOf } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { pathOf } from "../session/normalize.ts"
 import { stringsIn } from "../session/steps.ts"
 import { asString, defined } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
@@ -162,9 +162,8 @@ function linesOf(text: unknown): string[] {
 function callWords({ tool, kind, input }: DigestSource): string {
   const name = cut(oneLine(tool), 60) || "a tool"
   if (kind === "patch") {
-    const patch = stringsIn(input).join("\n")
-    const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: .{1,400}$/gm)].map(([header]) => header)
-    return cut(oneLine([name, ...files].join(" ")), MAX_PATCH_CHARS)
+    const headers = patchedFiles(stringsIn(input).join("\n")).map(({ header }) => header)
+    return cut(oneLine([name, ...headers].join(" ")), MAX_PATCH_CHARS)
   }
   const about = [
     asString(input.command) ?? pathOf(input),

@@ -145,7 +145,7 @@ function pathsInArgument(name: string, value: unknown, isCommand: boolean, depth
   if (typeof value === "string") {
     if (isCommand && name === "command") return wordsOf(value.slice(0, MAX_COMMAND_CHARS))
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
-    return patchedFiles(value.slice(0, MAX_PATCH_CHARS))
+    return patchPaths(value.slice(0, MAX_PATCH_CHARS))
   }
   if (depth > MAX_DEPTH) return []
   if (Array.isArray(value)) return value.flatMap((one) => pathsInArgument(name, one, isCommand, depth + 1))
@@ -161,7 +161,7 @@ function wordsOf(command: string): string[] {
 }
 
 /** The files of a patch, in the format of OpenCode's patch tool or of `diff`. */
-function patchedFiles(text: string): string[] {
+function patchPaths(text: string): string[] {
   const headers = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |(?:---|\+\+\+) (?:[ab]\/)?)(\S.{0,400})$/gm
   return [...text.matchAll(headers)].flatMap(([, path]) => (path === undefined ? [] : [path.trim()]))
 }

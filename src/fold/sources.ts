@@ -6,7 +6,7 @@
 import type { DigestSource } from "../output/digest.ts"
 import type { ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { endsOf, redactOutput, sourceOf, withoutSecrets } from "../session/normalize.ts"
+import { endsOf, redactOutput, sourceOf, withoutSecrets } from "../session/source.ts"
 import { stringsIn } from "../session/steps.ts"
 import { lazy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"

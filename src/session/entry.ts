@@ -5,9 +5,10 @@ import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
+import { keyOf, todosOf } from "./arguments.ts"
 import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
-import { type Env, keyOf, normalize, type Place, todosOf } from "./normalize.ts"
+import { type Env, normalize, type Place } from "./normalize.ts"
 
 export type Todo = { content: string; status: string }
 

@@ -28,8 +28,6 @@ export type ToolEvent = {
   outputTokens: number
   /** first line of the error the tool ended in */
   error?: string
-  /** exit code of a command; a command that fails is still "completed" for OpenCode */
-  exit?: number
   /** whether the call is known to have succeeded; unknown if a pipeline hides the exit code */
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
@@ -38,7 +36,7 @@ export type ToolEvent = {
   gist?: string
   files: readonly FileUse[]
   /** epoch ms, by the host's clock */
-  endedAt?: number
+  endedMs?: number
   /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
   cleared: boolean
   /** the call (1-based, within the session) that made it */

@@ -191,7 +191,7 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
     ...facts.files.get(use.path),
   }
   renew(facts.files, use.path, file, MAX_FILES)
-  file.usedMs = event.endedAt ?? file.usedMs
+  file.usedMs = event.endedMs ?? file.usedMs
   if (use.use === "read") {
     file.readAt = event.call
     file.deleted = false

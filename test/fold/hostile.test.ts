@@ -11,7 +11,7 @@ import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames
 import type { Original } from "../../src/fold/select.ts"
 import type { Digest } from "../../src/output/digest.ts"
 import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
-import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
 import { namesIn } from "../../src/text/names.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { sourceOf, withoutSecrets } from "../../src/session/normalize.ts"
+import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
 import { redact, redactLine } from "../../src/text/redact/redact.ts"
 import { isPlaceholder } from "../../src/text/redact/value.ts"
 import { isSecretSource } from "../../src/text/redact/withheld.ts"

@@ -1,0 +1,113 @@
+// What a call's arguments say: the files it uses, a summary in one line, and a canonical form to compare calls by.
+
+import type { FileUse, ToolKind } from "../output/tools.ts"
+import { asRecord, asString, jsonOf } from "../system/values.ts"
+import { normalizePath, relativeTo } from "../text/paths.ts"
+import { redactLine } from "../text/redact/redact.ts"
+import { cut, cutMiddle, own } from "../text/sanitize.ts"
+import type { ToolPart } from "./conversation.ts"
+
+const MAX_SUMMARY_CHARS = 100
+const MAX_PATH_CHARS = 300
+
+/** The todo list that a todo call wrote, from its result's metadata or its arguments. */
+export function todosOf({ metadata, input }: ToolPart): unknown {
+  return metadata.todos ?? input.todos
+}
+
+/** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
+export function canonical(kind: ToolKind, input: Record<string, unknown>): string {
+  const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
+  const json = jsonOf(names.sort().map((name) => [name, input[name]]))
+  if (json === undefined) throw new TypeError("the arguments have no JSON")
+  return json
+}
+
+/** The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. */
+export function summarize(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
+  const summary = redactLine(inWords(kind, input, root))
+  const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
+  return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
+}
+
+function inWords(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
+  const path = pathOf(input)
+  const where = path === undefined ? "" : relativeTo(root, path)
+  const pattern = asString(input.pattern) ?? asString(input.query)
+  switch (kind) {
+    case "command":
+      return asString(input.command) ?? ""
+    case "search":
+    case "list":
+      return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
+    case "web":
+      return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
+    case "task":
+      return asString(input.description) ?? asString(input.prompt) ?? ""
+    case "read":
+    case "edit":
+    case "write":
+      return where
+    case "patch": {
+      const files = patchedFiles(asString(input.patchText) ?? "")
+      return files.map((file) => relativeTo(root, file.path)).join(", ")
+    }
+    default:
+      return firstText(input)
+  }
+}
+
+function firstText(input: Record<string, unknown>): string {
+  return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
+}
+
+/** The file or folder that a call names. */
+export function pathOf(input: Record<string, unknown>): string | undefined {
+  return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
+}
+
+export function filesUsed(
+  kind: ToolKind,
+  input: Record<string, unknown>,
+  metadata: ToolPart["metadata"],
+  root: string | undefined,
+): FileUse[] {
+  const path = pathOf(input)
+  const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
+  switch (kind) {
+    case "read":
+      return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
+    case "edit":
+    case "write":
+      return path ? [use(path, kind)] : []
+    case "search":
+      // searching a single file shows part of it, and `read` claims no more
+      return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
+    case "patch": {
+      const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
+      const reported = listed.flatMap((file) => {
+        const path = asString(file?.filePath) ?? asString(file?.relativePath)
+        return path ? [{ path, type: asString(file?.type) }] : []
+      })
+      return (reported.length ? reported : patchedFiles(asString(input.patchText) ?? "")).map((file) =>
+        use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
+      )
+    }
+    default:
+      return []
+  }
+}
+
+/** The files named in the headers of a patch for OpenCode's patch tool. */
+export function patchedFiles(patch: string): { header: string; path: string; type: string | undefined }[] {
+  return [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.{1,400})$/gm)].map(([header, verb, path]) => ({
+    header,
+    path: (path ?? "").trim(),
+    type: verb?.toLowerCase(),
+  }))
+}
+
+/** One spelling per file: relative within the root, absolute outside, bounded. It is not redacted. */
+export function keyOf(root: string | undefined, path: string): string {
+  return own(cutMiddle(relativeTo(root, normalizePath(path)), MAX_PATH_CHARS))
+}

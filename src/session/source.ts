@@ -1,0 +1,89 @@
+// What a digest is made from: a call with its output, which never contains a secret.
+
+import type { DigestSource } from "../output/digest.ts"
+import { toolKindOf } from "../output/tools.ts"
+import { asString } from "../system/values.ts"
+import { redact, redactLine } from "../text/redact/redact.ts"
+import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
+import { wellFormed } from "../text/sanitize.ts"
+import { pathOf } from "./arguments.ts"
+import type { ToolPart } from "./conversation.ts"
+
+/** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
+const MAX_SOURCE_CHARS = 256 * 1024
+/** What nests deeper in the arguments is left out of digests and records. No known tool takes arguments that deep. */
+const MAX_DEPTH = 6
+
+/** What the digest of a call is made from. The output is empty while the tool runs. */
+export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
+  const { exit } = metadata
+  return {
+    tool,
+    kind: toolKindOf(tool),
+    input,
+    output: wellFormed(output),
+    failed: status === "error",
+    ...(typeof exit === "number" ? { exit } : {}),
+  }
+}
+
+/**
+ * The source with its arguments and its output redacted, before anything shortens them. Of a file or a command whose
+ * purpose is secrets, only the names in its content are left.
+ */
+export function withoutSecrets(source: DigestSource): DigestSource {
+  const tool = redactLine(source.tool)
+  const input = redactArguments(source.input, showsSecrets(source)) as DigestSource["input"]
+  return { ...source, tool, input, output: redactOutput(source) }
+}
+
+/** The output alone, as `withoutSecrets` returns it. */
+export function redactOutput(source: DigestSource): string {
+  const output = redactEnds(source.output)
+  return showsSecrets(source) ? withholdValues(output) : output
+}
+
+/** Whether the purpose of the file or command is secrets. */
+export function showsSecrets({ input }: DigestSource): boolean {
+  return isSecretSource(asString(input.command), pathOf(input))
+}
+
+/** The arguments that hold what a file contains. */
+const CONTENT = /^(?:content|(?:old|new)_?string|patch_?text|text|value)$/i
+
+/** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
+function redactNamed(name: string, value: string): string {
+  const named = redact(`${name}=${value}`)
+  // some rules look at the start of a line, where the name stands now
+  return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
+}
+
+/** `isSecret`: of arguments that hold what a file contains, only the names are left. */
+function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0): unknown {
+  if (typeof value === "string") {
+    const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+    return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
+  }
+  if (typeof value !== "object" || value === null) return value
+  if (depth > MAX_DEPTH) return {}
+  if (Array.isArray(value)) return value.map((one) => redactArguments(one, isSecret, name, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, redactArguments(one, isSecret, key, depth + 1)]),
+  )
+}
+
+function redactEnds(text: string): string {
+  const [first = "", last] = endsOf(text)
+  return last === undefined ? redact(first) : `${redact(first)}\n${redact(last)}`
+}
+
+/** The text, or the two halves that are kept of a longer one. */
+export function endsOf(text: string): string[] {
+  if (text.length <= MAX_SOURCE_CHARS) return [text]
+  return [text.slice(0, MAX_SOURCE_CHARS / 2), text.slice(-MAX_SOURCE_CHARS / 2)]
+}
+
+/** Equal for calls with equal arguments and equal outputs. */
+export function digestKey(inputHash: string, outputHash: string): string {
+  return `${inputHash} ${outputHash}`
+}
