@@ -2,35 +2,46 @@
 // and adding all entries to empty facts gives the same as adding them as they came. The signals come from elsewhere:
 // from the host's events and the file system. A revert changes the facts, not the signals.
 
+import * as z from "zod/mini"
 import { covers, isCheck } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
 import { defined, renew } from "../system/values.ts"
+import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
 import { nameOf, type ToolEvent } from "./event.ts"
 
-export type Request = { text: string; call: number }
+// the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
+const whole = z.int().check(z.nonnegative())
+/** Text from the disk is not trusted to be sanitised. */
+const line = z.string().check(z.maxLength(400), z.overwrite(oneLine))
 
-export type FileRecord = {
-  path: string
+export const requestSchema = z.object({ text: line, call: whole })
+export type Request = z.output<typeof requestSchema>
+
+export const fileSchema = z.object({
+  path: z.string().check(z.maxLength(400)),
   /** the call of the last read, edit and outside change; 0 = never */
-  readAt: number
-  editedAt: number
-  changedAt: number
+  readAt: whole,
+  editedAt: whole,
+  changedAt: whole,
   /** when the agent last read or wrote it, epoch ms by the host's clock; 0 = unknown */
-  usedMs: number
-  deleted: boolean
-}
+  usedMs: z.number().check(z.nonnegative()),
+  deleted: z.boolean(),
+})
+export type FileRecord = z.output<typeof fileSchema>
 
-export type Failure = {
+export const failureSchema = z.object({
   /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
-  key: string
-  detail: string
-  kind: "check" | "command" | "tool"
-  since: number
-  last: number
-  times: number
-}
+  key: line,
+  detail: line,
+  kind: z.enum(["check", "command", "tool"]),
+  /** calls: the first and the last that failed, and how many did */
+  since: whole,
+  last: whole,
+  times: whole,
+})
+export type Failure = z.output<typeof failureSchema>
 
 export type Repeat = { what: string; gist?: string; outputHash: string; times: number; last: number }
 
