@@ -28,7 +28,7 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
   const flush = () => {
     const last = run.at(-1)
     if (last && run.length >= MIN_CONDENSED_STEPS) {
-      const text = summaryOf(run)
+      const text = condensedText(run)
       const textTokens = tokensOfLength(text.length)
       if (textTokens < before) {
         for (const { fold } of run.slice(0, -1)) result.push({ ...fold, text: "", textTokens: 0 })
@@ -53,7 +53,7 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
 }
 
 /** One line: how many steps, what they edited and how often, and how much they read and ran. */
-function summaryOf(run: readonly { entry: Entry; fold: Fold }[]): string {
+function condensedText(run: readonly { entry: Entry; fold: Fold }[]): string {
   const edits = new Map<string, number>()
   let reads = 0
   let commands = 0

@@ -145,7 +145,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
     // the ledger's entries are those of the messages, in the same order
     const message = messages[decision.step.index]
-    const draft = message && draftOf(decision, message, folds, env)
+    const draft = message && newDraft(decision, message, folds, env)
     return draft ? [{ ...draft, because: decision.because, reason: plan.reason, cut: plan.because, call }] : []
   })
   const lines = drafts.flatMap((draft) => draft.lines)
@@ -164,7 +164,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
   })
 }
 
-function draftOf(
+function newDraft(
   decision: Decision,
   message: Message,
   folds: Folds,

@@ -19,6 +19,7 @@
 
 import type { Message, ToolPart } from "../session/conversation.ts"
 import { jsonOf, parseJson } from "../system/values.ts"
+import { plural } from "../text/format.ts"
 import { lineCount } from "./pages.ts"
 
 /** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */
@@ -37,12 +38,7 @@ function callText({ tool, input, output, status }: ToolPart): string {
 }
 
 function textBlock(head: string, text: string): string {
-  return text === "" ? `${head} nothing` : `${head} ${linesOf(text)}:\n${text}`
-}
-
-function linesOf(text: string): string {
-  const count = lineCount(text)
-  return count === 1 ? "1 line" : `${count} lines`
+  return text === "" ? `${head} nothing` : `${head} ${plural(lineCount(text), "line")}:\n${text}`
 }
 
 /** Deeper values are written as JSON. */
@@ -67,7 +63,9 @@ function step(key: string, isList: boolean, isFirst: boolean): string {
 
 function stringLine(name: string, text: string): string {
   if (text === "") return `${name}: ""`
-  return text.includes("\n") || isJSON(text) ? `${name}, ${linesOf(text)}:\n${text}` : `${name}: ${text}`
+  return text.includes("\n") || isJSON(text)
+    ? `${name}, ${plural(lineCount(text), "line")}:\n${text}`
+    : `${name}: ${text}`
 }
 
 /** Longer strings are not parsed: they always go on lines of their own. */

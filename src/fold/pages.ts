@@ -38,7 +38,10 @@ export function paginate(blocks: readonly Block[], limits: PageLimits, reserved:
   let left = { bytes: 0, lines: 0 }
   const add = (piece: PagePiece) => {
     pages.at(-1)?.push(piece)
-    left = { bytes: left.bytes - frameBytes(piece.head) - byteLength(piece.text), lines: left.lines - linesOf(piece) }
+    left = {
+      bytes: left.bytes - frameBytes(piece.head) - byteLength(piece.text),
+      lines: left.lines - linesTaken(piece),
+    }
   }
   const turn = () => {
     pages.push([])
@@ -46,7 +49,7 @@ export function paginate(blocks: readonly Block[], limits: PageLimits, reserved:
   }
   for (const block of blocks) {
     const piece = { head: block.head(), text: block.text }
-    const size = { bytes: frameBytes(piece.head) + byteLength(piece.text), lines: linesOf(piece) }
+    const size = { bytes: frameBytes(piece.head) + byteLength(piece.text), lines: linesTaken(piece) }
     const doesFit = (room: PageLimits) => size.bytes <= room.bytes && size.lines <= room.lines
     if (!doesFit(left)) turn()
     if (doesFit(left)) {
@@ -109,7 +112,7 @@ export function lineCount(text: string): number {
 
 const LINE_FEED = 10
 
-function linesOf({ text }: PagePiece): number {
+function linesTaken({ text }: PagePiece): number {
   return FRAME_LINES + (text === "" ? 0 : lineCount(text))
 }
 

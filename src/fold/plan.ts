@@ -170,7 +170,7 @@ export function decisionsIn(
       continue
     }
     for (const { event, because, settledFor } of ready.toReversed())
-      if (!isProtected(event) && !event.cleared && savingOf(event.outputTokens) >= MIN_GAIN_TOKENS)
+      if (!isProtected(event) && !event.cleared && expectedSaving(event.outputTokens) >= MIN_GAIN_TOKENS)
         if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because, settledFor })
   }
   return found.reverse()
@@ -183,7 +183,7 @@ function firstUnbound(entries: readonly Entry[]): number {
   return bound > turn ? bound + 1 : 0
 }
 
-function savingOf(tokens: number): number {
+function expectedSaving(tokens: number): number {
   return tokens - TEXT_TOKENS - Math.round(tokens * TEXT_SHARE)
 }
 
@@ -193,13 +193,13 @@ function sumSavings(decisions: readonly Decision[], { folds }: Situation): numbe
 
 /** Estimated tokens that it leaves out of each request. */
 export function savingOfDecision(decision: Decision, folds: Folds): number {
-  if (decision.kind === "output") return savingOf(decision.event.outputTokens)
+  if (decision.kind === "output") return expectedSaving(decision.event.outputTokens)
   const { id, events, tokens } = decision.step.entry
   const already = events.reduce((saved, event) => {
     const fold = outputFold(folds, id, event)
     return saved + (fold ? savedTokens(fold) : 0)
   }, 0)
-  return Math.max(0, savingOf(tokens - already))
+  return Math.max(0, expectedSaving(tokens - already))
 }
 
 /** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */

@@ -233,22 +233,22 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   const row = (model && PRICING_TABLE.find((one) => one.matches(model))) ?? UNKNOWN_PRICING
   const cost = model?.cost
   const input = isPositive(cost?.input) ? cost.input : 0
-  const read = ratio(cost?.cacheRead, input, MAX_READ)
+  const read = multipleOf(cost?.cacheRead, input, MAX_READ)
   // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
   // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
   const write =
-    ratio(cost?.cacheWrite, input, MAX_WRITE) ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
+    multipleOf(cost?.cacheWrite, input, MAX_WRITE) ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
   return {
     row: row.name,
     ...row.figures,
-    ...defined({ read, write, output: ratio(cost?.output, input, MAX_OUTPUT) }),
+    ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT) }),
     ...override,
     usdPerMillion: input,
   }
 }
 
 /** A price as a multiple of the fresh input token's; undefined when either is missing or it exceeds `max`. */
-function ratio(price: number | undefined, input: number, max: number): number | undefined {
+function multipleOf(price: number | undefined, input: number, max: number): number | undefined {
   if (!isPositive(price) || !isPositive(input)) return undefined
   const multiple = price / input
   return multiple <= max ? multiple : undefined

@@ -73,29 +73,29 @@ export function readRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
   const read = readIDs(present(given.ids, given.id))
   const asked = present(given.steps, given.step)
-  const ranges = isAbsent(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
-  if (ranges.length === 0 && !isAbsent(asked))
+  const ranges = isEmpty(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
+  if (ranges.length === 0 && !isEmpty(asked))
     return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
   // the records name steps by numbers, which are easily taken for ids
   const [numbers, ids] = [read.filter(isStepNumber), read.filter((word) => !isStepNumber(word))]
   const steps = clipped(readRanges([rangesText(ranges), ...numbers].join(",")) ?? [], ANY_STEP)
   if (ids.length > MAX_IDS || steps.length > MAX_IDS)
     return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
-  const lines = isAbsent(given.lines) ? undefined : readLines(given.lines)
-  if (lines === undefined && !isAbsent(given.lines))
+  const lines = isEmpty(given.lines) ? undefined : readLines(given.lines)
+  if (lines === undefined && !isEmpty(given.lines))
     return `"lines" is a line or a range, as "120" or "120-180"; got ${quoted(given.lines)}.`
-  const search = isAbsent(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
-  if (!isAbsent(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
+  const search = isEmpty(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
+  if (!isEmpty(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
     return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${quoted(given.search)}.`
   const named = present(given.file, given.path)
-  const file = isAbsent(named)
+  const file = isEmpty(named)
     ? undefined
     : scalar(named)
         ?.trim()
         .replace(/^(["'`])(.+)\1$/, "$2")
-  if (!isAbsent(named) && (file === undefined || file.length > MAX_FILE_CHARS || file.includes("\n")))
+  if (!isEmpty(named) && (file === undefined || file.length > MAX_FILE_CHARS || file.includes("\n")))
     return `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters; got ${quoted(named)}.`
-  const page = isAbsent(given.page) ? 1 : Number(scalar(given.page) ?? Number.NaN)
+  const page = isEmpty(given.page) ? 1 : Number(scalar(given.page) ?? Number.NaN)
   if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${quoted(given.page)}.`
   if (ids.length === 0 && steps.length === 0 && file === undefined && search === undefined)
     return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
@@ -275,13 +275,13 @@ function readLines(value: unknown): NumberRange | undefined {
 }
 
 /** Models also pass empty values for arguments they do not need. */
-function isAbsent(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   return value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 }
 
 function present(...values: unknown[]): unknown {
-  return values.find((value) => !isAbsent(value))
+  return values.find((value) => !isEmpty(value))
 }
 
 /** Text or a number, as text. */

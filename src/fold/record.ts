@@ -141,11 +141,11 @@ export function withNames({ said, below = [] }: RecordLine, names: readonly stri
  */
 function editLines({ kind, input }: DigestSource): string[] {
   if (kind === "patch")
-    return linesOf(input.patchText)
+    return writtenLines(input.patchText)
       .filter((one) => /^[+-]/.test(one))
       .map(escapeFolds)
-  const removed = new Set(linesOf(input.oldString ?? input.old_string))
-  const written = linesOf(input.newString ?? input.new_string ?? input.content)
+  const removed = new Set(writtenLines(input.oldString ?? input.old_string))
+  const written = writtenLines(input.newString ?? input.new_string ?? input.content)
   const stayed = new Set(written.filter((one) => removed.has(one)))
   return [
     ...[...removed].filter((one) => !stayed.has(one)).map((one) => `- ${one}`),
@@ -154,7 +154,7 @@ function editLines({ kind, input }: DigestSource): string[] {
 }
 
 /** The lines of a text that are not blank, without the blanks around them. */
-function linesOf(text: unknown): string[] {
+function writtenLines(text: unknown): string[] {
   return (asString(text) ?? "").split("\n").flatMap((one) => one.trim() || [])
 }
 

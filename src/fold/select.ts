@@ -143,7 +143,7 @@ function pathsIn({ tool, input }: ToolPart): string[] {
 
 function pathsInArgument(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
   if (typeof value === "string") {
-    if (isCommand && name === "command") return wordsOf(value.slice(0, MAX_COMMAND_CHARS))
+    if (isCommand && name === "command") return commandWords(value.slice(0, MAX_COMMAND_CHARS))
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
     return patchPaths(value.slice(0, MAX_PATCH_CHARS))
   }
@@ -156,7 +156,7 @@ function pathsInArgument(name: string, value: unknown, isCommand: boolean, depth
 const MAX_DEPTH = 8
 
 /** The words of a command, without the line number that may follow a path. */
-function wordsOf(command: string): string[] {
+function commandWords(command: string): string[] {
   return command.split(/[\s"'`<>|&;()=,]+/).map((word) => word.replace(/(?::\d+){1,2}$/, ""))
 }
 

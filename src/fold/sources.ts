@@ -20,11 +20,11 @@ export type FoldSource = Required<NameSource> & {
   whole(): DigestSource
 }
 
-const known = new WeakMap<ToolEvent, FoldSource>()
+const knownSources = new WeakMap<ToolEvent, FoldSource>()
 
 /** The source of a tool part; `event` is the ledger's, which is the same object as long as the part is the same. */
 export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSource {
-  const found = event && known.get(event)
+  const found = event && knownSources.get(event)
   if (found) return found
   let original: DigestSource | undefined = endsOnly(sourceOf(part))
   // one string, which takes less memory: a session keeps the names of 200 steps
@@ -45,7 +45,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
     },
     shows: (name: string) => safeNames().has(name),
   }
-  if (event) known.set(event, made)
+  if (event) knownSources.set(event, made)
   return made
 }
 
@@ -61,10 +61,10 @@ function namesOf({ input, output }: DigestSource): Set<string> {
 
 /** Whether the source was asked for already. */
 export function hasSource(event: ToolEvent): boolean {
-  return known.has(event)
+  return knownSources.has(event)
 }
 
 /** Drops the sources of the outputs. Call when their step is folded, or too old to be looked at again before. */
 export function forgetSources(events: readonly ToolEvent[]): void {
-  for (const event of events) known.delete(event)
+  for (const event of events) knownSources.delete(event)
 }

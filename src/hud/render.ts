@@ -31,7 +31,7 @@ export function renderHud(
   const lines: string[] = []
   const reported = new Map<string, string>()
   for (const section of sections) {
-    const fitted = fit(section, left)
+    const fitted = fitting(section, left)
     if (!fitted) continue
     left -= fitted.tokens
     lines.push(fitted.line)
@@ -91,8 +91,8 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
 }
 
 /** As many of the section's items as fit. */
-function fit(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
-  let fitted: ReturnType<typeof fit>
+function fitting(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
+  let fitted: ReturnType<typeof fitting>
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)

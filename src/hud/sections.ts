@@ -63,7 +63,7 @@ const MIN_REQUEST_AGE = 6
 /** The context's size is shown from this share of the window on. */
 const MIN_CONTEXT_PERCENT = 25
 /** Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. */
-const MAX_FAILURE_AGE: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
+const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
@@ -94,7 +94,7 @@ function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudC
   if (facts.compactions) words.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
-  return section("context", "context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
+  return listed("context", "context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
 function taskSection(facts: Facts): Section | undefined {
@@ -105,7 +105,7 @@ function taskSection(facts: Facts): Section | undefined {
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 80 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
-  return section("task", "task", quoted, ", ")
+  return listed("task", "task", quoted, ", ")
 }
 
 function todoSection(facts: Facts, signals: Signals): Section | undefined {
@@ -117,14 +117,14 @@ function todoSection(facts: Facts, signals: Signals): Section | undefined {
   const next = todos.find((todo) => todo.status === "pending")
   const current = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
   const text = `${done} of ${todos.length} done${current}`
-  return section("todo", "todo", [{ text, key: "", state: text }])
+  return listed("todo", "todo", [{ text, key: "", state: text }])
 }
 
 /** Failures that are still open and recent, the latest first. */
 export function openFailures(facts: Facts): Failure[] {
   return [...facts.failures.values()]
     .reverse()
-    .filter((failure) => facts.calls - failure.last < MAX_FAILURE_AGE[failure.kind])
+    .filter((failure) => facts.calls - failure.last < SHOWN_FAILURE_CALLS[failure.kind])
 }
 
 function failingSection(facts: Facts): Section {
@@ -139,7 +139,7 @@ function failingSection(facts: Facts): Section {
         state: failure.detail,
       }
     })
-  return section("failing", "failing", items, "; ")
+  return listed("failing", "failing", items, "; ")
 }
 
 function command(key: string): string {
@@ -153,7 +153,7 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
   )
   const settled = failures.filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
-  return section("failing", "no longer failing", items)
+  return listed("failing", "no longer failing", items)
 }
 
 /** The files, those used last first, grouped by what happened to them; early only those that others changed. */
@@ -220,7 +220,7 @@ function repeatsSection(facts: Facts): Section {
         state: String(repeat.times),
       }
     })
-  return section("repeats", "same result again", items, "; ")
+  return listed("repeats", "same result again", items, "; ")
 }
 
 /** Text without the separator of items. */
@@ -231,7 +231,7 @@ function foldedSection({ folded }: HudContext): Section | undefined {
   const counts = folded ? stepsAndOutputs(folded) : ""
   if (!folded || counts === "") return
   const text = `${counts}, ${amount(folded.savedTokens)} tokens, see hud_recall`
-  return section("folded", "folded", [{ text, key: "", state: "" }])
+  return listed("folded", "folded", [{ text, key: "", state: "" }])
 }
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
@@ -239,7 +239,7 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
     ...facts.running.map((event) => `${item(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
     ...[...signals.permissions.values()].map((what) => `permission for ${item(cutMiddle(what, 50))}`),
   ]
-  return section(
+  return listed(
     "waiting",
     "waiting",
     items.slice(0, 3).map((text) => ({ text, key: text, state: "" })),
@@ -247,6 +247,6 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   )
 }
 
-function section(name: SectionName, label: string, items: Item[], separator = ", "): Section {
+function listed(name: SectionName, label: string, items: Item[], separator = ", "): Section {
   return { name, label, items, join: (items) => items.map(({ text }) => text).join(separator) }
 }

@@ -13,9 +13,9 @@ export function commandKey(command: string): string {
   const own = programs.filter(
     (program, at) => !hasTrait(program, "setup", "pause") && !(isViewer(program) && programs[at - 1]?.piped),
   )
-  const check = own.findLast((program) => isCheck(wordsOf(program)))
+  const check = own.findLast((program) => isCheck(spelled(program)))
   const counting = check ? [check] : own.length > 0 ? own : programs
-  return counting.map(wordsOf).join(" && ") || command.trim()
+  return counting.map(spelled).join(" && ") || command.trim()
 }
 
 /** Whether a pipe hides the exit code of a program in the command: `npm test | tail` exits 0 whatever the tests do. */
@@ -40,6 +40,6 @@ export function isCheck(key: string): boolean {
   return !looks && CHECK.test(key)
 }
 
-function wordsOf({ name, args }: Program): string {
+function spelled({ name, args }: Program): string {
   return [name, ...args].join(" ")
 }

@@ -159,7 +159,7 @@ function foundTokens(before: Billed, now: readonly Piece[], marks: readonly numb
   const common = commonPieces(before.pieces, now)
   if (lookback !== undefined) {
     const found = before.ends.filter((end) => end <= common && isInReach(end, marks, lookback))
-    return sumTokens(now, Math.max(leading(now.slice(0, common)), ...found))
+    return sumTokens(now, Math.max(leadingTools(now.slice(0, common)), ...found))
   }
   const same = sumTokens(now, common)
   const one = before.pieces[common]
@@ -182,7 +182,7 @@ function marksOf(messages: readonly (readonly Piece[])[]): number[] {
 }
 
 /** Number of leading tool pieces, which carry their own marks. */
-function leading(pieces: readonly Piece[]): number {
+function leadingTools(pieces: readonly Piece[]): number {
   const at = pieces.findIndex(({ label }) => label !== "tool")
   return at < 0 ? pieces.length : at
 }

@@ -22,7 +22,7 @@ export type Piece = {
 const INTERRUPTED = "[Tool execution was interrupted]"
 
 /** A part is sent with every later call, so its pieces are computed once, folded or not. */
-const known = new WeakMap<Part | Fold, readonly Piece[]>()
+const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
@@ -81,10 +81,10 @@ export function sumTokens(pieces: readonly Piece[], count = pieces.length): numb
 
 function piecesOfPart(message: Message, part: Part, folds: Folds): readonly Piece[] {
   const fold = part.type === "tool" ? foldOf(message, part, folds) : undefined
-  const before = known.get(fold ?? part)
+  const before = knownPieces.get(fold ?? part)
   if (before) return before
-  const pieces = fold && part.type === "tool" ? toolPieces(part, fold) : readPart(message, part)
-  known.set(fold ?? part, pieces)
+  const pieces = fold && part.type === "tool" ? toolPieces(part, fold) : newPieces(message, part)
+  knownPieces.set(fold ?? part, pieces)
   return pieces
 }
 
@@ -92,7 +92,7 @@ function foldOf({ id }: Message, part: ToolPart, folds: Folds): Fold | undefined
   return outputFold(folds, id, { partID: part.id, cleared: part.clearedMs !== undefined || part.removed })
 }
 
-function readPart({ kind }: Message, part: Part): Piece[] {
+function newPieces({ kind }: Message, part: Part): Piece[] {
   const role = kind === "user" ? "user" : "assistant"
   switch (part.type) {
     case "text":

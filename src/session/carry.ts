@@ -10,13 +10,13 @@ const MAX_FILES = 200
 const MAX_FAILURES = 30
 
 const whole = z.int().check(z.nonnegative())
-const line = (maxChars: number) => z.string().check(z.maxLength(maxChars), z.overwrite(oneLine))
+const storedLine = (maxChars: number) => z.string().check(z.maxLength(maxChars), z.overwrite(oneLine))
 const list = <T extends z.ZodMiniType>(item: T, max: number) => z.array(item).check(z.maxLength(max))
 const schema = z.object({
   calls: whole,
   compactions: whole,
   requests: list(requestSchema, 2),
-  todos: list(z.object({ content: line(400), status: line(40) }), 100),
+  todos: list(z.object({ content: storedLine(400), status: storedLine(40) }), 100),
   files: list(fileSchema, MAX_FILES),
   failures: list(failureSchema, MAX_FAILURES),
 })

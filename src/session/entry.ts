@@ -114,7 +114,7 @@ export function readEntry(
     length += lengthOf(part)
     switch (part.type) {
       case "tool":
-        addEvent(entry, part, place, env)
+        readEvent(entry, part, place, env)
         break
       case "changes":
         entry.changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
@@ -135,7 +135,7 @@ export function readEntry(
   return entry
 }
 
-function addEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
+function readEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
   try {
     const event = normalize(part, place, env)
     entry.events.push(event)

@@ -14,9 +14,9 @@ import { nameOf, type ToolEvent } from "./event.ts"
 // the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
 const whole = z.int().check(z.nonnegative())
 /** Text from the disk is not trusted to be sanitised. */
-const line = z.string().check(z.maxLength(400), z.overwrite(oneLine))
+const storedLine = z.string().check(z.maxLength(400), z.overwrite(oneLine))
 
-export const requestSchema = z.object({ text: line, call: whole })
+export const requestSchema = z.object({ text: storedLine, call: whole })
 export type Request = z.output<typeof requestSchema>
 
 export const fileSchema = z.object({
@@ -33,8 +33,8 @@ export type FileRecord = z.output<typeof fileSchema>
 
 export const failureSchema = z.object({
   /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
-  key: line,
-  detail: line,
+  key: storedLine,
+  detail: storedLine,
   kind: z.enum(["check", "command", "tool"]),
   /** calls: the first and the last that failed, and how many did */
   since: whole,

@@ -60,14 +60,14 @@ const LOOSE_FAILED =
 /** What the summaries in the text say: those of tools, of wrappers and of anybody. */
 export function summariesIn(text: string): CheckReport[] {
   return [
-    ...summary(text, FAILED, PASSED, { sure: true }),
-    ...summary(text, WRAPPER_FAILED, WRAPPER_PASSED, { sure: true, vague: true }),
-    ...summary(text, [LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }),
+    ...summaryReport(text, FAILED, PASSED, { sure: true }),
+    ...summaryReport(text, WRAPPER_FAILED, WRAPPER_PASSED, { sure: true, vague: true }),
+    ...summaryReport(text, [LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }),
   ]
 }
 
 /** A failure outranks a success. */
-function summary(
+function summaryReport(
   text: string,
   failed: readonly RegExp[],
   passed: readonly RegExp[],

@@ -33,11 +33,11 @@ export function explainFailure(region: readonly string[]): Pick<CheckFailure, "m
     if (!plain && !NOISE.test(text)) plain = text
   }
   const place = file === undefined || line === undefined ? {} : { file, line }
-  if (wanted && got) return { message: `expected ${brief(wanted)}, got ${brief(got)}`, ...place }
+  if (wanted && got) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
   const best = error ?? plain
   if (!best) return place
   // TAP writes a message as YAML: in quotes, or on the lines below `|-`
-  const message = messageOf(best)
+  const message = messageIn(best)
     .replace(/^['"](.+)['"]$/, "$1")
     .replace(/^[|>]-?$/, ":")
   // after `Expected values to be strictly equal:` the values follow
@@ -55,7 +55,7 @@ function sourcePlaceIn(text: string): { file: string; line: number } | undefined
   return { file: found[1], line: Number(found[2]) }
 }
 
-function messageOf(text: string): string {
+function messageIn(text: string): string {
   return text
     .replace(/^\s*(?:E {2,}|> +|\| +)?/, "")
     .replace(
@@ -67,7 +67,7 @@ function messageOf(text: string): string {
     .trim()
 }
 
-function brief(value: string): string {
+function cutValue(value: string): string {
   const text = value.trim().replace(/,$/, "")
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

@@ -107,7 +107,7 @@ export function testRunIn(text: string): CheckReport | undefined {
   const patterns = GO_TEST.test(text) ? [...TOTALS, GO_TOTAL] : TOTALS
   const totals = patterns.flatMap((pattern) => [...text.matchAll(pattern)])
   if (totals.length === 0) return undefined
-  const counts = sumOf(totals.map(([total]) => countsIn(total)))
+  const counts = addedUp(totals.map(([total]) => countsIn(total)))
   const isBroken = totals.some(([total]) => /^FAIL/m.test(total)) || BROKEN.test(text)
   const failed = Boolean(counts.failed || counts.errors) || isBroken
   const failures = failed ? failuresIn(text, totals) : []
@@ -146,7 +146,7 @@ function countsIn(total: string): Counts {
   return counts
 }
 
-function sumOf(parts: readonly Counts[]): Counts {
+function addedUp(parts: readonly Counts[]): Counts {
   const sum: Counts = {}
   for (const part of parts)
     for (const [kind] of WORDS) if (part[kind] !== undefined) sum[kind] = (sum[kind] ?? 0) + part[kind]
