@@ -24,9 +24,10 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
-  const numbers = numbersFrom(entries, first, calls)
+  let number = calls - entries.slice(first).filter(({ call }) => call).length
   for (let at = first; at < entries.length; at++) {
     const { id, events, call, fingerprint: print } = entries[at] as Entry
+    if (call) number++
     const message = messages[at]
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
@@ -39,18 +40,10 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
     }
     // a call that has not finished will have another output
     if (call && events.every(({ outputHash }) => outputHash !== undefined)) {
-      stepLines(numbers.get(at) ?? 0, message, events)
+      stepLines(number, message, events)
       namesWritten(message)
     }
   }
-}
-
-/** The numbers of the steps from an entry on, by index. */
-function numbersFrom(entries: readonly Entry[], first: number, calls: number): Map<number, number> {
-  const numbers = new Map<number, number>()
-  let number = calls
-  for (let at = entries.length - 1; at >= first; at--) if (entries[at]?.call) numbers.set(at, number--)
-  return numbers
 }
 
 /** Gives up what was found for a step. Call when the step is folded, or too old to be looked at again. */

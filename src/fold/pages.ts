@@ -37,11 +37,9 @@ export function paginate(blocks: readonly Block[], limits: PageLimits, reserved:
   const pages: PagePiece[][] = []
   let left = { bytes: 0, lines: 0 }
   const add = (piece: PagePiece) => {
+    const size = sizeOf(piece)
     pages.at(-1)?.push(piece)
-    left = {
-      bytes: left.bytes - frameBytes(piece.head) - byteLength(piece.text),
-      lines: left.lines - linesTaken(piece),
-    }
+    left = { bytes: left.bytes - size.bytes, lines: left.lines - size.lines }
   }
   const turn = () => {
     pages.push([])
@@ -49,17 +47,17 @@ export function paginate(blocks: readonly Block[], limits: PageLimits, reserved:
   }
   for (const block of blocks) {
     const piece = { head: block.head(), text: block.text }
-    const size = { bytes: frameBytes(piece.head) + byteLength(piece.text), lines: linesTaken(piece) }
-    const doesFit = (room: PageLimits) => size.bytes <= room.bytes && size.lines <= room.lines
-    if (!doesFit(left)) turn()
-    if (doesFit(left)) {
+    const { bytes, lines } = sizeOf(piece)
+    const doesFit = () => bytes <= left.bytes && lines <= left.lines
+    if (!doesFit()) turn()
+    if (doesFit()) {
       add(piece)
       continue
     }
     const last = lineCount(block.text) - 1
     for (let at = 0, fromLine = 0; at < block.text.length; ) {
       if (at > 0) turn()
-      const room = left.bytes - frameBytes(block.head({ fromLine: last, toLine: last }))
+      const room = left.bytes - sizeOf({ head: block.head({ fromLine: last, toLine: last }), text: "" }).bytes
       const text = takeChunk(block.text, at, { bytes: room, lines: left.lines - FRAME_LINES })
       at += text.length
       const ends = text.split("\n").length - 1
@@ -112,10 +110,9 @@ export function lineCount(text: string): number {
 
 const LINE_FEED = 10
 
-function linesTaken({ text }: PagePiece): number {
-  return FRAME_LINES + (text === "" ? 0 : lineCount(text))
-}
-
-function frameBytes(head: string): number {
-  return byteLength(head) + FRAME_BYTES
+function sizeOf({ head, text }: PagePiece): PageLimits {
+  return {
+    bytes: byteLength(head) + FRAME_BYTES + byteLength(text),
+    lines: FRAME_LINES + (text === "" ? 0 : lineCount(text)),
+  }
 }

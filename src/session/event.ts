@@ -26,11 +26,9 @@ export type ToolEvent = {
   outputHash?: string
   /** estimated size of the output or error text */
   outputTokens: number
-  /** first line of the error the tool ended in */
-  error?: string
   /** whether the call is known to have succeeded; unknown if a pipeline hides the exit code */
   ok: boolean
-  /** for commands and checks: what went wrong, in one line */
+  /** what went wrong, in one line; empty when a tool failed without a message */
   failure?: string
   /** the gist of its digest, if it was needed */
   gist?: string
