@@ -10,9 +10,10 @@ import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import type { CallReplayed, Measured } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
-import { readExport } from "../store/export.ts"
+import { EXPORT_COMMAND, readExport } from "../store/export.ts"
 import { withOpencode } from "../store/opencode.ts"
 import { type Recording, visibleMessages } from "../store/recording.ts"
+import { NO_SQLITE } from "../store/sqlite.ts"
 import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -47,12 +48,7 @@ export async function readSession(argument: string) {
 
 async function readRecording(argument: string): Promise<Recording> {
   if (isSessionFile(argument)) return readExport(argument)
-  if (!hasSqlite()) {
-    const what = "reading OpenCode's database needs Bun, and neither bun nor opencode is on PATH"
-    const remedy =
-      "add one of them, use Node 22.16 or newer, or give a file: opencode export <session id> > session.json"
-    throw new StoreError("NO_SQLITE", `${what}; ${remedy}`)
-  }
+  if (!hasSqlite()) throw new StoreError("NO_SQLITE", `${NO_SQLITE}, or name a file: ${EXPORT_COMMAND}`)
   return withOpencode((database) => database.readSession(argument))
 }
 

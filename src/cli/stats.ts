@@ -12,6 +12,7 @@ import { StoreError } from "../store/errors.ts"
 import { type SessionCosts, withOpencode } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
+import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
 import { OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
 import {
@@ -78,7 +79,7 @@ const MAX_EARLY_MS = 10_000
 type MeasuredTurn = ReturnType<typeof measuredTurns>[number]
 
 function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: PricingOverride) {
-  const bySession = Map.groupBy(turns, ({ sessionID }) => sessionID)
+  const bySession = groupBy(turns, ({ sessionID }) => sessionID)
   return [...bySession.values()].flatMap((ofSession) => {
     let from = 0
     return ofSession.flatMap((turn) => {
@@ -145,7 +146,7 @@ function rowOf(name: string, turns: readonly MeasuredTurn[]) {
 
 /** One row for each day, project and so on: times newest first, others by what was paid. */
 function rowsBy(key: Key, turns: readonly MeasuredTurn[]): Row[] {
-  const rows = [...Map.groupBy(turns, (turn) => nameIn(key, turn))].map(([name, group]) => rowOf(name, group))
+  const rows = [...groupBy(turns, (turn) => nameIn(key, turn))].map(([name, group]) => rowOf(name, group))
   if (key === "project" || key === "model") return rows.sort((a, b) => b.with.cost - a.with.cost)
   return rows.sort((a, b) => (a.name < b.name ? 1 : -1))
 }
@@ -160,7 +161,7 @@ function nameIn(key: Key, turn: MeasuredTurn): string {
 
 /** The bills of the sessions, in the order of their first turns. */
 function billsOfSessions(turns: readonly MeasuredTurn[]): Paid[] {
-  const sessions = Map.groupBy(turns, ({ session }) => session).values()
+  const sessions = groupBy(turns, ({ session }) => session).values()
   const bills = Array.from(sessions, (group) => group.flatMap(({ bill }) => bill ?? []))
   return bills.filter(({ length }) => length > 0).map((group) => ({ ran: true, ...sumPaid(group) }))
 }

@@ -5,7 +5,7 @@ import * as z from "zod/mini"
 import { innermostReason, StoreError, type StoreErrorCode } from "./errors.ts"
 import { type Recording, readMessages, sessionShape } from "./recording.ts"
 
-const EXPORT_COMMAND = "opencode export <session id> > session.json"
+export const EXPORT_COMMAND = "opencode export <session id> > session.json"
 
 const exportShape = z.looseObject({
   info: sessionShape,

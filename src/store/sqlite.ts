@@ -7,12 +7,14 @@ import { StoreError } from "./errors.ts"
 
 export type Queries = BaseSQLiteDatabase<"sync", void>
 
+/** What is wrong where there is no SQLite, and what to do. */
+export const NO_SQLITE = `Node ${process.versions.node} has no SQLite, which this needs; put opencode or bun on PATH, or use Node 22.16 or newer`
+
 /** Rejects with NO_SQLITE if the runtime has none. */
 export async function loadSqlite(): Promise<SqliteClass> {
   const found = await findSqlite()
   if (found) return found
-  const what = `this needs SQLite, and Node ${process.versions.node} has none`
-  throw new StoreError("NO_SQLITE", `${what}; run it on Bun or on Node 22.16 or newer`)
+  throw new StoreError("NO_SQLITE", NO_SQLITE)
 }
 
 const PATIENCE_MS = 2000

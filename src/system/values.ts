@@ -74,6 +74,18 @@ export function lazy<T extends object>(compute: () => T): () => T {
   return () => (value ??= compute())
 }
 
+/** The values by their keys, in the order of each key's first value. Node 20 has no `Map.groupBy`. */
+export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const value of values) {
+    const key = keyOf(value)
+    const group = groups.get(key)
+    if (group) group.push(value)
+    else groups.set(key, [value])
+  }
+  return groups
+}
+
 /** Sets the entry as the newest and drops the oldest when there are more than `maxEntries`. */
 export function renew<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): void {
   map.delete(key)

@@ -81,8 +81,15 @@ test("without bun and opencode, it uses Node's own SQLite, or says what to do", 
   if (nodeHasSqlite) expect(stderr).toBe("")
   else
     expect(stderr).toMatch(
-      /^hudfold: [^\n]+ neither bun nor opencode is on PATH; [^\n]+ use Node 22\.16 or newer, or give a file: [^\n]+\n$/,
+      /^hudfold: Node [^\n]+ put opencode or bun on PATH, or use Node 22\.16 or newer, or name a file: [^\n]+\n$/,
     )
+})
+
+// Node 20 lacks functions that Bun and newer Nodes have; the compiler's `lib` keeps them out of what is written here
+test("stats without a store says on plain Node that nothing is measured", async () => {
+  using bin = temporaryFolder()
+  const { code, stderr } = await onNode(bin.path, ["stats"], { HUDFOLD_DATA: bin.path })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^hudfold: nothing is measured yet: /) })
 })
 
 test("the doctor says what reads the databases", async () => {
