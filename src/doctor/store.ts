@@ -2,7 +2,7 @@
 // called a model.
 
 import { statSync } from "node:fs"
-import { stat } from "node:fs/promises"
+import { access, constants, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Options } from "../options.ts"
 import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
@@ -91,9 +91,10 @@ export async function checkStore(
     if (why !== undefined) return fail("store", why, `chmod go-w ${inShell(one)}, or, if it is not yours, move it away`)
   }
   const file = await stat(path).catch((error: NodeJS.ErrnoException) => error.code ?? "unknown reason")
-  if (file === "ENOTDIR") return checkParents(path)
-  if (file === "ENOENT") return ok("store", `none yet; the first session creates ${path}`)
+  if (file === "ENOENT" || file === "ENOTDIR") return checkPlace(path)
   if (typeof file === "string") return cannotBeOpened(path, file)
+  const refused = await refusal(path, constants.R_OK | constants.W_OK)
+  if (refused !== undefined) return cannotBeOpened(path, refused)
   const problem = checkContent(path, databases?.store, named === undefined) ?? (await checkPrivate(path, ownFolder))
   if (problem) return problem
   const found = `${path}, ${byteSize(file.size)}`
@@ -101,17 +102,37 @@ export async function checkStore(
   return warn("store", `${found}, not checked: this Node has no SQLite`, "put bun or opencode on PATH")
 }
 
-/** A parent of the file is not a folder. */
-async function checkParents(path: string): Promise<CheckResult> {
-  for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
-    const found = await stat(folder).catch(() => undefined)
-    if (found) return fail("store", `${folder} is a file, but the store needs a folder there`, moveCommand(folder))
+/** Whether a file that does not exist yet can be created: whether its nearest existing parent is a folder to write to. */
+async function checkPlace(path: string): Promise<CheckResult> {
+  let folder = dirname(path)
+  let found = await stat(folder).catch(() => undefined)
+  while (!found && dirname(folder) !== folder) {
+    folder = dirname(folder)
+    found = await stat(folder).catch(() => undefined)
   }
-  return cannotBeOpened(path, "ENOTDIR")
+  if (found?.isFile())
+    return fail("store", `${folder} is a file, but the store needs a folder there`, moveCommand(folder))
+  const refused = await refusal(folder, constants.W_OK | constants.X_OK)
+  if (refused === undefined) return ok("store", `none yet; the first session creates ${path}`)
+  const problem = `${path} cannot be created: ${folder} is not writable (${refused})`
+  const other = "set HUDFOLD_DATA, for OpenCode too, to a folder that is"
+  return fail("store", problem, `make it writable, or ${other}; ${UNTIL_THEN}`)
 }
 
+/** The code of the error with which the system refuses this access; undefined if it allows it. */
+async function refusal(path: string, mode: number): Promise<string | undefined> {
+  try {
+    await access(path, mode)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown reason"
+  }
+}
+
+const UNTIL_THEN = "until then the plugin keeps everything in memory and forgets it at exit"
+
 function moveAway(path: string): string {
-  return `move it away; until then the plugin keeps everything in memory and forgets it at exit: ${moveCommand(path)}`
+  return `move it away; ${UNTIL_THEN}: ${moveCommand(path)}`
 }
 
 function cannotBeOpened(path: string, reason: string): CheckResult {

@@ -216,10 +216,7 @@ const BROKEN: {
     name: "a package that was never fetched",
     breaks: (patient) => {
       rmSync(join(patient.data, "sessions"), { recursive: true })
-      for (const name of ["opencode", "tui"])
-        patient.write(`config/opencode/${name}.json`, {
-          plugin: [["opencode-hudfold@0.1.0", { digest: { gpu: "off" } }]],
-        })
+      listInBoth(patient, "opencode-hudfold@0.1.0")
     },
     says: {
       name: "version",
@@ -312,9 +309,7 @@ const BROKEN: {
     breaks: ({ write }) => {
       const cached = "cache/opencode/packages/opencode-hudfold@latest/node_modules/opencode-hudfold"
       write(`${cached}/package.json`, { name: "opencode-hudfold", version: "99.0.0" })
-      for (const name of ["opencode", "tui"]) {
-        write(`config/opencode/${name}.json`, { plugin: [["opencode-hudfold", { digest: { gpu: "off" } }]] })
-      }
+      listInBoth({ write }, "opencode-hudfold")
     },
     says: {
       name: "version",
@@ -348,12 +343,20 @@ const BROKEN: {
     },
   },
   {
+    name: "the plugin's options are in tui.json",
+    breaks: ({ write }) => void write("config/opencode/tui.json", { plugin: [[root, { fold: { enabled: false } }]] }),
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /tui\.json has fold, and the panel has no option but "rows"$/,
+      fix: /^move them to the plugin's entry in \S+\/opencode\.json$/,
+    },
+  },
+  {
     name: "a plugin of another version than the command",
     breaks: ({ root, write }) => {
       write("other/package.json", { name: "opencode-hudfold", version: "0.0.9" })
-      for (const name of ["opencode", "tui"]) {
-        write(`config/opencode/${name}.json`, { plugin: [[join(root, "other"), { digest: { gpu: "off" } }]] })
-      }
+      listInBoth({ write }, join(root, "other"))
     },
     says: {
       name: "version",
@@ -367,9 +370,7 @@ const BROKEN: {
     breaks: ({ write }) => {
       const cached = "cache/opencode/packages/opencode-hudfold@latest/node_modules/opencode-hudfold"
       write(`${cached}/package.json`, { name: "opencode-hudfold", version: "0.0.9" })
-      for (const name of ["opencode", "tui"]) {
-        write(`config/opencode/${name}.json`, { plugin: [["opencode-hudfold", { digest: { gpu: "off" } }]] })
-      }
+      listInBoth({ write }, "opencode-hudfold")
     },
     says: {
       name: "version",
@@ -667,6 +668,11 @@ const FURTHER = [
   "a config that was changed after the last session",
   "an engine whose installation was not finished",
 ]
+
+function listInBoth({ write }: Pick<Patient, "write">, spec: string): void {
+  write("config/opencode/opencode.json", { plugin: [[spec, { digest: { gpu: "off" } }]] })
+  write("config/opencode/tui.json", { plugin: [spec] })
+}
 
 function change(path: string, how: (record: Record<string, unknown>) => object): void {
   writeFileSync(path, JSON.stringify(how(JSON.parse(readFileSync(path, "utf8")))))

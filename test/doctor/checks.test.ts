@@ -134,6 +134,23 @@ describe("the store", () => {
     expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
   })
 
+  // root may write everywhere
+  test.skipIf(process.getuid?.() === 0)("that cannot be created is reported", async () => {
+    using folder = temporaryFolder()
+    chmodSync(folder.path, 0o500)
+    const path = join(folder.path, "opencode-hudfold", "hud.db")
+    expect(await examined(path)).toMatchObject({
+      level: "fail",
+      found: `${path} cannot be created: ${folder.path} is not writable (EACCES)`,
+      fix: expect.stringContaining("HUDFOLD_DATA"),
+    })
+    chmodSync(folder.path, 0o700)
+    expect(await examined(path)).toMatchObject({ level: "ok" })
+    await using _ = await openAt(path)
+    chmodSync(path, 0o400)
+    expect(await examined(path)).toMatchObject({ level: "fail", found: `${path} cannot be opened (EACCES)` })
+  })
+
   test("that is a link to itself cannot be opened", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
