@@ -4,6 +4,7 @@ import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { measuredGain, memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
+import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/models.ts"
@@ -63,6 +64,8 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   }
   const onWait = () => say(WAITING)
   const started = performance.now()
+  // before anything is installed that would be of no use without the model
+  if (plan.model?.kind === "hub" && !plan.model.isThere) await askHub(plan.model.file, process.env, signal)
   const { variants, fetchedBytes, installedBytes } = plan.engine
   const engine = await installEngine(variants, places, main, {
     sizeBytes: fetchedBytes + installedBytes,

@@ -43,19 +43,28 @@ export async function locate(reference: HubReference, env: Environment, signal?:
   const { repository, revision, listed } = reference
   const addressOf = (file: string) =>
     `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
-  const orByHand = (file: string) => (error: unknown) => {
-    throw error instanceof SetupError ? withManualFetch(error, { url: addressOf(file), file }) : error
-  }
-  const file = reference.file ?? (await fileOf(reference, env, signal).catch(orByHand("FILE.gguf")))
+  const named = { url: addressOf("FILE.gguf"), file: "FILE.gguf" }
+  const file = reference.file ?? (await fileOf(reference, env, signal).catch(orByHand(named)))
   const url = addressOf(file)
   const found = { repository, revision, file, url }
   if (listed) return { ...found, sizeBytes: listed.sizeBytes, sha256: listed.sha256 }
-  const head = requestHub(url, { method: "HEAD" }, { env, repository, signal })
-  const { headers, ok } = await head.catch(orByHand(file))
+  const { headers, ok } = await askHub(found, env, signal)
   // the content-length of a redirect is that of the redirect itself
   const size = Number(headers.get("x-linked-size") ?? (ok ? headers.get("content-length") : 0))
   const tag = /^"?([0-9a-f]{64})"?$/.exec(headers.get("x-linked-etag") ?? "")?.[1]
   return { ...found, ...(size > 0 ? { sizeBytes: size } : {}), ...(tag ? { sha256: tag } : {}) }
+}
+
+/** The hub's answer about a file, without the file. Rejects with a SetupError. */
+export function askHub(file: HubFile, env: Environment, signal?: AbortSignal): Promise<Response> {
+  const { url, repository } = file
+  return requestHub(url, { method: "HEAD" }, { env, repository, signal }).catch(orByHand(file))
+}
+
+function orByHand(file: Pick<HubFile, "url" | "file">) {
+  return (error: unknown) => {
+    throw error instanceof SetupError ? withManualFetch(error, file) : error
+  }
 }
 
 /** Adds to a network error how to fetch the file by other means. */
