@@ -16,7 +16,7 @@ const { version } = manifest
 
 // Loaded on demand: --help must not load the database layer.
 const main = defineCommand({
-  meta: { name, version, description: "A head-up display for OpenCode's agents" },
+  meta: { name, version, description: manifest.description },
   subCommands: {
     replay: async () => (await import("./replay.ts")).replay,
     report: async () => (await import("./report.ts")).report,
@@ -97,7 +97,7 @@ function checkArguments(args: readonly string[], definitions: ArgsDef, command: 
   const given = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
   const missing = positionals[given.length]
   if (missing && missing[1].required !== false) {
-    throw new UsageError(`missing ${missing[0].toUpperCase()}: ${missing[1].description}; ${see}`)
+    throw new UsageError(`missing ${missing[0].toUpperCase().replace("...", "")}. ${missing[1].description}; ${see}`)
   }
   if (given.length > positionals.length && !positionals.at(-1)?.[0].endsWith("...")) {
     throw new UsageError(`unexpected argument ${quoteArgument(given[positionals.length] ?? "")}; ${see}`)

@@ -17,13 +17,10 @@ import { applyModelPlan, planReference } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { withProgress } from "./progress.ts"
-import { columns, escapedLine, print, quoteArgument, UsageError, untilInterrupted } from "./terminal.ts"
+import { columns, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
-const name = {
-  type: "positional",
-  required: true,
-  description: "a name from the list, hf:owner/repository:QUANT or /file.gguf, or a path",
-} as const
+const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
+const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
 
 const list = defineCommand({
   meta: { name: "list", description: "List the known models, the fetched ones and the one in use" },
@@ -37,7 +34,7 @@ const list = defineCommand({
 
 const pull = defineCommand({
   meta: { name: "pull", description: "Fetch a model" },
-  args: { name },
+  args: { name: { ...name, description: ON_HUB } },
   run: ({ args }) =>
     untilInterrupted(async (signal) => {
       const reference = readReference(args.name)
@@ -138,17 +135,25 @@ async function listModels(places: Places): Promise<Row[]> {
 
 const SPEEDS: Readonly<Record<string, string>> = { small: "2 cores", medium: "desktop", large: "GPU" }
 
+/** What a licence's name says in brackets. */
+const LICENCE_NOTE = / \((.*)\)$/
+
 function table(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.inUse ? "*" : row.path ? "+" : " ",
     escapedLine(row.name),
     byteSize(row.sizeBytes),
     SPEEDS[row.speed ?? ""] ?? "",
-    row.licence ?? "",
-    escapedLine(row.goodFor ?? row.path ?? ""),
+    row.licence?.replace(LICENCE_NOTE, "") ?? "",
   ])
-  const lines = columns([["", "model", "size", "needs", "licence", "good for"], ...cells])
-  return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
+  const lasts = rows.map(({ licence = "", goodFor, path = "" }) => {
+    const note = LICENCE_NOTE.exec(licence)?.[1]
+    return escapedLine(goodFor === undefined ? path : [goodFor, ...(note ? [`licence ${note}`] : [])].join("; "))
+  })
+  const lines = columns([["", "model", "size", "needs", "licence"], ...cells])
+  const width = Math.max(...lines.map((line) => line.length)) + 2
+  const whole = ["good for", ...lasts].map((last, at) => `${(lines[at] ?? "").padEnd(width)}${wrapped(last, width)}`)
+  return [...whole, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
 }
 
 function howToUse(name: string): string {

@@ -7,6 +7,7 @@ import type { FoldCount } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
+import { FIRST_FOLD } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
 import {
   eachSession,
@@ -87,8 +88,6 @@ type Replayed = {
   replay: Replay
 }
 
-/** A session with fewer calls says little: hardly anything in it is old enough to be folded. */
-const MIN_CALLS = 10
 const MIN_TITLE_CHARS = 20
 const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 20
@@ -99,21 +98,34 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
   const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
   if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
-  const rows = [...figures(sum), ...folds(sum.folds), ...notes(replayed, sum)]
+  const isFolded = sum.folds.cuts > 0
+  const rows = [...(isFolded ? [...figures(sum), ...folds(sum.folds)] : []), ...notes(replayed, sum)]
+  const explained = isFolded
+    ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers."
+    : unfoldedWords(sum)
   return [
     strong(billSentence(replayed.map(({ replay }) => replay))),
     "",
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
     wrapped(`${name}, ${plural(sum.calls, "call")}, at ${pricesOf(sum)}`),
-    wrapped(
-      "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers.",
-    ),
-    "",
+    wrapped(explained),
+    ...(rows.length > 0 ? [""] : []),
     ...rows.map(
       ([title, said]) =>
         `  ${coloured(title.padEnd(LABEL_COLUMNS), BOLD)}${wrapped(escapedLine(said), LABEL_COLUMNS + 2)}`,
     ),
   ].join("\n")
+}
+
+/** What there is to say where nothing was folded: what the plugin would have added. */
+function unfoldedWords({ hud }: Replay): string {
+  const { from, to } = FIRST_FOLD
+  const added = [
+    ...(hud.noticeTokens > 0 ? ["the description of hud_recall in each request"] : []),
+    ...(hud.calls > 0 ? [`a HUD of ${Math.round(hud.tokens / hud.calls)} tokens in ${plural(hud.calls, "call")}`] : []),
+  ]
+  const what = added.length > 0 ? ` hudfold would have added ${added.join(" and ")}.` : ""
+  return `Nothing would have been folded; that usually begins between calls ${from} and ${to}.${what}`
 }
 
 /** Where OpenCode recorded what was charged, the table says only what the cache costs in relation to that. */
@@ -166,9 +178,6 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
     ({ replay }) => replay.billing === "tokens" && replay.calls > 0 && savedCost(replay) < 0,
   )
   if (several && losing.length > 0) rows.push(["dearer with it", losing.map(({ title }) => cut(title)).join("; ")])
-  const short = replayed.filter(({ replay }) => replay.calls < MIN_CALLS)
-  if (!several && short.length > 0)
-    rows.push(["too short", `so few calls say little; folding begins at about ${MIN_CALLS}`])
   const given = new Set(replayed.map(({ session }) => session))
   const subagents = sum.subagents.filter((id) => !given.has(id))
   if (subagents.length > 0)

@@ -21,7 +21,7 @@ import { lateProgress } from "./progress.ts"
 import { complain, quoteArgument, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
-export const SESSION = "a session id, the beginning of one, `latest`, or a file written by `opencode export`"
+export const SESSION = "A session id, the beginning of one, `latest`, or a file written by `opencode export`"
 
 export const OPTIONS_ARGUMENT = {
   type: "string",
@@ -94,8 +94,9 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
   const prices = pricingOverride(options)
   const price = name === undefined ? undefined : priceNamed(name, prices)
   if (name !== undefined && !price) {
-    const expected = `a provider's id or one of ${PRICE_NAMES.join(", ")}`
-    throw new UsageError(`--price must be ${expected}; got ${quoteArgument(name)}`)
+    const known = PRICE_NAMES.map((one) => JSON.stringify(one)).join(", ")
+    const expected = `one of ${known}, or a provider's id such as anthropic or google`
+    throw new UsageError(`--price: the prices of ${quoteArgument(name)} are not known; expected ${expected}`)
   }
   const { disabledAgents } = options
   return { ...requestOptionsOf(options), disabledAgents, prices, ...(price ? { price } : {}) }

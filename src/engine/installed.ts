@@ -111,8 +111,8 @@ export function memoryNeeded(sizeBytes: number): number {
 export function measuredGain(name: string): string {
   if (name !== "smollm2-135m" && name !== "gemma-3-270m") return "How much this model adds was not measured."
   return (
-    "A model this small adds little: as measured, its sentence was used for 9 of 39 such outputs, and held no more of what " +
-    "agents needed later."
+    "A model this small adds little: of the 39 outputs measured that rules do not know, its sentence was used for 9, and " +
+    "it held no more of what agents needed later."
   )
 }
 

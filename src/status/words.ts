@@ -84,8 +84,8 @@ function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined 
     : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
-/** The call at which recorded sessions are first folded, in the median. */
-const FIRST_FOLD = 20
+/** The calls at which most recorded sessions are first folded, see docs/savings.md. */
+export const FIRST_FOLD = { from: 10, to: 30 }
 
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
   const { tokens, share, usd, paidUsd, calls, subagentCalls } = saved
@@ -93,7 +93,9 @@ function savedRow({ saved, folding }: Status): StatusRow | undefined {
   const isFolded = folding.steps + folding.outputs > 0
   if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
-      calls < FIRST_FOLD ? `usually pays from about step ${FIRST_FOLD}` : "a cut would not pay yet",
+      calls < FIRST_FOLD.to
+        ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
+        : "a cut would not pay yet",
       share < 0 && `its own text has cost ${percent(-share)} so far`,
     ])
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined

@@ -37,7 +37,7 @@ describe("a mistake is one line on stderr and exit code 2", () => {
     { args: ["--verbose"], says: "unknown option --verbose" },
     { args: ["\u001b[2J"], says: 'unknown command "\\u001b[2J"' },
     { args: ["--\u001b[2J"], says: "unknown option --\\x1b[2J" },
-    { args: ["inspect"], says: "missing SESSION: a session id" },
+    { args: ["inspect"], says: "missing SESSION. A session id" },
     { args: ["inspect", "a", "b"], says: 'unexpected argument "b"' },
     {
       args: ["inspect", "a", "--cal", "3"],

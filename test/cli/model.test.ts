@@ -124,7 +124,7 @@ describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
     { args: [], says: "no command; expected list, pull, use, remove (see hudfold model --help)" },
     { args: ["drop"], says: 'unknown command "drop"; expected list, pull, use, remove' },
-    { args: ["pull"], says: "missing NAME: a name from the list" },
+    { args: ["pull"], says: "missing NAME. A name from `hudfold model list`" },
     { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see hudfold model pull --help' },
     { args: ["pull", "nonesuch"], says: 'no model is called "nonesuch"; expected a name of' },
     { args: ["pull", "./x.gguf"], says: "is a file, which needs no fetching; to use it: hudfold model use ./x.gguf" },

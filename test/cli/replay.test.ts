@@ -62,7 +62,13 @@ describe("for people", () => {
   test("a session that would have cost more says so first", async () => {
     const { stdout } = await cli(["replay", file("short", short()), "--price", "anthropic"])
     expect(stdout).toMatch(/^[^\n]+ would have cost about [\d.]+% more with hudfold\.\n/)
-    expect(stdout).toMatch(/^ {2}too short +/m)
+    expect(stdout.split("\n").slice(2)).toEqual([
+      "The short, 5 calls, at the prices of Anthropic",
+      expect.stringMatching(
+        /^Nothing would have been folded; that usually begins between calls 10 and 30\. hudfold would have added the description of hud_recall in each request\.$/,
+      ),
+      "",
+    ])
   })
 
   test("a line that would have been missed is reported and charged", async () => {
@@ -242,11 +248,11 @@ describe("errors", () => {
   })
 
   const rows: { name: string; args: string[]; says: string }[] = [
-    { name: "no session", args: [], says: "missing SESSION...: a session id" },
+    { name: "no session", args: [], says: "missing SESSION. A session id" },
     {
       name: "an unknown price",
       args: ["x.json", "--price", "acme"],
-      says: "--price must be a provider's id or one of ",
+      says: '--price: the prices of "acme" are not known; expected one of ',
     },
     { name: "a price without a name", args: ["x.json", "--price"], says: "--price needs a value" },
     { name: "a wrong option", args: ["x.json", "--options", '{"hud":{"slot":"x"}}'], says: "option hud.slot" },

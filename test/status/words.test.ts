@@ -81,7 +81,7 @@ describe("the savings", () => {
       name: "saved",
       text: "watching; nothing folded yet",
       tone: "muted",
-      details: ["usually pays from about step 20", "its own text has cost 2% so far"],
+      details: ["usually begins at call 10 to 30", "its own text has cost 2% so far"],
     })
     expect(row(40, 0)?.details).toEqual(["a cut would not pay yet"])
   })
