@@ -174,9 +174,8 @@ function folds(count: FoldCount): Row[] {
 function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   const several = replayed.length > 1
   const rows: Row[] = []
-  const losing = replayed.filter(
-    ({ replay }) => replay.billing === "tokens" && replay.calls > 0 && savedCost(replay) < 0,
-  )
+  // the table says it of the others
+  const losing = replayed.filter(({ replay }) => paidOf(replay) === "unreported" && savedCost(replay) < 0)
   if (several && losing.length > 0) rows.push(["dearer with it", losing.map(({ title }) => cut(title)).join("; ")])
   const given = new Set(replayed.map(({ session }) => session))
   const subagents = sum.subagents.filter((id) => !given.has(id))

@@ -108,12 +108,11 @@ async function cachedVersion(name: string, spec: string, env: Environment, home:
   return undefined
 }
 
-/** What lists this copy of the plugin: its folder, or the package's name if a package manager put it below `node_modules`. */
+/** What lists this copy of the plugin: its folder, or the package's name if it is in a cache (of OpenCode, npx or bunx). */
 export async function specOf(file: string): Promise<string> {
   const around = await packageAround(dirname(file))
-  return around && isOurs({ name: around.name ?? "" }) && !around.folder.split(sep).includes("node_modules")
-    ? around.folder
-    : PACKAGE
+  const isCached = around?.folder.split(sep).some((name) => name === "_npx" || name.includes(`${PACKAGE}@`))
+  return around && isOurs({ name: around.name ?? "" }) && !isCached ? around.folder : PACKAGE
 }
 
 async function packageAround(path: string) {

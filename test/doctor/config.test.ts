@@ -86,7 +86,7 @@ test("the package name is extracted from a spec", () => {
   ])
 })
 
-test("a checkout is listed by its folder, an installed package by its name", async () => {
+test("a checkout and an installed package are listed by their folder, one in a cache by its name", async () => {
   using folder = temporaryFolder()
   const copyIn = (...place: string[]) => {
     const copy = join(folder.path, ...place)
@@ -95,9 +95,14 @@ test("a checkout is listed by its folder, an installed package by its name", asy
     return copy
   }
   const checkout = copyIn("code", "hudfold")
-  const installed = copyIn("cache", "opencode-hudfold@latest", "node_modules", "opencode-hudfold")
+  const installed = copyIn("lib", "node_modules", "opencode-hudfold")
+  const cached = [
+    ["cache", "opencode-hudfold@latest"],
+    ["_npx", "1a2b"],
+  ].map((place) => copyIn(...place, "node_modules", "opencode-hudfold"))
   expect(await specOf(join(checkout, "dist", "cli.js"))).toBe(checkout)
-  expect(await specOf(join(installed, "dist", "cli.js"))).toBe("opencode-hudfold")
+  expect(await specOf(join(installed, "dist", "cli.js"))).toBe(installed)
+  for (const copy of cached) expect(await specOf(join(copy, "dist", "cli.js"))).toBe("opencode-hudfold")
   expect(await specOf(join(folder.path, "elsewhere", "cli.js"))).toBe("opencode-hudfold")
 })
 
