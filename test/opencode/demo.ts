@@ -3,9 +3,10 @@
 // compared. It needs no account, key or network. `bun test/opencode/demo.ts [PLUGIN]` runs it with another build of the
 // plugin.
 
-import { resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { createHost, findOpencode, type Host, writeFiles } from "./host.ts"
 import { longWork, WORK_FILES } from "./long-work.ts"
 import { type Provider, startProvider } from "./provider.ts"
@@ -51,6 +52,8 @@ type Outcome = {
   requests: readonly ModelRequest[]
   stored: StoredMessage[]
   root: string
+  /** the share that the plugin itself says it saved */
+  said: number | undefined
 }
 
 /** Runs the demo and resolves with an exit code: 0, 1 when something went wrong, 130 when stopped. */
@@ -160,7 +163,9 @@ async function work(
     await client.prompt(session, turn.prompt, signal ? { signal } : {})
     if (steps.length > 0) throw new Error(`the turn ended ${steps.length} steps early; OpenCode's log:\n${host.log()}`)
   }
-  return { requests: provider.from("main"), stored: await client.messages(session), root: host.root }
+  const folder = statusFolder(join(host.root, "data", "opencode-hudfold"))
+  const said = (await readStatus(folder, session))?.saved.share
+  return { requests: provider.from("main"), stored: await client.messages(session), root: host.root, said }
 }
 
 type Runs = { live: Outcome; plain: Outcome }
@@ -202,8 +207,9 @@ function report(short: Runs, long: Runs, write: (text: string) => void, paint: R
 }
 
 function verdict(name: string, { live, plain }: Runs): string {
-  const share = billOf(live) / billOf(plain) - 1
-  return `${name} costs ${percent(Math.abs(share))} ${share < 0 ? "less" : "more"} with the plugin`
+  const change = (share: number) => `${percent(Math.abs(share))} ${share < 0 ? "less" : "more"}`
+  const own = live.said === undefined ? "" : ` (${change(-live.said)} by its own account)`
+  return `${name} costs ${change(billOf(live) / billOf(plain) - 1)} with the plugin${own}`
 }
 
 /** The HUD of each request that has one, in tokens. */
