@@ -87,7 +87,7 @@ function summary(checks: readonly CheckResult[]): string {
 }
 
 function aboutBundle(path: string): string {
-  const list = (texts: readonly string[]) => texts.map((text) => `  ${text}\n`).join("")
+  const list = (texts: readonly string[]) => texts.map((text) => `  ${wrapped(text, 4, 2)}\n`).join("")
   const advice = "Read it before you send it to anyone.\n"
   return `\n${escapedLine(path)} contains\n${list(BUNDLE_CONTENTS)}and leaves out\n${list(BUNDLE_OMITS)}${advice}`
 }

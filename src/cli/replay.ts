@@ -140,7 +140,9 @@ function figures(sum: Replay): Row[] {
   const { needs, heldNeeds } = sum.recalls
   const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
   return [
-    ...figuresOf(sum).map(([name, value, more]): Row => [name.toLowerCase(), `${value} ${more}`]),
+    ...figuresOf(sum).map(
+      ([name, value, more]): Row => [name === "HUD" ? name : name.toLowerCase(), `${value} ${more}`],
+    ),
     ...(needs > 0 ? [["needs", `${needs} names and lines were used after they were folded; ${held}`] as const] : []),
   ]
 }

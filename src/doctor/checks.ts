@@ -115,6 +115,7 @@ async function* checksOf(
       : checkSpeed(findings.statuses.find(({ writer }) => writer.speed))
   } else {
     yield await checkWithoutSidecar(options.digest, watch.signal)
+    if (test) yield ok("speed", "not tested: hudfold runs no model")
     if (options.digest.backend === "auto") yield await checkGpu(options.digest, installed, undefined, env)
   }
 

@@ -36,8 +36,9 @@ export function billSentences(replays: readonly Replay[], whose: Whose = "these"
 export function measuredSentence(bills: readonly Paid[]): string {
   const all = bills.length
   if (all === 0) return "No session with hudfold was billed by tokens."
+  const mine = all === 1 ? "session" : `${all} sessions`
   const subject = (count: number, at: number) =>
-    count === all ? `Your ${plural(all, "session")}` : at === 0 ? `${count} of your ${all} sessions` : `${count} more`
+    count === all ? `Your ${mine}` : at === 0 ? `${count} of your ${mine}` : `${count} more`
   return groupsOf(bills)
     .map((group, at) => groupWords(group, subject(group.length, at)))
     .join(" ")

@@ -149,7 +149,7 @@ const MAX_OPEN = 3
 function openRow({ folding }: Status): StatusRow | undefined {
   const { open, settled, reasons, newest } = folding.kept
   if (folding.activity === "off" || open + settled === 0) return
-  const waiting = settled > 0 ? `, ${settled} settled until folding pays` : ""
+  const waiting = settled > 0 ? `, ${settled} settled and waiting until folding pays` : ""
   return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
     ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${plural(steps, "step")}: ${why}`),
     ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),

@@ -278,9 +278,9 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
 
 const less = (saved: number) => (saved > 0 ? `${amount(saved)} less` : "")
 
-/** A row with as much of the description as there is room for. */
+/** A row with as much of the description as there is room for; OpenCode writes it right after the title. */
 function rowOf<T>(title: string, description: string, footer: string, room: number, value: T): FoldRow<T> {
-  return { title, description: fit(description, room - widthOf(title) - widthOf(footer)), footer, value }
+  return { title, description: fit(`· ${description}`, room - widthOf(title) - widthOf(footer)), footer, value }
 }
 
 export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {

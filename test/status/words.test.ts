@@ -41,7 +41,7 @@ describe("what is still open", () => {
   test("is counted by reason, with the newest steps", () => {
     expect(rowNamed("open", {})).toEqual({
       name: "open",
-      text: "8 steps open, 2 settled until folding pays",
+      text: "8 steps open, 2 settled and waiting until folding pays",
       tone: "muted",
       details: [
         "5 steps: among the newest",

@@ -221,8 +221,8 @@ describe("the list of folds", () => {
       "r0000002 read src/db.ts",
     ])
     expect(rows.map(({ footer }) => footer)).toEqual(["4.0k less", "21k less", "4.0k less"])
-    expect(rows[1]?.description).toBe("to save: it pays over the calls to come")
-    expect(rows[2]?.description).toBe("an older call")
+    expect(rows[1]?.description).toBe("· to save: it pays over the calls to come")
+    expect(rows[2]?.description).toBe("· an older call")
   })
 
   test("says how many there are, and whether all are listed", () => {
@@ -240,8 +240,8 @@ describe("the list of folds", () => {
       ["40 read src/db.ts", "4.0k less"],
       ["41 npm test", "4.0k less"],
     ])
-    expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
-    expect(rows[3]?.description).toStartWith("a file that was read; it pays")
+    expect(rows[0]?.description).toBe("· what is sent instead; the first 37 are not listed here")
+    expect(rows[3]?.description).toStartWith("· a file that was read; it pays")
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
@@ -274,10 +274,10 @@ describe("the list of folds", () => {
     const why = { because: "a file that was read", cut: "carrying what is settled has cost 41234 tokens; it pays" }
     const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }), 60)
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
-      "Open: the original, 4.0k tokens",
-      "Why: to save: a file that was read; carrying what is settled…",
-      "Unfold: whole in the next 12 calls, 4.0k tokens more",
-      "Pin: whole for the rest of the session, 4.0k tokens more",
+      "Open: · the original, 4.0k tokens",
+      "Why: · to save: a file that was read; carrying what is settle…",
+      "Unfold: · whole in the next 12 calls, 4.0k tokens more",
+      "Pin: · whole for the rest of the session, 4.0k tokens more",
     ])
     expect(whyDialog(fold({ ...why, reason: "pays", call: 9, tokens: 4000, textTokens: 50 })).text).toBe(
       [
@@ -302,8 +302,8 @@ describe("the list of folds", () => {
     ]
     const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
     expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
-      ["step 9 npm test", "among the newest", "950 tokens", "Not folded"],
-      ["step 3 read src/a.ts", "settled", "8.7k tokens", "Not folded"],
+      ["step 9 npm test", "· among the newest", "950 tokens", "Not folded"],
+      ["step 3 read src/a.ts", "· settled", "8.7k tokens", "Not folded"],
     ])
     expect(keptActions(false).map(({ title }) => title)).toEqual(["Fold now", "Pin"])
     expect(keptActions(true).map(({ title }) => title)).toEqual(["Fold now", "Release"])
