@@ -246,8 +246,13 @@ function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: u
       ? "unknown option rows; it is ignored. It is an option of the panel, in tui.json"
       : `unknown option ${name}; it is ignored. Known: ${known(path.slice(0, -1)).join(", ")}`
   const fallback = valueAt(optionsSchema.parse({}), path)
-  const used = fallback === undefined ? "the default" : show(fallback)
+  const used = fallback === undefined || typeof fallback === "object" ? "the default" : show(fallback)
   return `option ${name}: expected ${expected(issue)}, got ${show(value)}; using ${used}`
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ boolean: "true or false", number: "a number", int: "a whole number", string: "a string" },
+  ...{ array: "a list", object: "an object" },
 }
 
 /** What an issue expects, in words. zod's own messages would triple the size of the code loaded at startup. */
@@ -255,7 +260,7 @@ function expected(issue: z.core.$ZodIssue): string {
   const where = issue.path.some((key) => typeof key === "number") ? "every entry to be " : ""
   switch (issue.code) {
     case "invalid_type":
-      return `${where}${issue.expected}`
+      return `${where}${TYPES[issue.expected] ?? issue.expected}`
     case "invalid_value":
       return `${where}one of ${issue.values.map(show).join(", ")}`
     case "too_small":

@@ -15,7 +15,7 @@ describe("options", () => {
     [
       { hud: { budgetTokens: "big" } },
       "hud.budgetTokens",
-      /option hud\.budgetTokens: expected number, got "big"; using 250/,
+      /option hud\.budgetTokens: expected a number, got "big"; using 250/,
     ],
     [{ hud: { budgetTokens: 5 } }, "hud.budgetTokens", /option hud\.budgetTokens: .*60.*, got 5; using 250/],
     [{ fold: { maxContextTokens: 500 } }, "fold.maxContextTokens", /at least 8000, got 500; using the default/],
@@ -27,7 +27,7 @@ describe("options", () => {
     [{ fold: { maxContextTokens: 9000.5 } }, "fold.maxContextTokens", /got 9000\.5; using the default/],
     [{ hud: { slot: "top" } }, "hud.slot", /expected one of "auto", "tail", "tool", "sticky", got "top"; using "auto"/],
     [{ hud: { sections: ["files", "weather"] } }, "hud.sections", /option hud\.sections: .*got \["files","weather"\]/],
-    [{ hud: 3 }, "hud", /option hud: expected object, got 3/],
+    [{ hud: 3 }, "hud", /option hud: expected an object, got 3; using the default/],
     [{ rows: [] }, "rows", /unknown option rows; it is ignored\. It is an option of the panel, in tui\.json/],
     [{ hudd: {} }, "hudd", /unknown option hudd; it is ignored\. Known: .*hud/],
     [{ hud: { sloth: 1 } }, "hud.sloth", /unknown option hud\.sloth; it is ignored\. Known: .*slot/],

@@ -410,7 +410,12 @@ const BROKEN: {
   {
     name: "a key in place of a group, which is not shown",
     breaks: (patient) => list(patient, { digest: { gpu: "off", openai: [{ apiKey: "onlyletters" }] } }),
-    says: { name: "options", level: "fail", found: /^option digest\.openai: expected object; using /, fix: /openai/ },
+    says: {
+      name: "options",
+      level: "fail",
+      found: /^option digest\.openai: expected an object; using /,
+      fix: /openai/,
+    },
   },
   {
     name: "a wrong API key, which is not shown",
@@ -418,7 +423,7 @@ const BROKEN: {
     says: {
       name: "options",
       level: "fail",
-      found: /^option digest\.openai\.apiKey: expected string; using /,
+      found: /^option digest\.openai\.apiKey: expected a string; using /,
       fix: /apiKey/,
     },
   },
