@@ -93,7 +93,8 @@ export const CLASSES: readonly Class[] = [
   },
   {
     name: "load",
-    proves: "many sessions, long ones, large outputs, two processes: each gets its own, and memory stays flat",
+    proves:
+      "many sessions, long ones, large outputs, two processes: each gets its own, and memory stays within its limit",
     tests: [
       "test/host/bounds.test.ts",
       "test/host/many-sessions.test.ts",

@@ -22,6 +22,7 @@ if (unknown.length) {
   process.exit(2)
 }
 
+const commit = (await Bun.$`git rev-parse --short HEAD`.text()).trim()
 const proofs: Proof[] = []
 for (const one of CLASSES) if (!given.length || given.includes(one.name)) proofs.push(await prove(one))
 const document = await readFile(DOCUMENT, "utf8")
@@ -67,14 +68,17 @@ function pageOf(proofs: readonly Proof[], known: ReadonlyMap<string, string>): s
   )
   const notRows = ["class", "measured", "---", ...CLASSES.map(({ name }) => name)]
   const measured = figures.length ? figures : [...known].flatMap(([name, line]) => (notRows.includes(name) ? [] : line))
-  const head = "| class | what holds | cases | passed | skipped | took |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
+  const head =
+    "| class | what holds | cases | passed | skipped | took | on |\n| --- | --- | ---: | ---: | ---: | ---: | --- |\n"
   const second = "\n| measured | figure | within its limit |\n| --- | --- | --- |\n"
   const where = `On ${process.platform}, ${process.arch}, ${availableParallelism()} processors.\n\n`
   return `${where}${head}${rows.join("")}${measured.length ? second + measured.join("") : ""}`
 }
 
+/** With the day and the commit of the run, since not all classes are run each time. */
 function lineOf({ name, proves, cases, passed, skipped, seconds }: Row): string {
-  return `| ${name} | ${proves} | ${cases} | ${passed} | ${skipped || ""} | ${duration(seconds)} |\n`
+  const today = new Date().toISOString().slice(0, 10)
+  return `| ${name} | ${proves} | ${cases} | ${passed} | ${skipped || ""} | ${duration(seconds)} | ${today}, ${commit} |\n`
 }
 
 function duration(seconds: number): string {
