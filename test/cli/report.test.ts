@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
 import { writeReport } from "../../src/cli/written-file.ts"
 import { REPORT_PREFIX } from "../../src/report/page.ts"
-import { type ReportData, unpackReport } from "../../src/report/report.ts"
+import type { ReportData } from "../../src/report/report.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
@@ -26,7 +26,7 @@ const out = (name: string) => join(folder.path, `${name}.html`)
 
 function written(path: string): ReportData {
   const [, json] = /<script type="application\/json" id="data">(.*)<\/script>/.exec(readFileSync(path, "utf8")) ?? []
-  return unpackReport(JSON.parse(json ?? ""))
+  return JSON.parse(json ?? "")
 }
 
 const long = madeUpSession({ calls: 120 })
@@ -168,7 +168,7 @@ describe("errors", () => {
     {
       name: "an unknown price",
       args: ["x.json", "--price", "acme"],
-      says: "--price must be a provider's id or one of ",
+      says: '--price: the prices of "acme" are not known; expected one of ',
     },
     { name: "a wrong number of days", args: ["--days", "0"], says: "--days must be a whole number from 1" },
     { name: "days for a session", args: ["x.json", "--days", "3"], says: "--days cannot be combined with sessions" },
