@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { shippedFile } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
-import { packReport, type ReportData } from "./report.ts"
+import type { ReportData } from "./report.ts"
 import { billSentence } from "./words.ts"
 
 /** The beginning of every report: a file that begins this way may be overwritten. */
@@ -13,7 +13,7 @@ export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report --
 
 export function pageOf(report: ReportData, { script, style }: PageAssets): string {
   // without `<`, so that no text of a session can close the script element around it
-  const data = JSON.stringify(packReport(report)).replace(/</g, "\\u003c")
+  const data = JSON.stringify(report).replace(/</g, "\\u003c")
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,

@@ -122,37 +122,3 @@ export function sumCosts(costs: readonly ContentCost[], by: "kind" | "tool"): Co
   }
   return [...sums.values()].sort((a, b) => b.without - a.without || b.with - a.with)
 }
-
-/**
- * The report as it is embedded in the page. The folds of a session, several hundred objects that repeat names and words, are
- * packed as rows of numbers, in which a text is its index in a list; the page unpacks them.
- */
-export type PackedReport = Omit<ReportData, "sessions"> & { sessions: PackedSession[] }
-
-type PackedSession = Omit<SessionReport, "folds"> & { folds: ReturnType<typeof packFolds> }
-
-export function packReport(report: ReportData): PackedReport {
-  const sessions = report.sessions.map((session) => ({ ...session, folds: packFolds(session.folds) }))
-  return { ...report, sessions }
-}
-
-export function unpackReport(packed: PackedReport): ReportData {
-  const sessions = packed.sessions.map((session) => ({ ...session, folds: unpackFolds(session.folds) }))
-  return { ...packed, sessions }
-}
-
-function packFolds(folds: readonly ReportedFold[]) {
-  const [first] = folds
-  const all = Object.keys(first ?? {}) as (keyof ReportedFold)[]
-  const texts = all.filter((name) => typeof first?.[name] === "string")
-  const names = [...texts, ...all.filter((name) => !texts.includes(name))]
-  const words = [...new Set(folds.flatMap((fold) => texts.map((name) => `${fold[name]}`)))]
-  const places = new Map<unknown, number>(words.map((word, place) => [word, place]))
-  const rows = folds.map((fold) => names.map((name) => places.get(fold[name]) ?? Number(fold[name])))
-  return { names, texts: texts.length, words, rows }
-}
-
-function unpackFolds({ names, texts, words, rows }: ReturnType<typeof packFolds>): ReportedFold[] {
-  const valueAt = (value: number, at: number) => (at < texts ? words[value] : value)
-  return rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at], valueAt(value, at)])) as ReportedFold)
-}

@@ -13,7 +13,7 @@ import { SessionBuilder } from "../support/session.ts"
 import { coloured, drawn } from "./pixels.ts"
 import { buildPageAssets, reportOf } from "./support.ts"
 
-const MOST_BYTES = 350_000
+const MOST_BYTES = 450_000
 const folder = mkdtempSync(join(tmpdir(), "hud-report-"))
 let browser: Browser
 const files = new Map<string, { url: string; report: ReportData; bytes: number }>()
@@ -83,7 +83,7 @@ const hudShown = (page: Page) => page.locator("#hud").textContent()
 const owned = (page: Page) => page.evaluate("window.owned")
 const place = (page: Page) => page.locator("#place").textContent()
 
-test("a session of 500 calls takes less than 350 kB", () => {
+test("a session of 500 calls takes less than 450 kB", () => {
   expect(files.get("long")?.bytes).toBeLessThan(MOST_BYTES)
 })
 

@@ -1,7 +1,7 @@
 // The report's page: reads the embedded data and shows all sessions together or one of them.
 
 import "./locale.ts"
-import { type PackedReport, type SessionReport, unpackReport } from "../report.ts"
+import type { ReportData, SessionReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
@@ -16,7 +16,7 @@ import {
   summary,
 } from "./tables.ts"
 
-const report = unpackReport(JSON.parse(document.getElementById("data")?.textContent ?? "") as PackedReport)
+const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as ReportData
 const { sessions } = report
 
 /** "all", or the index of a session */
