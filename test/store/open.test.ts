@@ -230,6 +230,6 @@ describe("hosts", () => {
       return
     }
     expect(report).toMatchObject({ state: { kind: "memory" }, warnings: [], anchors: [], turns: [], folds: [] })
-    expect(report.state.reason).toContain("needs SQLite, and Node")
+    expect(report.state.reason).toContain("has no SQLite, which this needs")
   })
 })
