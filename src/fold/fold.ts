@@ -36,8 +36,8 @@ export const foldSchema = z.object({
   reason: z.enum(REASONS),
   /** why it was settled, in words for people, one line */
   because: z.string(),
-  /** why it was folded with that call, in words for people; earlier versions wrote it behind `because` */
-  cut: z._default(z.string(), ""),
+  /** why it was folded with that call, in words for people, one line */
+  cut: z.string(),
   /** the first call (1-based) that is sent with the fold */
   call: z.number(),
   /** estimated tokens of the folded content */

@@ -252,7 +252,7 @@ function migrate(database: SqliteDatabase, path: string): void {
       // Read again under the lock: two processes may start on the same file.
       const version = readPragma(database, "user_version")
       if (version > schemaVersion) throw newerStore(path, version)
-      for (const migration of migrations.slice(version)) database.exec(migration)
+      for (const [leadsTo, migration] of migrations) if (leadsTo > version) database.exec(migration)
       database.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${schemaVersion}`)
     })
     .immediate()

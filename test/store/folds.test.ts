@@ -2,8 +2,6 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
-import { applicationID, migrations } from "../../src/store/migrations.ts"
-import { readFold } from "../../src/store/record.ts"
 import { foldOf, openAt, recallIDOf, runFixture, temporaryFolder, turnOf, until } from "./support.ts"
 
 const foldsOf = (first: number, last: number) =>
@@ -295,28 +293,6 @@ describe("with their session", () => {
   })
 })
 
-test("a file from before folds is migrated with its turns, which have zero folds and savings", async () => {
-  using folder = temporaryFolder()
-  const path = join(folder.path, "hud.db")
-  const db = new Database(path)
-  for (const migration of migrations.slice(0, 3)) db.exec(migration)
-  db.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = 3`)
-  db.run("INSERT INTO session VALUES ('ses_1', ?)", [Date.now()])
-  db.run("INSERT INTO turn VALUES ('ses_1', 1, 1000, 2000, 3, 100, 900, 50, 40, 12, 'anthropic', 'claude')")
-  db.close()
-  {
-    await using opened = await openAt(path)
-    const nothing = { foldedTokens: 0, recalls: 0, savedTokens: 0, inputCost: 0, inputCostWithout: 0, savedUsd: 0 }
-    expect(await opened.store.turns("ses_1")).toEqual([turnOf(nothing)])
-    opened.store.saveTurn(turnOf({ turn: 2, foldedTokens: 4000.4, recalls: 1 }))
-    opened.store.saveFolds("ses_1", [foldOf(1)])
-  }
-  await using again = await openAt(path)
-  expect((await again.store.turns("ses_1"))[1]).toEqual(turnOf({ turn: 2, foldedTokens: 4000, recalls: 1 }))
-  expect(await again.store.loadFolds("ses_1")).toEqual([foldOf(1)])
-  expect(again.warnings).toEqual([])
-})
-
 const KILLS = 5
 
 test("every fold is in the file when the process is killed right after its save, again and again", async () => {
@@ -330,8 +306,5 @@ test("every fold is in the file when the process is killed right after its save,
   await using opened = await openAt(path)
   expect(await opened.store.loadFolds("ses_1")).toEqual(Array.from({ length: 5 * KILLS }, (_, n) => foldOf(n + 1)))
 }, 120_000)
-
-test("a fold of an earlier version, which wrote both reasons in one field, is read", () => {
-  const { cut: _, ...earlier } = foldOf(1, { because: "an older call; nothing after it was cached" })
   expect(readFold(JSON.stringify(earlier))).toEqual({ ...earlier, cut: "" })
 })

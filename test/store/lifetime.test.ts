@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { applicationID, migrations, schemaVersion } from "../../src/store/migrations.ts"
-import { anchors, countTurns, openAt, runFixture, seed, temporaryFolder } from "./support.ts"
+import { countTurns, openAt, runFixture, seed, temporaryFolder } from "./support.ts"
 
 describe("more than one process", () => {
   test("three that open and write a new store at the same time lose nothing", async () => {
@@ -22,30 +21,6 @@ describe("more than one process", () => {
 })
 
 describe("aging", () => {
-  for (let version = 0; version < schemaVersion; version++) {
-    test(`a store at schema ${version} is migrated and keeps its rows`, async () => {
-      using folder = temporaryFolder()
-      const path = join(folder.path, "hud.db")
-      const db = new Database(path)
-      for (const migration of migrations.slice(0, version)) db.exec(migration)
-      if (version > 0) {
-        db.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${version}`)
-        db.run("INSERT INTO session VALUES ('ses_1', ?)", [Date.now()])
-        db.run("INSERT INTO anchors VALUES ('ses_1', ?)", [JSON.stringify(anchors)])
-      }
-      db.close()
-      {
-        await using opened = await openAt(path)
-        expect(opened.store.state.kind).toBe("sqlite")
-        expect(opened.store.loadAnchors().get("ses_1")).toEqual(version > 0 ? anchors : undefined)
-        opened.store.saveCarried("ses_1", "msg_1", "{}")
-      }
-      await using again = await openAt(path)
-      expect(again.store.loadCarried().get("ses_1")).toEqual({ compactionID: "msg_1", data: "{}" })
-      expect(again.warnings).toEqual([])
-    })
-  }
-
   test("opening deletes sessions untouched for 90 days before the newest, with all their rows", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")

@@ -8,7 +8,7 @@ type Column = { name: string; type: string; notnull: number; pk: number }
 
 function migrated(): Database {
   const db = new Database(":memory:")
-  for (const migration of migrations) db.exec(migration)
+  for (const migration of migrations.values()) db.exec(migration)
   return db
 }
 
