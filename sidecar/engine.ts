@@ -8,11 +8,7 @@ import { EngineError } from "./errors.ts"
 import { inspectModel, type OpenModel, openModel } from "./models.ts"
 import { Gate } from "./pace.ts"
 
-type EngineEvents = {
-  log(level: Notice<"engine/log">["level"], message: string): void
-  /** loaded share of the weights, 0 to 1; a hint that some runtimes never give */
-  progress(fraction: number): void
-}
+type Log = (level: Notice<"engine/log">["level"], message: string) => void
 
 export class Engine {
   private readonly gate = new Gate()
@@ -24,7 +20,7 @@ export class Engine {
   /** llama.cpp's errors since the last model began to load */
   private errors: string[] = []
 
-  constructor(private readonly events: EngineEvents) {}
+  constructor(private readonly log: Log) {}
 
   /**
    * Loads a model, replacing the loaded one. Rejects with an `EngineError`, an error of node-llama-cpp's, or the signal's
@@ -41,15 +37,15 @@ export class Engine {
       signal.throwIfAborted()
       const device = await this.openDevice(engine, gpu)
       this.errors = []
-      const { gate, events, errors } = this
-      return openModel(load, { engine, device, gate, progress: events.progress, errors }, signal)
+      const { gate, errors } = this
+      return openModel(load, { engine, device, gate, errors }, signal)
     }
     const { opened, fallback = known } = await chooseDevice(known === undefined ? load.gpu : "off", open, signal)
     this.loaded = opened
     this.setGate()
     if (fallback !== undefined && fallback !== known) {
       this.fallbacks.set(key, fallback)
-      this.events.log("warn", fallback)
+      this.log("warn", fallback)
     }
     const { model, device, threads, speed, contextTokens } = opened
     if (threads === 1 || device.gpu !== "off") lowerPriority()
@@ -113,7 +109,7 @@ export class Engine {
     if (line === "") return
     const isError = level === "error" || level === "fatal"
     if (isError) this.errors.push(line)
-    this.events.log(isError ? "error" : "warn", line)
+    this.log(isError ? "error" : "warn", line)
   }
 }
 

@@ -38,10 +38,9 @@ const connection = createMessageConnection(
   new LineWriter(channel),
 )
 const budget = new LogBudget((level, message) => notify("engine/log", { level, message }))
-const engine = new Engine({ log, progress })
+const engine = new Engine(log)
 const ending = new AbortController()
 let queue: Promise<unknown> = Promise.resolve()
-let lastPercent = -1
 
 answer("engine/hello", async () => ({
   protocol: PROTOCOL,
@@ -136,14 +135,6 @@ function explain(error: z.core.$ZodError): string {
 
 function log(level: Notice<"engine/log">["level"], message: string): void {
   budget.log(level, message)
-}
-
-/** The engine reports every tensor; the plugin gets whole per cents. */
-function progress(fraction: number): void {
-  const percent = Math.floor(fraction * 100)
-  if (percent === lastPercent) return
-  lastPercent = percent
-  notify("load/progress", { fraction: percent / 100 })
 }
 
 /** Failures are ignored: they mean that the plugin is gone and this process is about to exit. */

@@ -110,7 +110,6 @@ type OpenOptions = {
   engine: NodeLlamaCpp
   device: Device
   gate: Gate
-  progress(fraction: number): void
   /** error lines that llama.cpp logs while the model loads; its exceptions omit them */
   errors: readonly string[]
 }
@@ -185,7 +184,7 @@ async function ownMemory(device: Device): Promise<number> {
 async function loadWeights(
   { modelPath }: Load,
   contextSize: number,
-  { device, progress, errors }: OpenOptions,
+  { device, errors }: OpenOptions,
   signal: AbortSignal,
 ): Promise<LlamaModel> {
   try {
@@ -195,7 +194,6 @@ async function loadWeights(
       gpuLayers: device.gpu === "off" ? 0 : { fitContext: { contextSize } },
       // detects NaN weights, with which a model writes rubbish; at most 50 ms for 100 MB
       checkTensors: true,
-      onLoadProgress: progress,
       loadSignal: signal,
     })
   } catch (error) {

@@ -60,7 +60,6 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     child.stdin,
     {
       "engine/alive": () => watch.heard(),
-      "load/progress": () => watch.heard(),
       "engine/log": ({ level, message }) => config.onLog(level, message),
     },
     () => void endGone(),

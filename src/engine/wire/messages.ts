@@ -138,7 +138,7 @@ export type WriteReply = z.output<typeof writeReplySchema>
 export const REQUESTS = {
   /** the first message. Answered within milliseconds, before the engine is imported */
   "engine/hello": { params: helloSchema, result: helloReplySchema },
-  /** loads a model, replacing the loaded one, and measures its speed; `load/progress` reports progress */
+  /** loads a model, replacing the loaded one, and measures its speed */
   "engine/load": { params: loadSchema, result: capabilitiesSchema },
   /** has the loaded model write a digest of a document */
   "digest/write": { params: writeSchema, result: writeReplySchema },
@@ -151,8 +151,6 @@ export const NOTIFICATIONS = {
   "engine/alive": z.object({ busy: z.boolean(), rssBytes: count }),
   /** sidecar to plugin: a log line */
   "engine/log": z.object({ level: z.enum(["debug", "info", "warn", "error"]), message: short(2000) }),
-  /** sidecar to plugin: loaded share of the model, 0 to 1; a hint */
-  "load/progress": z.object({ fraction: z.number() }),
 } as const
 
 export type RequestName = keyof typeof REQUESTS

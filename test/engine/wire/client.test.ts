@@ -117,7 +117,7 @@ test("malformed, unknown and unhandled notifications are noise, and the first is
     ["engine/alive", { ...alive, since: 1 }],
     ["engine/unheard-of", {}],
     ["engine/log", { level: "shout", message: "x" }],
-    ["load/progress", { fraction: 0.5 }],
+    ["engine/log", { level: "info", message: "x" }],
   ] as const)
     await peer.sendNotification(name, params)
   await until(() => client.noise.lines === 4)
