@@ -7,7 +7,7 @@ import { basename } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, type Folds, stepFold } from "./fold.ts"
+import { type Fold, type Folds, stepFold, stepRanges } from "./fold.ts"
 
 /** Of one summary. */
 const MAX_SUMMARY_CHARS = 400
@@ -70,6 +70,6 @@ function condensedText(run: readonly { entry: Entry; fold: Fold }[]): string {
     ...(reads > 0 ? [plural(reads, "read")] : []),
     ...(commands > 0 ? [plural(commands, "command")] : []),
   ]
-  const from = run[0]?.fold.step ?? 0
-  return oneLine(cut(redact(`${from}-${run.at(-1)?.fold.step ?? from} ${words.join("; ")}`), MAX_SUMMARY_CHARS))
+  const steps = stepRanges(run.map(({ fold }) => fold))
+  return oneLine(cut(redact(`${steps} ${words.join("; ")}`), MAX_SUMMARY_CHARS))
 }

@@ -56,6 +56,20 @@ export const MAX_FOLDS = 20_000
 /** A session's folds, by part id; those of steps by message id. */
 export type Folds = ReadonlyMap<string, Fold>
 
+/**
+ * The numbers of adjacent folded steps, oldest first, as `hud_recall` takes them: `3-41`. They begin again after a fork of a
+ * compacted session, whose folds keep the numbers of its origin: `49-52,1-5`.
+ */
+export function stepRanges(folds: readonly Pick<Fold, "step">[]): string {
+  const ranges: { from: number; to: number }[] = []
+  for (const { step } of folds) {
+    const last = ranges.at(-1)
+    if (last && step >= last.to) last.to = step
+    else ranges.push({ from: step, to: step })
+  }
+  return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join(",")
+}
+
 /** The fold of a whole step, if its message is folded. */
 export function stepFold(folds: Folds, messageID: string): Fold | undefined {
   const fold = folds.get(messageID)

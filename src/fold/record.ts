@@ -13,7 +13,7 @@ import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
-import { type Fold, isRecallID } from "./fold.ts"
+import { type Fold, isRecallID, stepRanges } from "./fold.ts"
 import type { NameSource } from "./names.ts"
 import { type FoldSource, foldSource } from "./sources.ts"
 
@@ -36,11 +36,10 @@ const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
-/** The head of a record. */
-export function recordHead(from: number, to: number): string {
-  const steps = from === to ? `Step ${from}` : `Steps ${from}-${to}`
-  const range = from === to ? `${from}` : `${from}-${to}`
-  return `${steps} of this session, kept by hudfold as a record (${RECALL_TOOL} with steps "${range}" returns them verbatim):`
+/** The head of a record, with its steps as `stepRanges` writes them. */
+export function recordHead(steps: string): string {
+  const noun = /\D/.test(steps) ? "Steps" : "Step"
+  return `${noun} ${steps} of this session, kept by hudfold as a record (${RECALL_TOOL} with steps "${steps}" returns them verbatim):`
 }
 
 const records = new WeakMap<Fold, { folds: readonly Fold[]; text: string }>()
@@ -51,7 +50,7 @@ export function recordOf(folds: readonly Fold[]): string {
   const known = first && records.get(first)
   if (known?.folds.length === folds.length && known.folds.every((fold, at) => fold === folds[at])) return known.text
   const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
-  const text = [recordHead(first?.step ?? 0, folds.at(-1)?.step ?? 0), ...lines].join("\n")
+  const text = [recordHead(stepRanges(folds)), ...lines].join("\n")
   if (first) records.set(first, { folds, text })
   return text
 }

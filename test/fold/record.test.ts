@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
+import { isWithin, readRanges } from "../../src/fold/ranges.ts"
 import { isFoldText, outputLine, recordHead, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
@@ -29,17 +30,26 @@ const fold = (step: number, text: string) => ({ step, text }) as Fold
 
 describe("a record", () => {
   test("begins with its steps and how to get them back", () => {
-    expect(recordHead(3, 41)).toBe(
+    expect(recordHead("3-41")).toBe(
       'Steps 3-41 of this session, kept by hudfold as a record (hud_recall with steps "3-41" returns them verbatim):',
     )
-    expect(recordHead(7, 7)).toStartWith("Step 7 of this session, ")
-    expect(recordHead(7, 7)).toContain('steps "7"')
+    expect(recordHead("7")).toStartWith("Step 7 of this session, ")
+    expect(recordHead("7")).toContain('steps "7"')
   })
 
   test("has the lines of its steps in order; a step without a text is part of another's", () => {
     const record = recordOf([fold(3, ""), fold(4, "3-4 read a lot"), fold(5, "5 bash ls\n5 read a.ts")])
     expect(record.split("\n").slice(1)).toEqual(["3-4 read a lot", "5 bash ls", "5 read a.ts"])
     expect(record).toStartWith("Steps 3-5 ")
+  })
+
+  test("names its steps so that a recall finds them where the numbers begin again", () => {
+    const folds = [49, 50, 52, 1, 3, 2].map((step) => fold(step, `${step} bash ls`))
+    const [, steps] = /with steps "(.+)"/.exec(recordOf(folds)) ?? []
+    expect(steps).toBe("49-52,1-3,2")
+    const ranges = readRanges(steps) ?? []
+    expect(folds.every(({ step }) => isWithin(ranges, step))).toBe(true)
+    expect(isWithin(ranges, 30)).toBe(false)
   })
 })
 
