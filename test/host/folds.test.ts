@@ -220,7 +220,7 @@ test("the id of a dropped fold never names anything else in a later process", as
   expect(foldsIn(session.messages, sent).size).toBeGreaterThan(0)
   for (const messages of [sent, undefined]) {
     const answer = await next.recall({ ids: fold?.id }, messages)
-    expect(answer).toMatch(/^\[Not folded in this session: r|another content than the one folded/)
+    expect(answer).toMatch(/^\[Not folded in this session: r|its content has changed since it was folded/)
     expect(answer).not.toContain("part-199.ts")
   }
   await next.dispose()

@@ -306,5 +306,3 @@ test("every fold is in the file when the process is killed right after its save,
   await using opened = await openAt(path)
   expect(await opened.store.loadFolds("ses_1")).toEqual(Array.from({ length: 5 * KILLS }, (_, n) => foldOf(n + 1)))
 }, 120_000)
-  expect(readFold(JSON.stringify(earlier))).toEqual({ ...earlier, cut: "" })
-})
