@@ -25,7 +25,7 @@ import { recordedSteps } from "../support/records.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/session.ts"
 import { sized } from "../support/size.ts"
 
-const RUNS = sized(40, 1_000, 40)
+const RUNS = sized(40, 1_000)
 const env = createEnv("/home/dev/shop")
 
 /** What is cached is lost soon, so that folds are often free. */
