@@ -24,10 +24,10 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
   const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
-  let number = calls - entries.slice(first).filter(({ call }) => call).length
+  let number = calls - entries.slice(first).filter(({ kind }) => kind === "step").length
   for (let at = first; at < entries.length; at++) {
-    const { id, events, call, fingerprint: print } = entries[at] as Entry
-    if (call) number++
+    const { id, events, kind, fingerprint: print } = entries[at] as Entry
+    if (kind === "step") number++
     const message = messages[at]
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
@@ -39,7 +39,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
       yield
     }
     // a call that has not finished will have another output
-    if (call && events.every(({ outputHash }) => outputHash !== undefined)) {
+    if (kind === "step" && events.every(({ outputHash }) => outputHash !== undefined)) {
       stepLines(number, message, events)
       namesWritten(message)
     }

@@ -101,7 +101,7 @@ export function leadingOf(entries: readonly Entry[], folds: Folds): Leading {
   if (known) while (count < known.entries.length && entries[count] === known.entries[count]) count++
   const same = count
   for (let entry = entries[count]; entry; entry = entries[++count])
-    if (entry.call && entry.blocks > 0 && !stepFold(folds, entry.id)) break
+    if (entry.kind === "step" && entry.blocks > 0 && !stepFold(folds, entry.id)) break
   if (known && count === same && count === known.entries.length) return known
   const found = { entries: entries.slice(0, count) }
   leading.set(folds, found)

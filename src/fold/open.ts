@@ -12,20 +12,7 @@ import { decisionsIn, savingOfDecision } from "./plan.ts"
 /** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
 type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
 
-type Openness = {
-  /** steps that stay because they are open */
-  open: number
-  /** steps that are settled and stay until folding them pays */
-  settled: number
-  /** outputs of open steps that stay until then, and the tokens that folding all would leave out of each request */
-  outputs: number
-  tokens: number
-  /** why they are open, most steps first */
-  reasons: { why: string; steps: number }[]
-  /** newest first, at most `MAX_KEPT_STEPS` */
-  newest: KeptStep[]
-}
-
+/** Steps that are listed. */
 export const MAX_KEPT_STEPS = 50
 
 type OpennessSource = {
@@ -36,7 +23,8 @@ type OpennessSource = {
   isProtected(event: ToolEvent): boolean
 }
 
-export function openness(source: OpennessSource): Openness {
+/** How many steps stay because they are open and why, how much is settled and waits, and the newest of both. */
+export function openness(source: OpennessSource) {
   const { entries, facts, folding, isProtected } = source
   const steps = closureOf(entries, facts, {
     scale: 1,

@@ -178,7 +178,7 @@ export function decisionsIn(
 
 /** The first entry that may change without a thinking block of the running turn losing its prefix. */
 function firstUnbound(entries: readonly Entry[]): number {
-  const turn = entries.findLastIndex(({ role }) => role === "user")
+  const turn = entries.findLastIndex(({ kind }) => kind === "user")
   const bound = entries.findLastIndex(({ reasoned }) => reasoned)
   return bound > turn ? bound + 1 : 0
 }

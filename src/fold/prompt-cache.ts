@@ -172,7 +172,7 @@ function isWarmFor({ model, nowMs, pricing }: PendingRequest, sent: SentRequest 
  * caller must know that it was made with this plugin: otherwise even the system prompt may differ.
  */
 export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage[]): SentRequest | undefined {
-  const at = entries.findLastIndex(({ call }) => call)
+  const at = entries.findLastIndex(({ kind }) => kind === "step")
   const answer = entries[at]
   if (!answer?.model) return
   const next = wire.findIndex(({ source }) => source === answer)

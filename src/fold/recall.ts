@@ -71,40 +71,40 @@ const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 /** The request, or a sentence that says what is wrong with it. */
 export function readRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
-  const read = readIDs(present(given.ids, given.id))
-  const asked = present(given.steps, given.step)
-  const ranges = isEmpty(asked) ? [] : clipped(readRanges(asked) ?? [], ANY_STEP)
-  if (ranges.length === 0 && !isEmpty(asked))
-    return `"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got ${quoted(asked)}.`
+  const problems: string[] = []
+  /** What `parse` makes of an argument; undefined when it is absent, or makes no sense and `rule` is a problem. */
+  const read = <T>(value: unknown, parse: (value: unknown) => T | undefined, rule: string): T | undefined => {
+    const parsed = isEmpty(value) ? undefined : parse(value)
+    if (parsed === undefined && !isEmpty(value)) problems.push(`${rule}; got ${quoted(value)}.`)
+    return parsed
+  }
+  const words = readIDs(present(given.ids, given.id))
+  const ranges = read(
+    present(given.steps, given.step),
+    readSteps,
+    '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"',
+  )
   // the records name steps by numbers, which are easily taken for ids
-  const [numbers, ids] = [read.filter(isStepNumber), read.filter((word) => !isStepNumber(word))]
-  const steps = clipped(readRanges([rangesText(ranges), ...numbers].join(",")) ?? [], ANY_STEP)
+  const [numbers, ids] = [words.filter(isStepNumber), words.filter((word) => !isStepNumber(word))]
+  const steps = readSteps([rangesText(ranges ?? []), ...numbers].join(",")) ?? []
+  const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
+  const search = read(
+    given.search,
+    (value) => oneLineIn(scalar(value)?.replace(/\n$/, ""), MAX_SEARCH_CHARS),
+    `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters`,
+  )
+  const file = read(
+    present(given.file, given.path),
+    (value) => oneLineIn(scalar(value)?.trim(), MAX_FILE_CHARS)?.replace(/^(["'`])(.+)\1$/, "$2"),
+    `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters`,
+  )
+  const page = read(given.page, readPage, '"page" is a whole number from 1 on') ?? 1
+  if (problems[0] !== undefined) return problems[0]
   if (ids.length > MAX_IDS || steps.length > MAX_IDS)
     return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
-  const lines = isEmpty(given.lines) ? undefined : readLines(given.lines)
-  if (lines === undefined && !isEmpty(given.lines))
-    return `"lines" is a line or a range, as "120" or "120-180"; got ${quoted(given.lines)}.`
-  const search = isEmpty(given.search) ? undefined : scalar(given.search)?.replace(/\n$/, "")
-  if (!isEmpty(given.search) && (search === undefined || search.length > MAX_SEARCH_CHARS || search.includes("\n")))
-    return `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters; got ${quoted(given.search)}.`
-  const named = present(given.file, given.path)
-  const file = isEmpty(named)
-    ? undefined
-    : scalar(named)
-        ?.trim()
-        .replace(/^(["'`])(.+)\1$/, "$2")
-  if (!isEmpty(named) && (file === undefined || file.length > MAX_FILE_CHARS || file.includes("\n")))
-    return `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters; got ${quoted(named)}.`
-  const page = isEmpty(given.page) ? 1 : Number(scalar(given.page) ?? Number.NaN)
-  if (!Number.isInteger(page) || page < 0) return `"page" is a whole number from 1 on; got ${quoted(given.page)}.`
   if (ids.length === 0 && steps.length === 0 && file === undefined && search === undefined)
     return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
-  return {
-    ids,
-    steps,
-    ...defined({ file, lines, search }),
-    page: page || 1,
-  }
+  return { ids, steps, ...defined({ file, lines, search }), page }
 }
 
 const ANY_STEP: NumberRange = { from: 1, to: Number.POSITIVE_INFINITY }
@@ -272,6 +272,21 @@ function readLines(value: unknown): NumberRange | undefined {
   const isPair = Array.isArray(value) && value.length === 2
   const ranges = readRanges(isPair ? value.map(scalar).join("-") : value)
   return ranges?.length === 1 ? ranges[0] : undefined
+}
+
+function readSteps(value: unknown): NumberRange[] | undefined {
+  const ranges = clipped(readRanges(value) ?? [], ANY_STEP)
+  return ranges.length > 0 ? ranges : undefined
+}
+
+function oneLineIn(text: string | undefined, maxChars: number): string | undefined {
+  return text === undefined || text.length > maxChars || text.includes("\n") ? undefined : text
+}
+
+/** Some models count pages from 0. */
+function readPage(value: unknown): number | undefined {
+  const page = Number(scalar(value) ?? Number.NaN)
+  return Number.isInteger(page) && page >= 0 ? page || 1 : undefined
 }
 
 /** Models also pass empty values for arguments they do not need. */

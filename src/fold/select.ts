@@ -74,14 +74,11 @@ export function shownFolds({ request, named, originals }: RecallSource): Fold[] 
   const asked = new Set(ids.map((word) => word.toLowerCase()))
   const isAsked = ({ id }: Fold) => asked.has(id) || asked.has(id.slice(1))
   const originalOf = ({ id }: Fold) => originals.get(id)
-  const whole = new Set(
-    named.filter((one) => one.side === "step" && originalOf(one)?.kind === "found").map(({ messageID }) => messageID),
-  )
+  const found = named.filter((one) => originalOf(one)?.kind === "found")
+  const whole = new Set(found.flatMap(({ side, messageID }) => (side === "step" ? [messageID] : [])))
   const apart = named.filter((one) => isAsked(one) || one.side === "step" || !whole.has(one.messageID))
   const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
-  const messageOfStep = new Map(
-    named.filter((one) => originalOf(one)?.kind === "found").map(({ step, messageID }) => [step, messageID]),
-  )
+  const messageOfStep = new Map(found.map(({ step, messageID }) => [step, messageID]))
   // step numbers are used again after a revert, or when the count of steps could not be stored
   const isReplaced = (one: Fold) =>
     originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID

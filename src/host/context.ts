@@ -117,7 +117,7 @@ async function foldsOfOrigin(store: Store, session: Session, messages: readonly 
   if (messages.length < MIN_FORKED_MESSAGES) return []
   const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
   for (const entry of session.ledger.read(messages).entries) {
-    if (!entry.call) continue
+    if (entry.kind !== "step") continue
     places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id })
     for (const event of entry.events)
       places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID })

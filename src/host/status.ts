@@ -110,7 +110,7 @@ function lastReports(entries: readonly Entry[], max: number): Usage[] {
   const found: Usage[] = []
   for (let at = entries.length - 1; at >= 0 && found.length < max; at--) {
     const entry = entries[at]
-    if (entry?.call && entry.usage) found.push(entry.usage)
+    if (entry?.kind === "step" && entry.usage) found.push(entry.usage)
   }
   return found.reverse()
 }

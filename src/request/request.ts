@@ -192,7 +192,7 @@ function foldingNow({ reading, state, circumstances, env }: RequestSource): { fo
   // another model has another cache
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration
-  const usage = entries.findLast(({ call }) => call)?.usage
+  const usage = entries.findLast(({ kind }) => kind === "step")?.usage
   const calibration = usage ? calibrated(before, facts.calls, usage, facts.ratio, circumstances.pricing) : before
   return { folding: { ...folding, calibration }, dropped: [...changed.dropped, ...dropped] }
 }

@@ -17,10 +17,7 @@ export type Entry = {
   fingerprint: number
   /** number of parts of any kind */
   parts: number
-  role: "user" | "assistant"
-  /** the message is a model call of the agent, and not a compaction's summary */
-  call: boolean
-  summary: boolean
+  kind: Message["kind"]
   /** epoch ms by the host's clock; 0 = unknown */
   created: number
   agent?: string
@@ -96,9 +93,7 @@ export function readEntry(
     id: message.id,
     fingerprint: print,
     parts: size,
-    role: kind === "user" ? "user" : "assistant",
-    call: isStep,
-    summary: kind === "summary",
+    kind,
     created: message.createdMs,
     ...defined({ agent, model, usage }),
     events: [],

@@ -110,16 +110,17 @@ export function draftOf(facts: Facts): Facts {
 /** Adds one entry to a draft of the facts. */
 export function addEntry(facts: Facts, entry: Entry): void {
   // only a summary counts as a compaction: a request for one may have failed
-  if (entry.summary) {
+  const { kind } = entry
+  if (kind === "summary") {
     facts.compactions++
     facts.compactedMs = entry.created
     facts.callsSinceCompaction = 0
     delete facts.usage
     facts.unreported = 0
   }
-  if (entry.model && !entry.summary) facts.model = entry.model
-  if (entry.agent && !entry.summary) facts.agent = entry.agent
-  if (entry.call) {
+  if (entry.model && kind !== "summary") facts.model = entry.model
+  if (entry.agent && kind !== "summary") facts.agent = entry.agent
+  if (kind === "step") {
     facts.calls++
     if (entry.created >= facts.compactedMs) facts.callsSinceCompaction++
   }
@@ -156,7 +157,7 @@ const MIN_LEARNING_TOKENS = 200
 
 function addUsage(facts: Facts, entry: Entry): void {
   // the usage reported in a tail that a compaction kept is the size of the context before it
-  if (!entry.usage || !entry.call || entry.created < facts.compactedMs) {
+  if (!entry.usage || entry.kind !== "step" || entry.created < facts.compactedMs) {
     facts.unreported += entry.tokens
     return
   }

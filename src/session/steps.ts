@@ -78,7 +78,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
   let number = facts.calls
   for (let index = entries.length - 1; index >= options.first; index--) {
     const entry = entries[index] as Entry
-    if (!entry.call) continue
+    if (entry.kind !== "step") continue
     // a failed step is not sent
     if (entry.blocks > 0 && !options.isFolded(entry))
       steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })

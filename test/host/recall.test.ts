@@ -206,7 +206,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   const session = sessions.get("ses_test")
   const { messages } = new SessionBuilder().user("go").assistant([read("a.ts"), bash("ls")])
   const reading = take(session.ledger, messages)
-  const [step] = reading.entries.filter(({ call }) => call)
+  const [step] = reading.entries.filter(({ kind }) => kind === "step")
   const fold: Fold = {
     ...folded().fold,
     side: "step",

@@ -62,7 +62,7 @@ export function recallSources(context: HookContext, report: Report): RecallSourc
       const ledger = sessions.peek(sessionID)?.ledger
       if (!ledger || ledger.entries.length === 0) return
       const { calls } = ledger.facts
-      return { from: calls - ledger.entries.filter(({ call }) => call).length + 1, to: calls }
+      return { from: calls - ledger.entries.filter(({ kind }) => kind === "step").length + 1, to: calls }
     },
     isSame(one, fold) {
       const key = foldedKey(entryOf(one), fold)

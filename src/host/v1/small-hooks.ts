@@ -64,9 +64,9 @@ export function onHeaders(
   if (!input?.model?.providerID?.startsWith("github-copilot")) return
   const session = context.sessions.peek(input.sessionID)
   const last = session?.ledger.entries.at(-1)
+  const isAfterStep = last?.kind === "step" || last?.kind === "failed summary"
   // titles and summaries are requested from other agents and are not steps of the loop
-  if (!session?.hud.shown || input.agent !== session.ledger.facts.agent || last?.role !== "assistant" || last.summary)
-    return
+  if (!session?.hud.shown || input.agent !== session.ledger.facts.agent || !isAfterStep) return
   const headers = output?.headers as Record<string, string> | undefined
   if (!headers) return
   return () => {
