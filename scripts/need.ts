@@ -8,9 +8,9 @@
 
 import { createEnv } from "../src/digest/digests.ts"
 import { conversationOf } from "../src/host/v1/conversation.ts"
+import { stringsIn } from "../src/session/arguments.ts"
 import type { Message } from "../src/session/conversation.ts"
 import { createLedger } from "../src/session/ledger.ts"
-import { stringsIn } from "../src/session/steps.ts"
 import { tokensOfLength } from "../src/text/tokens.ts"
 
 const AGES = [8, 16, 30]

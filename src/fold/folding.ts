@@ -1,11 +1,12 @@
 // A session's folds from call to call, and turning one call's decisions into folds.
 
+import { stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
-import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
+import { KEPT_STEPS } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"

@@ -1,9 +1,9 @@
 // Chooses the names that stand in place of what is folded. Agents rarely recall what was taken away; they go on with the
 // names they see. So a cut spends its tokens on the names that are most likely to be used and stand nowhere else.
 
+import { writtenIn } from "../session/arguments.ts"
 import type { Message } from "../session/conversation.ts"
 import { fingerprint } from "../session/entry.ts"
-import { writtenIn } from "../session/steps.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"

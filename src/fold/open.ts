@@ -3,11 +3,10 @@
 import type { Entry } from "../session/entry.ts"
 import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
-import { closureOf } from "../session/steps.ts"
 import { defined } from "../system/values.ts"
-import { KEPT_BY_USER, leadingOf, stepFold } from "./fold.ts"
+import { KEPT_BY_USER } from "./fold.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
-import { decisionsIn, savingOfDecision } from "./plan.ts"
+import { closureBehind, decisionsIn, savingOfDecision } from "./plan.ts"
 
 /** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
 type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
@@ -26,11 +25,7 @@ type OpennessSource = {
 /** How many steps stay because they are open and why, how much is settled and waits, and the newest of both. */
 export function openness(source: OpennessSource) {
   const { entries, facts, folding, isProtected } = source
-  const steps = closureOf(entries, facts, {
-    scale: 1,
-    first: leadingOf(entries, folding.folds).entries.length,
-    isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
-  })
+  const steps = closureBehind(entries, facts, folding.folds, 1)
   const counts = new Map<string, number>()
   const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)

@@ -6,7 +6,7 @@
 import type { Entry } from "../session/entry.ts"
 import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
-import { closureOf, type Step } from "../session/steps.ts"
+import { closureOf, type Settled, type Step } from "../session/steps.ts"
 import { amount } from "../text/format.ts"
 import { type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
@@ -39,11 +39,8 @@ export type Situation = {
   onlyMakesRoom: boolean
 }
 
-/** What is folded, why, and for how many steps it has been settled. */
-export type Decision = { step: Step; because: string; settledFor: number } & (
-  | { kind: "step" }
-  | { kind: "output"; event: ToolEvent }
-)
+/** What is folded, and why it is settled. */
+export type Decision = { step: Step } & Settled & ({ kind: "step" } | { kind: "output"; event: ToolEvent })
 
 export type CutPlan = {
   /** what to fold, oldest first */
@@ -149,10 +146,14 @@ function grown(situation: Situation): CutPlan | undefined {
 /** What may be folded of the wanted steps, oldest first. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
-  const first = Math.max(situation.bindsThinking ? firstUnbound(entries) : 0, leadingOf(entries, folds).entries.length)
-  const isFolded = ({ id }: Entry) => stepFold(folds, id) !== undefined
-  const steps = closureOf(entries, facts, { scale, first, isFolded })
+  const steps = closureBehind(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
   return decisionsIn(steps.filter(isWanted), situation)
+}
+
+/** The closure of the steps that are not folded, from an entry on, newest first. */
+export function closureBehind(entries: readonly Entry[], facts: Facts, folds: Folds, scale: number, from = 0): Step[] {
+  const first = Math.max(from, leadingOf(entries, folds).entries.length)
+  return closureOf(entries, facts, { scale, first, isFolded: ({ id }) => stepFold(folds, id) !== undefined })
 }
 
 /** What may be folded of these steps, oldest first. */

@@ -45,16 +45,11 @@ export const RECALL_ARGS = Object.fromEntries(
 )
 
 /** The tool as providers get it with every request: name, description and arguments. */
-export function recallDefinition(): string {
-  definition ??= JSON.stringify({
-    name: RECALL_TOOL,
-    description: RECALL_DESCRIPTION,
-    parameters: RECALL_SCHEMA,
-  })
-  return definition
-}
-
-let definition: string | undefined
+export const RECALL_DEFINITION = JSON.stringify({
+  name: RECALL_TOOL,
+  description: RECALL_DESCRIPTION,
+  parameters: RECALL_SCHEMA,
+})
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =

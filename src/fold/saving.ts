@@ -5,7 +5,7 @@ import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Pricing } from "./pricing.ts"
-import { recallDefinition } from "./recall.ts"
+import { RECALL_DEFINITION } from "./recall.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
 export type SentTokens = {
@@ -66,10 +66,8 @@ export function inTermsOf(saving: Saving, from: Pricing, to: Pricing): Saving {
   }
 }
 
-/** Estimated tokens that introduce the plugin in every request's list of tools. */
-export function noticeTokens(sends: { folds: boolean }): number {
-  return sends.folds ? estimateTokens(recallDefinition()) : 0
-}
+/** Estimated tokens that introduce the plugin in every request's list of tools, where folding is on. */
+export const NOTICE_TOKENS = estimateTokens(RECALL_DEFINITION)
 
 /** Share of all that the calls cost, answers included, that was saved; negative when the plugin cost more than it saved. */
 export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pricing): number {

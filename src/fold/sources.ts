@@ -4,10 +4,10 @@
 // until the step is folded.
 
 import type { DigestSource } from "../output/digest.ts"
+import { stringsIn } from "../session/arguments.ts"
 import type { ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { endsOf, redactOutput, sourceOf, withoutSecrets } from "../session/source.ts"
-import { stringsIn } from "../session/steps.ts"
 import { lazy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"

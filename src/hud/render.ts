@@ -26,8 +26,7 @@ export function renderHud(
   call: number,
   since?: number,
 ): Hud | undefined {
-  const frame = frameOf(call, since)
-  let left = budgetTokens - tokensOf(frame)
+  let left = budgetTokens - tokensOf(framed([], call, since))
   const lines: string[] = []
   const reported = new Map<string, string>()
   for (const section of sections) {
@@ -38,7 +37,7 @@ export function renderHud(
     for (const item of section.items.slice(0, fitted.count)) reported.set(itemKey(section, item), item.state)
   }
   if (!lines.length) return
-  return { text: block(frame, lines), tokens: budgetTokens - left, reported }
+  return { text: framed(lines, call, since).join("\n"), tokens: budgetTokens - left, reported }
 }
 
 /** Ten times the size of a HUD with the largest budget. */
@@ -54,20 +53,14 @@ export function isHud(text: string): boolean {
 
 /** A HUD without content. */
 export function emptyHud(call: number): Hud {
-  const frame = frameOf(call)
-  return { text: block(frame), tokens: tokensOf(frame), reported: new Map() }
+  const lines = framed([], call)
+  return { text: lines.join("\n"), tokens: tokensOf(lines), reported: new Map() }
 }
 
-type Frame = readonly [open: string, head: string, close: string]
-
-/** The lines around those of the sections. */
-function frameOf(call: number, since?: number): Frame {
+/** The lines of a HUD from those of its sections. */
+function framed(lines: readonly string[], call: number, since?: number): string[] {
   const changes = since === undefined ? "" : `, changes since call ${since}`
-  return [OPEN, `hudfold status, call ${call}${changes}`, CLOSE]
-}
-
-function block([open, head, close]: Frame, lines: readonly string[] = []): string {
-  return [open, head, ...lines, close].join("\n")
+  return [OPEN, `hudfold status, call ${call}${changes}`, ...lines, CLOSE]
 }
 
 /** Estimated tokens of lines with their line breaks. */

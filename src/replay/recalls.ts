@@ -5,9 +5,10 @@
 import { type Fold, type Folds, outputFold, stepFold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
+import { stringsIn } from "../session/arguments.ts"
 import type { Message, Part } from "../session/conversation.ts"
 import { isClearedAt } from "../session/recorded.ts"
-import { KEPT_STEPS, stringsIn } from "../session/steps.ts"
+import { KEPT_STEPS } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 

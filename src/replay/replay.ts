@@ -2,7 +2,7 @@
 
 import type { Fold } from "../fold/fold.ts"
 import { BILLINGS, type Pricing } from "../fold/pricing.ts"
-import { recallDefinition } from "../fold/recall.ts"
+import { RECALL_DEFINITION } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
 import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
@@ -103,7 +103,7 @@ export function replaySession(
   const without = newBill()
   const withPlugin = newBill()
   // what the plugin adds to the list of tools of every call
-  const notice = options.fold.enabled ? [piece("tool", recallDefinition())] : []
+  const notice = options.fold.enabled ? [piece("tool", RECALL_DEFINITION)] : []
   const recalled: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
   const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
   const pricings = new Map<string, Pricing>()

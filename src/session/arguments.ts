@@ -1,11 +1,11 @@
 // What a call's arguments say: the files it uses, a summary in one line, and a canonical form to compare calls by.
 
 import type { FileUse, ToolKind } from "../output/tools.ts"
-import { asRecord, asString, jsonOf } from "../system/values.ts"
+import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
 import { normalizePath, relativeTo } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
-import type { ToolPart } from "./conversation.ts"
+import type { Message, ToolPart } from "./conversation.ts"
 
 const MAX_SUMMARY_CHARS = 100
 const MAX_PATH_CHARS = 300
@@ -110,4 +110,21 @@ export function patchedFiles(patch: string): { header: string; path: string; typ
 /** One spelling per file: relative within the root, absolute outside, bounded. It is not redacted. */
 export function keyOf(root: string | undefined, path: string): string {
   return own(cutMiddle(relativeTo(root, normalizePath(path)), MAX_PATH_CHARS))
+}
+
+/** The texts and arguments of a message, without what tools returned. */
+export function writtenIn({ parts }: Message): string[] {
+  return parts.flatMap((part) =>
+    part.type === "text" ? (part.ignored ? [] : [part.text]) : part.type === "tool" ? stringsIn(part.input) : [],
+  )
+}
+
+/** All strings in a value; none where it nests too deeply to be read. */
+export function stringsIn(value: unknown): string[] {
+  return isTooDeep(value) ? [] : stringsWithin(value)
+}
+
+function stringsWithin(value: unknown): string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsWithin) : []
 }

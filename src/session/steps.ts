@@ -4,8 +4,7 @@
 
 import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
-import { defined, isTooDeep } from "../system/values.ts"
-import type { Message } from "./conversation.ts"
+import { defined } from "../system/values.ts"
 import type { Entry } from "./entry.ts"
 import type { ToolEvent } from "./event.ts"
 import type { Facts } from "./facts.ts"
@@ -18,31 +17,14 @@ export type Step = {
   number: number
   /** why it is not settled, without names and numbers, so that equal reasons can be counted; absent when it is */
   open?: string
-  /** why it, or a part of it, is settled, and for how many steps */
-  because: string
-  settledFor: number
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
   ready: readonly ReadyOutput[]
-}
+} & Settled
 
-type ReadyOutput = { event: ToolEvent; because: string; settledFor: number }
+/** Why a step or an output is settled, and for how many steps; of an open step, why a part of it is. */
+export type Settled = { because: string; settledFor: number }
 
-/** The texts and arguments of a message, without what tools returned. */
-export function writtenIn({ parts }: Message): string[] {
-  return parts.flatMap((part) =>
-    part.type === "text" ? (part.ignored ? [] : [part.text]) : part.type === "tool" ? stringsIn(part.input) : [],
-  )
-}
-
-/** All strings in a value; none where it nests too deeply to be read. */
-export function stringsIn(value: unknown): string[] {
-  return isTooDeep(value) ? [] : stringsWithin(value)
-}
-
-function stringsWithin(value: unknown): string[] {
-  if (typeof value === "string") return [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsWithin) : []
-}
+type ReadyOutput = { event: ToolEvent } & Settled
 
 /** The newest steps are never settled: the agent is in the middle of them. */
 export const MIN_SETTLED_AGE = 6

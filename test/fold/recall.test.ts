@@ -8,11 +8,11 @@ import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/f
 import type { NumberRange } from "../../src/fold/ranges.ts"
 import {
   RECALL_ARGS,
+  RECALL_DEFINITION,
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
   readIDs,
   readRequest,
-  recallDefinition,
 } from "../../src/fold/recall.ts"
 import type { Original } from "../../src/fold/select.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
@@ -611,7 +611,7 @@ describe("what every request carries", () => {
   test("is short", () => {
     const described = Object.entries(RECALL_ARGS).map(([name, arg]) => `${name} ${arg._zod.def.innerType.description}`)
     expect(estimateTokens([RECALL_DESCRIPTION, ...described].join("\n"))).toBeLessThan(150)
-    expect(estimateTokens(recallDefinition())).toBeLessThan(250)
+    expect(estimateTokens(RECALL_DEFINITION)).toBeLessThan(250)
   })
 
   test("describes every argument alike in zod and as JSON Schema", () => {

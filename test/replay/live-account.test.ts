@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { addSaving, type CallWithout, noSaving, noticeTokens, savingOf } from "../../src/fold/saving.ts"
+import { addSaving, type CallWithout, NOTICE_TOKENS, noSaving, savingOf } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import { replayCalls } from "../../src/replay/calls.ts"
@@ -18,7 +18,7 @@ const CLOSE = 0.02
 /** The session as reported by a provider that charges like the replay. */
 function live(calls: number, pricing = MARKED): number {
   const bill = newBill()
-  const notice = noticeTokens({ folds: true })
+  const notice = NOTICE_TOKENS
   let sum = noSaving()
   let before: CallWithout | undefined
   for (const again of replayCalls(

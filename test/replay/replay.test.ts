@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { recallDefinition } from "../../src/fold/recall.ts"
+import { RECALL_DEFINITION } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/compactions.ts"
 import { sumOf } from "../../src/replay/paid.ts"
@@ -183,7 +183,7 @@ test("without news, the plugin adds nothing to a short session but the descripti
   for (let i = 0; i < 5; i++) session.assistant([edit(`src/file${i}.ts`), bash("npm test", "1 failed", 1)])
   const { without, with: sent, hud } = replay(session)
   expect([hud.calls, hud.tokens]).toEqual([0, 0])
-  expect(hud.noticeTokens).toBe(5 * piece("tool", recallDefinition()).tokens)
+  expect(hud.noticeTokens).toBe(5 * piece("tool", RECALL_DEFINITION).tokens)
   expect(sent.tokens - without.tokens).toBe(hud.noticeTokens)
 })
 

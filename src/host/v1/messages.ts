@@ -3,7 +3,7 @@
 
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { NOTHING_FOLDED } from "../../fold/fold.ts"
-import { noticeTokens, type SentTokens } from "../../fold/saving.ts"
+import { NOTICE_TOKENS, type SentTokens } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Prepared, prepareRequest } from "../../request/request.ts"
@@ -133,7 +133,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       nowMs,
       model: modelKey(model),
       pricing: circumstances.pricing,
-      noticeTokens: noticeTokens({ folds: context.options.fold.enabled }),
+      noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
     })
     if (options.fold.enabled && !circumstances.foldingPaused && calibration.stopped === undefined)
       prepareAhead(context, session, reading, conversation, prepared)
