@@ -121,24 +121,3 @@ export function colour(name: Colour): string {
   probe.remove()
   return found
 }
-
-/** Switches between light and dark. `onChange` is called for every change, including the system's. */
-export function themeButton(onChange: () => void): HTMLButtonElement {
-  const system = matchMedia("(prefers-color-scheme: dark)")
-  const root = document.documentElement
-  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark"
-  const name = () => {
-    made.textContent = isDark() ? "Light colours" : "Dark colours"
-  }
-  const made = button("", () => {
-    root.dataset.theme = isDark() ? "light" : "dark"
-    name()
-    onChange()
-  })
-  system.addEventListener("change", () => {
-    name()
-    onChange()
-  })
-  name()
-  return made
-}

@@ -5,7 +5,7 @@ import type { ReportData, SessionReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
-import { el, folded, section, themeButton } from "./dom.ts"
+import { el, folded, section } from "./dom.ts"
 import {
   groupsView,
   renderCallTable,
@@ -40,13 +40,13 @@ document.body.append(
     {},
     el("h1", {}, "hudfold report"),
     sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined,
-    themeButton(drawCharts),
   ),
   main,
 )
 new ResizeObserver(() => {
   for (const chart of charts) chart.resize()
 }).observe(main)
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCharts)
 for (const [event, isPaper] of [
   ["beforeprint", true],
   ["afterprint", false],
