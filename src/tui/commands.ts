@@ -59,10 +59,10 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       name: "opencode-hudfold.folds",
       title: "HUD: list what is folded; open, unfold, pin, fold now",
       slash: "hud-folds",
-      run: inSession((sessionID, { status }) => {
+      run: inSession((sessionID, { status, switches }) => {
         const { newest = [], episodes = [], kept } = status?.folding ?? {}
         if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
-          showFolds({ api, reporter, folder, status, changed: () => watch.refresh(sessionID) })
+          showFolds({ api, reporter, folder, status, switches, changed: () => watch.refresh(sessionID) })
         else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
       }),
     },

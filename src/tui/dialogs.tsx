@@ -4,8 +4,7 @@ import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import type { ScrollBoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
-import { KEPT_BY_USER } from "../fold/fold.ts"
-import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
+import type { EpisodeStatus, FoldStatus, Status, Switches } from "../status/status.ts"
 import { stepRange } from "../text/format.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
@@ -44,7 +43,14 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
 }
 
 /** What the lists of folds need to act on a session. */
-type FoldsContext = { api: TuiPluginApi; reporter: Reporter; folder: string; status: Status; changed: () => void }
+type FoldsContext = {
+  api: TuiPluginApi
+  reporter: Reporter
+  folder: string
+  status: Status
+  switches: Switches
+  changed: () => void
+}
 
 /** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
 export function showFolds(context: FoldsContext): void {
@@ -93,11 +99,12 @@ function showActions(context: FoldsContext, fold: FoldStatus): void {
 
 /** What can be done with a step that is not folded. */
 function showKept(context: FoldsContext, step: KeptStatus): void {
-  const { why } = step
+  const { why, messageID = "" } = step
+  const { status, switches } = context
   showList<Wish>(context.api, {
     title: `step ${step.step} ${step.what}`,
     placeholder: why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`,
-    options: keptActions(why === KEPT_BY_USER),
+    options: keptActions((switches.whole?.[messageID] ?? 0) > status.calls),
     onSelect: ({ value }) => ask(context, value, [step]),
   })
 }
