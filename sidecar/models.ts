@@ -1,17 +1,15 @@
 // Opens a model on a device: checks the file and the memory it needs, because the engine's own error is only "Failed to
 // load model", loads it, measures its speed, and explains failures.
 
-import { open, readFile, stat } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import type { GgufFileInfo, LlamaModel } from "node-llama-cpp"
+import { notGguf } from "../src/engine/gguf.ts"
 import type { Load } from "../src/engine/wire/messages.ts"
 import { errorMessage } from "../src/system/values.ts"
 import { type Device, type NodeLlamaCpp, type Opened, threadsFor } from "./device.ts"
 import { EngineError } from "./errors.ts"
 import type { Gate } from "./pace.ts"
 import { Writer } from "./writer.ts"
-
-const MAGIC = "GGUF"
-const VERSIONS = [2, 3]
 
 /** Memory of the process without the model: runtime, engine, tokenizer. Measured: 110 to 160 MB. */
 const PROCESS_BYTES = 150_000_000
@@ -21,22 +19,12 @@ const MAX_SHARE_OF_FREE = 0.75
 
 /** Rejects with an `EngineError`: MODEL_MISSING if there is no such file, MODEL_INVALID if it does not begin as a GGUF file. */
 export async function inspectModel(path: string): Promise<void> {
-  const info = await stat(path).catch((error: unknown) => {
-    throw new EngineError(
-      "MODEL_MISSING",
-      `no model at ${path} (${errorMessage(error)}); choose one with \`hudfold model list\``,
-      { cause: error },
-    )
+  const got = await notGguf(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw invalidModel(path, `it cannot be read (${error.message})`, error)
+    const message = `no model at ${path}; choose one with \`hudfold model list\``
+    throw new EngineError("MODEL_MISSING", message, { cause: error })
   })
-  if (!info.isFile()) throw invalidModel(path, "it is not a file")
-  const head = await readHead(path, 512)
-  if (head.length === 0) throw invalidModel(path, "it is empty")
-  if (/^\s*<(?:!doctype|html|\?xml)/i.test(head.toString("latin1")))
-    throw invalidModel(path, "it is a web page, which some servers send for a missing file")
-  if (head.toString("latin1", 0, 4) !== MAGIC) throw invalidModel(path, "it does not begin with GGUF")
-  const version = head.length < 8 ? 0 : head.readUInt32LE(4)
-  if (!VERSIONS.includes(version))
-    throw invalidModel(path, `its GGUF version is ${version}, ${VERSIONS.join(" and ")} are supported`)
+  if (got !== undefined) throw invalidModel(path, `it is ${got}`)
 }
 
 function invalidModel(path: string, why: string, cause?: unknown): EngineError {
@@ -85,18 +73,6 @@ async function freeMemory(fallback: number): Promise<number> {
 }
 
 const readText = (path: string) => readFile(path, "utf8").catch(() => "")
-
-async function readHead(path: string, bytes: number): Promise<Buffer> {
-  const file = await open(path).catch((error: unknown) => {
-    throw invalidModel(path, `it cannot be read (${errorMessage(error)})`, error)
-  })
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
-}
 
 export type OpenModel = Opened & {
   device: Device

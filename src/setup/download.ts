@@ -8,6 +8,7 @@ import { basename, dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import * as z from "zod/mini"
 import { isLoopback } from "../digest/backends/http.ts"
+import { GGUF_MAGIC } from "../engine/gguf.ts"
 import { feedFile, hashFile } from "../engine/installed.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
@@ -183,7 +184,6 @@ export type DownloadOptions = LockOptions & {
   onRetry?: (reason: string) => void
 }
 
-const MAGIC = "GGUF"
 /** Consecutive attempts without progress before giving up: before the first byte, and after it. */
 const MAX_ATTEMPTS = { beforeFirstByte: 2, later: 5 }
 const FIRST_RETRY_DELAY_MS = 500
@@ -362,8 +362,10 @@ class Download {
 
   private async take(chunk: Uint8Array, file: FileHandle): Promise<void> {
     const head =
-      this.doneBytes < MAGIC.length ? Buffer.from(chunk.subarray(0, MAGIC.length - this.doneBytes)) : undefined
-    if (head && !MAGIC.startsWith(head.toString("latin1"), this.doneBytes)) {
+      this.doneBytes < GGUF_MAGIC.length
+        ? Buffer.from(chunk.subarray(0, GGUF_MAGIC.length - this.doneBytes))
+        : undefined
+    if (head && !GGUF_MAGIC.startsWith(head.toString("latin1"), this.doneBytes)) {
       throw notAModel(this.from.url, JSON.stringify(Buffer.from(chunk.subarray(0, 30)).toString("latin1")))
     }
     try {

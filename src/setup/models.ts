@@ -3,10 +3,9 @@
 // publishes, and match at least two other projects that pin the same file. Also model files: those fetched into the models
 // folder, as `owner/repository/file.gguf`, and the model in use. A user's own files are elsewhere and are never removed.
 
-import { createReadStream } from "node:fs"
 import { readdir, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
-import { buffer } from "node:stream/consumers"
+import { notGguf } from "../engine/gguf.ts"
 import type { ModelInUse, Places } from "../engine/installed.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { defined } from "../system/values.ts"
@@ -238,26 +237,16 @@ export async function removeModelFiles(places: Places, paths: readonly string[])
   }
 }
 
-/**
- * Checks the first bytes of the GGUF format; the engine checks the rest. Resolves with the size in bytes. Rejects with
- * NOT_A_MODEL.
- */
+/** Checks how the file begins; the engine checks the rest. Resolves with the size in bytes. Rejects with NOT_A_MODEL. */
 export async function checkModelFile(path: string): Promise<number> {
   const refuse = (got: string, cause?: unknown) => {
     const message = `${path} is not a model: expected a GGUF file of version 2 or 3, got ${got}`
     return new SetupError("NOT_A_MODEL", message, { cause })
   }
-  const unreadable = (cause: unknown) => {
+  const got = await notGguf(path).catch((cause: unknown) => {
     const code = systemCode(cause)
     throw refuse(code === "ENOENT" ? "no such file" : `a file that cannot be read (${code})`, cause)
-  }
-  const found = await stat(path).catch(unreadable)
-  if (!found.isFile()) throw refuse("a folder or something else")
-  const head = await buffer(createReadStream(path, { end: 7 })).catch(unreadable)
-  const magic = head.toString("latin1", 0, 4)
-  if (head.length === 0) throw refuse("an empty file")
-  if (head.length < 8 || magic !== "GGUF") throw refuse(`a file that begins with ${JSON.stringify(magic)}`)
-  const version = head.readUInt32LE(4)
-  if (version !== 2 && version !== 3) throw refuse(`version ${version}`)
-  return found.size
+  })
+  if (got !== undefined) throw refuse(got)
+  return (await stat(path)).size
 }

@@ -589,7 +589,7 @@ const BROKEN: {
     says: {
       name: "model",
       level: "fail",
-      found: /expected a GGUF file of version 2 or 3, got a file that begins/,
+      found: /expected a GGUF file of version 2 or 3, got a web page/,
       fix: /choose another/,
     },
   },

@@ -62,10 +62,10 @@ for (const template of ["chatml", "gemma", "own", "none"] as const) {
 
 describe("an invalid file is refused with an explanation, and the process continues:", () => {
   const faults: [NonNullable<TinyModel["fault"]>, RegExp][] = [
-    ["magic", /does not begin with GGUF/],
-    ["html", /web page/],
-    ["empty", /empty/],
-    ["version", /version is 99/],
+    ["magic", /a file that begins with/],
+    ["html", /a web page/],
+    ["empty", /an empty file/],
+    ["version", /version 99/],
     ["header", /failed to read/],
     ["truncated", /not within the file bounds/],
     ["nan", /invalid data/],
