@@ -83,11 +83,11 @@ export function strong(text: string): string {
 const MAX_LINE_COLUMNS = 120
 
 /**
- * On a terminal, the text broken at spaces to fit its width, with all lines but the first indented by `indent` columns;
+ * On a terminal, by default stdout, the text broken at spaces to fit its width, with all lines but the first indented by `indent` columns;
  * otherwise one line, since programs read lines. `before`: columns that precede the first line.
  */
-export function wrapped(text: string, indent = 0, before = indent): string {
-  const columns = terminalColumns()
+export function wrapped(text: string, indent = 0, before = indent, stream: Stream = process.stdout): string {
+  const columns = terminalColumns(stream)
   if (columns === undefined) return text
   const lines: string[] = []
   let line = ""
@@ -101,14 +101,15 @@ export function wrapped(text: string, indent = 0, before = indent): string {
   return [...lines, line].join(`\n${" ".repeat(indent)}`)
 }
 
-/** Undefined where stdout is no terminal. */
-export function terminalColumns(): number | undefined {
-  const { isTTY, columns } = process.stdout
+type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns">
+
+/** Undefined where the stream is no terminal. */
+export function terminalColumns({ isTTY, columns }: Stream = process.stdout): number | undefined {
   return isTTY && columns > 0 ? Math.min(columns, MAX_LINE_COLUMNS) : undefined
 }
 
 export function complain(text: string): void {
-  process.stderr.write(`hudfold: ${escapedLine(text)}\n`)
+  process.stderr.write(`${wrapped(`hudfold: ${escapedLine(text)}`, 2, 0, process.stderr)}\n`)
 }
 
 export const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import manifest from "../../package.json" with { type: "json" }
+import { wrapped } from "../../src/cli/terminal.ts"
 import { cli } from "./support.ts"
 
 test("--version prints the package's version", async () => {
   expect(await cli(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
+})
+
+test("an error is broken at spaces on a terminal, and one line elsewhere", () => {
+  const text = "hudfold: unknown command foo"
+  expect(wrapped(text, 2, 0, { isTTY: true, columns: 20 })).toBe("hudfold: unknown\n  command foo")
+  expect(wrapped(text, 2, 0, { isTTY: false, columns: 20 })).toBe(text)
 })
 
 describe("--help", () => {
