@@ -4,6 +4,7 @@
 
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
+import { defined } from "../system/values.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** The prediction for one request, made when it was sent. */
@@ -29,6 +30,8 @@ export type Calibration = {
   unread: number
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
+  /** reported tokens per estimated token of the messages, when nothing was folded last */
+  density?: number
   /** why folding to save cost has stopped, for people */
   stopped?: string
 }
@@ -58,29 +61,33 @@ export function calibrated(
   if (expected?.call !== call) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
+  const density = expected.foldedCount === 0 ? (total - overhead) / expected.sentTokens : before.density
+  const sized = { ...known, overhead, ...defined({ density }) }
   const due = total - expected.freshTokens * ratio
-  if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return { ...known, overhead }
+  if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return sized
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS
   const short = isShort && reads && expected.foldedCount > 0 ? before.short + 1 : 0
   const unread = usage.cacheRead === 0 && !reads ? before.unread + 1 : 0
-  const settled = { ...known, overhead, short, unread }
+  const settled = { ...sized, short, unread }
   if (short < MAX_DEVIATING_CALLS || before.stopped !== undefined) return settled
   const stopped = `${MAX_DEVIATING_CALLS} calls in a row read less from the provider's cache than expected (the last one ${usage.cacheRead} of about ${Math.round(due)} tokens)`
   return { ...settled, stopped }
 }
 
-/** Real tokens per estimated token at most: code and non-Latin scripts have shorter tokens. */
+/** Reported tokens per estimated token at most, unless more were reported when nothing was folded: images, Chinese. */
 const MAX_DENSITY = 1.25
 
 /**
  * Tokens of the next request: those of the last report, unless the messages cannot amount to that much. Then the report
  * is about other requests: the session was recorded without the plugin, or imported.
  */
-export function requestTokens({ overhead }: Calibration, reported: number, sentTokens: number): number {
-  return overhead === undefined ? reported : Math.min(reported, overhead + sentTokens * MAX_DENSITY)
+export function requestTokens({ overhead, density = 0 }: Calibration, reported: number, sentTokens: number): number {
+  return overhead === undefined ? reported : Math.min(reported, overhead + sentTokens * Math.max(MAX_DENSITY, density))
 }
 
-/** The pricing, corrected by what this session's reports show. */
+/** The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it. */
 export function knownPricing(pricing: Pricing, { unread }: Calibration): Pricing {
-  return unread < MAX_DEVIATING_CALLS ? pricing : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
+  return unread < MAX_DEVIATING_CALLS || pricing.billing === "nothing"
+    ? pricing
+    : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
 }

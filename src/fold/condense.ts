@@ -31,7 +31,7 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
       const text = condensedText(run)
       const textTokens = tokensOfLength(text.length)
       if (textTokens < before) {
-        for (const { fold } of run.slice(0, -1)) result.push({ ...fold, text: "", textTokens: 0 })
+        for (const { fold } of run.slice(0, -1)) if (fold.text !== "") result.push({ ...fold, text: "", textTokens: 0 })
         result.push({ ...last.fold, text, textTokens })
         left -= before - textTokens
       }

@@ -4,6 +4,7 @@ import { stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel, type ToolEvent } from "../session/event.ts"
+import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
@@ -11,6 +12,7 @@ import { renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { type Calibration, newCalibration } from "./calibration.ts"
+import { MIN_CONDENSED_STEPS } from "./condense.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
@@ -61,13 +63,13 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   return { ...folding, folds, byID }
 }
 
-/** Drops the folds of content that has changed, and returns their part ids. `fresh`: entries just read. */
+/** Drops the folds of content that has changed, and those that a revert left without a text, and returns their part ids. */
 export function dropChanged(
   folding: Folding,
-  fresh: readonly Entry[],
+  { entries, fresh, gone }: Pick<Reading, "entries" | "fresh" | "gone">,
   env: Env,
 ): { folding: Folding; dropped: string[] } {
-  const dropped: string[] = []
+  const dropped = gone.length > 0 ? cutOff(entries, folding.folds) : []
   for (const entry of fresh) {
     const step = stepFold(folding.folds, entry.id)
     if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
@@ -91,16 +93,35 @@ export function unfold(
   if (!Object.keys(wholeUntil).some(isWanted)) return { folding, dropped: [] }
   const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
   if (dropped.length === 0) return { folding, dropped }
-  // steps whose record is part of a dropped one's would be neither sent nor recorded
-  let isPart = false
-  for (const entry of entries.toReversed()) {
-    const step = stepFold(folding.folds, entry.id)
-    if (!step) isPart &&= entry.blocks === 0
-    else if (isWanted(entry.id)) isPart = true
-    else if (step.text !== "") isPart = false
-    else if (isPart) dropped.push(step.partID)
-  }
+  dropped.push(...textless(entries, folding.folds, isWanted))
   return { folding: withoutFolds(folding, dropped), dropped }
+}
+
+/** Part ids of folds at the end of a conversation whose text stood with a later step, which a revert or a fork left out. */
+export function cutOff(entries: readonly Entry[], folds: Folds): string[] {
+  const last = entries.findLastIndex(({ kind }) => kind === "step")
+  const found = textless(entries.slice(0, last + 1), folds, () => false, true)
+  // a few steps may simply have had nothing worth saying
+  return found.length < MIN_CONDENSED_STEPS ? [] : found
+}
+
+/** Part ids of the folds whose text stands with a later step that is dropped: they would be neither sent nor recorded. */
+function textless(
+  entries: readonly Entry[],
+  folds: Folds,
+  isDropped: (messageID: string) => boolean,
+  isPartAtEnd = false,
+): string[] {
+  const found: string[] = []
+  let isPart = isPartAtEnd
+  for (const entry of entries.toReversed()) {
+    const step = stepFold(folds, entry.id)
+    if (!step) isPart &&= entry.blocks === 0
+    else if (isDropped(entry.id)) isPart = true
+    else if (step.text !== "") isPart = false
+    else if (isPart) found.push(step.partID)
+  }
+  return found
 }
 
 /** Without the folds of these parts; they can still be recalled. */

@@ -8,9 +8,12 @@ import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { closureOf, type Settled, type Step } from "../session/steps.ts"
 import { amount } from "../text/format.ts"
-import { type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
+import { tokensOfLength } from "../text/tokens.ts"
+import { condensed } from "./condense.ts"
+import { type Fold, type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
+import { MAX_EDIT_CHARS } from "./record.ts"
 
 export type Situation = {
   entries: readonly Entry[]
@@ -48,8 +51,8 @@ export type CutPlan = {
   reason: Reason
   /** the reason in words for people, one line */
   because: string
-  /** even so the request stays too large: the oldest records must be condensed by this many tokens */
-  excessTokens?: number
+  /** new folds for the oldest records, which must be condensed because even so the request would stay too large */
+  condensed?: readonly Fold[]
 }
 
 /** A cut waits until the settled content has cost this many times what the cut costs. */
@@ -64,9 +67,16 @@ const MIN_GAIN_TOKENS = 20
 const TEXT_TOKENS = 30
 const TEXT_SHARE = 0.06
 
+/** Up to this size an edit stands in the record line by line. */
+const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS)
+/** A cut is made only if this share of what it should save does not depend on such edits. A guess; no recorded session has less. */
+const MIN_SURE_SHARE = 0.35
+
 /** Shares of the maximum: room is made from the first, down to the second. */
 const PRESSURE = 0.8
 export const RELIEVED = 0.6
+/** Below the maximum, a cut that makes room must save this share of it. */
+const MIN_RELIEF = 0.1
 /** How much sooner steps are settled where a cut costs nothing or the request is large. */
 const SOONER = 0.3
 /** The same to make room, tried in turn. */
@@ -99,7 +109,7 @@ function worthwhile(situation: Situation): CutPlan {
   if (onlyMakesRoom || facts.calls === 0) return NOTHING
   const decisions = foldable(situation, cached.messages === 0 ? SOONER : 1)
   const saving = sumSavings(decisions, situation)
-  if (saving < MIN_SAVED_TOKENS) return NOTHING
+  if (saving < MIN_SAVED_TOKENS || sureSaving(decisions, situation) < saving * MIN_SURE_SHARE) return NOTHING
   const rewrite = pricing.write - pricing.read
   // without a discount for what is cached, nothing is lost
   const lost = rewrite > 0 ? cached.lostBy(firstChanged(wire, decisions)) : 0
@@ -121,17 +131,24 @@ const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
 
 /** What must be folded so that the request does not exceed its maximum. */
 function nearMaximum(situation: Situation): CutPlan | undefined {
-  const { maxTokens, contextTokens } = situation
+  const { entries, folds, maxTokens, contextTokens } = situation
   if (contextTokens < maxTokens * PRESSURE) return
   let decisions: Decision[] = []
   for (const scale of PRESSED_SCALES) {
     decisions = foldable({ ...situation, bindsThinking: false }, scale)
     if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
   }
-  const excess = contextTokens - sumSavings(decisions, situation) - maxTokens * RELIEVED
-  if (decisions.length === 0 && excess <= 0) return
+  const saving = sumSavings(decisions, situation)
+  const shorter = condensed(entries, folds, contextTokens - saving - maxTokens * RELIEVED)
+  const relief = shorter.reduce(
+    (sum, fold) => sum + (folds.get(fold.partID)?.textTokens ?? 0) - fold.textTokens,
+    saving,
+  )
+  if (decisions.length === 0 && shorter.length === 0) return
+  // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
+  if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF) return
   const because = `the request nears ${maxTokens} tokens, its maximum`
-  return { decisions, reason: "must", because, ...(excess > 0 ? { excessTokens: excess } : {}) }
+  return { decisions, reason: "must", because, condensed: shorter }
 }
 
 /** What is folded of a request that has grown large. */
@@ -139,7 +156,8 @@ function grown(situation: Situation): CutPlan | undefined {
   const { sentTokens, cutTokens, onlyMakesRoom } = situation
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, SOONER)
-  if (sumSavings(decisions, situation) < sentTokens * MIN_SHRINKING) return
+  const saving = sumSavings(decisions, situation)
+  if (saving < sentTokens * MIN_SHRINKING || sureSaving(decisions, situation) < saving * MIN_SURE_SHARE) return
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
 
@@ -201,6 +219,19 @@ export function savingOfDecision(decision: Decision, folds: Folds): number {
     return saved + (fold ? savedTokens(fold) : 0)
   }, 0)
   return Math.max(0, expectedSaving(tokens - already))
+}
+
+/** What the decisions save without the texts and arguments of steps with short edits. */
+function sureSaving(decisions: readonly Decision[], situation: Situation): number {
+  return sumSavings(
+    decisions.filter(({ kind, step: { entry } }) => {
+      if (kind === "output") return true
+      const { events, tokens } = entry
+      const written = events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
+      return written > MAX_EDIT_TOKENS * events.filter(({ shows }) => shows === "change").length
+    }),
+    situation,
+  )
 }
 
 /** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */

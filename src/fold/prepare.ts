@@ -8,7 +8,6 @@ import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { defined } from "../system/values.ts"
 import { requestTokens } from "./calibration.ts"
-import { condensed } from "./condense.ts"
 import { type AppliedFolds, appliedFolds, type Fold, type Folds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, isRecalled, isWhole } from "./folding.ts"
 import { firstChanged, planFolds } from "./plan.ts"
@@ -83,12 +82,12 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   })
   const call = facts.calls + 1
   const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds, call }, env) : []
-  const shortened = plan.excessTokens ? condensed(entries, folds, plan.excessTokens) : []
-  const newFolds = [...shortened, ...made]
+  const { condensed = [] } = plan
+  const newFolds = [...condensed, ...made]
   const added = addFolds(folding, newFolds)
   // the oldest records stand before everything else that is folded
   const changed =
-    shortened.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+    condensed.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {

@@ -31,7 +31,7 @@ const MAX_SHORT_CHARS = 80
 /** The same of a search or a listing, whose paths are used next. */
 const MAX_FOUND_CHARS = 225
 /** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
-const MAX_EDIT_CHARS = 1600
+export const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
@@ -99,7 +99,7 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
   return message.parts.flatMap((part): RecordLine[] => {
     if (part.type === "text" && !part.ignored && part.text.trim() !== "") {
       const text = redact(part.text)
-      const said = essence(text, isClosing ? MAX_CLOSING_CHARS : MAX_SAID_CHARS)
+      const said = isClosing ? cut(oneLine(text.slice(0, 4 * MAX_CLOSING_CHARS)), MAX_CLOSING_CHARS) : essence(text)
       // redacted again: on one line, a name and its value may have come together
       return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
@@ -186,11 +186,11 @@ function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | 
 const FILLER =
   /^(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b)/i
 
-/** What a text of the agent says beyond announcing a call, cut to a length. */
-function essence(text: string, maxChars: number): string {
+/** What a text of the agent says beyond announcing a call, shortened. */
+function essence(text: string): string {
   const sentences = text.split(/(?<=[.!?:])\s+|\n+/)
   const worthSaying = sentences.filter((sentence) => sentence.trim() !== "" && !FILLER.test(sentence.trim()))
-  return cut(oneLine(worthSaying.join(" ").slice(0, 4 * maxChars)), maxChars)
+  return cut(oneLine(worthSaying.join(" ").slice(0, 4 * MAX_SAID_CHARS)), MAX_SAID_CHARS)
 }
 
 /** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */

@@ -4,7 +4,7 @@
 import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
-import { addFolds } from "../fold/folding.ts"
+import { addFolds, cutOff } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
 import { addSaving, inTermsOf } from "../fold/saving.ts"
 import { isHud } from "../hud/render.ts"
@@ -116,14 +116,17 @@ export const MIN_FORKED_MESSAGES = 10
 async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
   if (messages.length < MIN_FORKED_MESSAGES) return []
   const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
-  for (const entry of session.ledger.read(messages).entries) {
+  const { entries } = session.ledger.read(messages)
+  for (const entry of entries) {
     if (entry.kind !== "step") continue
     places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id })
     for (const event of entry.events)
       places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID })
   }
   const found = await store.findFolds([...places.keys()])
-  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
+  const placed = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
+  const lost = new Set(cutOff(entries, new Map(placed.map((fold) => [fold.partID, fold]))))
+  const folds = placed.filter(({ partID }) => !lost.has(partID))
   if (folds.length > 0) store.saveFolds(session.id, folds)
   return folds
 }

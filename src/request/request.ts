@@ -186,13 +186,13 @@ export function prepareRequest(source: RequestSource): Prepared {
 
 /** The session's folds without those of what has changed or is wanted whole, and what the last call's usage shows. */
 function foldingNow({ reading, state, circumstances, env }: RequestSource): { folding: Folding; dropped: string[] } {
-  const { entries, facts, fresh } = reading
-  const changed = dropChanged(state.folding, fresh, env)
+  const { entries, facts } = reading
+  const changed = dropChanged(state.folding, reading, env)
   const { folding, dropped } = unfold(changed.folding, entries, circumstances.wholeUntil ?? {}, facts.calls)
-  // another model has another cache
+  // another model has another cache, of which the last report says nothing
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration
-  const usage = entries.findLast(({ kind }) => kind === "step")?.usage
+  const usage = isOther ? undefined : entries.findLast(({ kind }) => kind === "step")?.usage
   const calibration = usage ? calibrated(before, facts.calls, usage, facts.ratio, circumstances.pricing) : before
   return { folding: { ...folding, calibration }, dropped: [...changed.dropped, ...dropped] }
 }

@@ -123,7 +123,7 @@ export function readEntry(
         if (part.text !== "") texts.push(part.text)
     }
   }
-  entry.tokens = tokensOfLength(length)
+  entry.tokens = entry.blocks > 0 ? tokensOfLength(length) : 0
   if (texts.length > 0) entry.textHash = env.hash(texts.join("\n"))
   const request = parts.some(({ type }) => type === "compaction") ? "" : requestOf(asked.join(" "))
   if (request) entry.request = request

@@ -146,12 +146,14 @@ export function isStale(file: FileRecord): boolean {
 
 function addRequest(facts: Facts, text: string): void {
   const request = { text, call: facts.calls }
-  const task = facts.requests.find((one) => one.text.length >= MIN_TASK_CHARS)
+  const task = facts.requests.find((one) => one.text.length >= MIN_TASK_CHARS) ?? facts.requests[0]
   facts.requests = text.length < MIN_TASK_CHARS && task ? [task, request] : [request]
 }
 
 /** A smaller growth than this share of the estimate is no measurement: something was removed meanwhile. */
 const MIN_RATIO = 0.5
+/** A larger growth is not only of text: images were added, or the system prompt is another agent's. */
+const MAX_RATIO = 2
 /** Estimates smaller than this are too imprecise to learn from. */
 const MIN_LEARNING_TOKENS = 200
 
@@ -164,7 +166,7 @@ function addUsage(facts: Facts, entry: Entry): void {
   const total = contextTokens(entry.usage)
   const previous = facts.usage ? contextTokens(facts.usage) : 0
   const measured = facts.unreported > MIN_LEARNING_TOKENS ? (total - previous) / facts.unreported : 0
-  if (previous && measured >= MIN_RATIO) facts.ratio = Math.min(2, facts.ratio * 0.7 + measured * 0.3)
+  if (previous && measured >= MIN_RATIO) facts.ratio = facts.ratio * 0.7 + Math.min(MAX_RATIO, measured) * 0.3
   facts.usage = entry.usage
   facts.unreported = entry.tokens
 }

@@ -1,7 +1,14 @@
 // Comparing the provider's reports with what folding expected.
 
 import { describe, expect, test } from "bun:test"
-import { type Calibration, calibrated, knownPricing, newCalibration } from "../../src/fold/calibration.ts"
+import {
+  type Calibration,
+  calibrated,
+  knownPricing,
+  newCalibration,
+  requestTokens,
+} from "../../src/fold/calibration.ts"
+import type { Pricing } from "../../src/fold/pricing.ts"
 import { PRICING } from "../support/pricing.ts"
 
 type Report = { read: number; fresh?: number; folded?: number; expected?: number; ratio?: number }
@@ -86,10 +93,34 @@ describe("a provider that reports no cache read", () => {
     expect(knownPricing(PRICING, settled([GOOD, NONE, NONE, NONE]))).toEqual(PRICING)
   })
 
+  test("is not where requests cost nothing: local servers keep the last prompt and do not say so", () => {
+    const local: Pricing = { ...PRICING, billing: "nothing" }
+    expect(knownPricing(local, settled([NONE, NONE, NONE]))).toEqual(local)
+  })
+
   test("has a cache again when it reports a read late, even if none was due", () => {
     const late = [NONE, NONE, NONE, GOOD]
     expect(knownPricing(PRICING, settled(late))).toEqual(PRICING)
     // assumed to have no cache, so all of the next request is expected to be fresh
     expect(knownPricing(PRICING, settled([NONE, NONE, NONE, { ...GOOD, expected: 50_000 }]))).toEqual(PRICING)
+  })
+})
+
+describe("the size of the next request", () => {
+  /** After a call with so many reported tokens, 10,000 of them of the system prompt and the tools. */
+  const sized = (total: number, foldedCount: number) => {
+    const expected = { call: 2, sentTokens: 4_000, freshTokens: 4_000, foldedCount }
+    const usage = { input: total, cacheRead: 0, cacheWrite: 0, output: 100 }
+    return calibrated({ ...newCalibration(), overhead: 10_000, expected }, 2, usage, 1, PRICING)
+  }
+
+  test("is the reported one, unless its messages cannot amount to that", () => {
+    expect(requestTokens(sized(14_000, 0), 15_000, 8_000)).toBe(15_000)
+    expect(requestTokens(sized(14_000, 0), 90_000, 8_000)).toBe(10_000 + 1.25 * 8_000)
+  })
+
+  test("counts images and dense texts as the provider did while nothing was folded", () => {
+    expect(requestTokens(sized(22_000, 0), 90_000, 8_000)).toBe(10_000 + 3 * 8_000)
+    expect(requestTokens(sized(22_000, 1), 90_000, 8_000)).toBe(10_000 + 1.25 * 8_000)
   })
 })

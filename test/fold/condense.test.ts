@@ -70,3 +70,11 @@ test("what is condensed already is not condensed again", () => {
   for (const fold of condensed(entriesOf(session), folds, 1_000_000)) folds.set(fold.partID, fold)
   expect(condensed(entriesOf(session), folds, 1_000_000)).toEqual([])
 })
+
+test("a step that has no text of its own any more is not made again", () => {
+  const session = worked(60)
+  const folds = new Map(foldsAt(session, ...range(1, 30)))
+  for (const fold of condensed(entriesOf(session), folds, 1_000_000)) folds.set(fold.partID, fold)
+  for (const [partID, fold] of foldsAt(session, ...range(31, 60))) folds.set(partID, fold)
+  expect(condensed(entriesOf(session), folds, 1_000_000).map(({ step }) => step)).toEqual(range(30, 60))
+})

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { type Fold, isRecallID } from "../../src/fold/fold.ts"
-import { addFolds, newFolding, unfold } from "../../src/fold/folding.ts"
+import { type Fold, isRecallID, stepKey } from "../../src/fold/fold.ts"
+import { addFolds, dropChanged, newFolding, unfold } from "../../src/fold/folding.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import {
@@ -14,7 +15,7 @@ import {
 } from "../../src/request/request.ts"
 import { prepare, type Request, take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
-import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const MODEL = { providerID: "p", modelID: "m" }
 const OPTIONS: RequestOptions = {
@@ -299,6 +300,8 @@ test("a switch to another model forgets what was learned about the provider's ca
   conversation.folding = { ...conversation.folding, calibration }
   call(conversation, built.fresh())
   expect(conversation.folding.calibration.stopped).toBe("it read less")
+  // what the former model read says nothing about the other's cache
+  built.assistant([], usage(1_000, 9_000))
   call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
   expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: false })
   expect(conversation.folding.calibration.stopped).toBeUndefined()
@@ -345,4 +348,31 @@ test("a step of words alone that the user wants whole is sent as it is", () => {
   }
   expect(stepAt(1e9)?.side).toBe("step")
   expect(stepAt(2e9, { [built.id(1)]: 100 })).toBeUndefined()
+})
+
+test("steps whose record's text stood with a step that a revert removed are sent again", () => {
+  const built = new SessionBuilder().user("go")
+  for (let i = 1; i <= 12; i++) built.assistant([edit(`f${i}.ts`)])
+  const { ledger } = newSessionState(env)
+  take(ledger, built.messages)
+  const fold = (step: number, text: string) => {
+    const id = built.id(step)
+    const [hash] = ledger.entries.flatMap((entry) => (entry.id === id ? env.hash(stepKey(entry)) : []))
+    return { id: `r${step}`, step, hash, partID: id, messageID: id, side: "step", text } as Fold
+  }
+  const folding = addFolds(newFolding(), [
+    fold(1, "1 edited"),
+    ...[2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((step) => fold(step, "")),
+    fold(12, "2-12 edited"),
+  ])
+  const droppedAfter = (last: number) => {
+    take(ledger, built.messages)
+    const reading = ledger.read(conversationOf(built.messages.slice(0, last + 1)))
+    return dropChanged(folding, reading, env).dropped.map((id) =>
+      built.messages.findIndex(({ info }) => info.id === id),
+    )
+  }
+  expect(droppedAfter(10).toSorted((one, other) => one - other)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
+  // a few steps may have had nothing worth saying
+  expect(droppedAfter(4)).toEqual([])
 })

@@ -190,7 +190,7 @@ describe("the maximum", () => {
   test("is held: as much is folded as makes enough room, sooner than is settled else", () => {
     const cut = plan(session(), { maxTokens: 62_000 })
     expect(cut).toMatchObject({ reason: "must", because: "the request nears 62000 tokens, its maximum" })
-    expect(cut.excessTokens).toBeUndefined()
+    expect(cut.condensed).toEqual([])
     const saved = cut.decisions.reduce(
       (sum, one) => sum + (one.kind === "step" ? one.step.entry.tokens : one.event.outputTokens),
       0,
@@ -200,9 +200,8 @@ describe("the maximum", () => {
     expect(whole(cut)).toBeGreaterThan(whole(plan(session(), { foldNow: "all" })))
   })
 
-  test("that cannot be held leaves an excess for the oldest records; the newest step stays", () => {
+  test("that cannot be held is folded except the newest step", () => {
     const cut = plan(session(), { maxTokens: 62_000, contextTokens: 900_000 })
-    expect(cut.excessTokens).toBeGreaterThan(0)
     const { steps, outputs } = folded(cut)
     expect([...steps, ...outputs]).not.toContain(20)
     expect(new Set([...steps, ...outputs]).size).toBe(19)
@@ -215,6 +214,38 @@ describe("the maximum", () => {
     const events = decisions.flatMap((one) => (one.kind === "step" ? one.step.entry.events : [one.event]))
     expect(new Set(events.map((event) => event.tool))).toEqual(new Set(["bash"]))
   })
+})
+
+describe("where what cannot be folded fills the request", () => {
+  const full = (steps: number) => {
+    const session = begun().assistant([tool("task", { prompt: "x" }, lines("answer", 85_000))])
+    for (let i = 0; i < steps; i++) session.assistant([list(1_000)])
+    return session
+  }
+  // a cut would send the answer again with each request
+  const maximum = { maxTokens: 100_000, onlyMakesRoom: true }
+
+  test("a cut waits until it makes room for more than the next request", () => {
+    expect(plan(full(6), maximum).decisions).toEqual([])
+    expect(plan(full(13), maximum).reason).toBe("must")
+  })
+
+  test("it does not wait beyond the maximum", () => {
+    expect(plan(full(3), { ...maximum, contextTokens: 100_001 }).reason).toBe("must")
+  })
+})
+
+test("a cut of short edits is not made, since they stand in the record as they are", () => {
+  const edited = (chars: number) => {
+    const session = begun()
+    for (let i = 0; i < 60; i++)
+      session.assistant([
+        tool("edit", { filePath: `${ROOT}/${i}.ts`, oldString: "a", newString: "b".repeat(chars) }, "ok"),
+      ])
+    return session
+  }
+  expect(plan(edited(1_000), { isCold: true }).decisions).toEqual([])
+  expect(plan(edited(3_000), { isCold: true }).decisions).not.toEqual([])
 })
 
 describe("a large request", () => {

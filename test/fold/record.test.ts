@@ -81,6 +81,10 @@ describe("the lines of a step", () => {
     // a closing text says more than one before a call
     const long = "The price is wrong. ".repeat(40)
     expect(said(text(long))[0]?.length).toBeGreaterThan(said(text(long), bash("ls", "a"))[0]?.length ?? 0)
+    // nothing follows that it could announce
+    expect(said(text("I need to know which database you use."))[0]).toBe(
+      "7 said: I need to know which database you use.",
+    )
   })
 
   test("show a short edit line by line, and of a long one the file only", () => {

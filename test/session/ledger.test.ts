@@ -38,6 +38,8 @@ describe("task", () => {
       "make the login test pass on node 22, please",
       "go on",
     ])
+    const terse = new SessionBuilder().user("修复登录测试").assistant([]).user("继续")
+    expect(factsOf(terse.messages).requests.map((request) => request.text)).toEqual(["修复登录测试", "继续"])
   })
 
   test("synthetic and ignored text is not the user's", () => {
@@ -248,6 +250,16 @@ describe("context use", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(8000))], usage(10_000))
     session.assistant([read("b.ts", "x".repeat(8000))], usage(13_000)).assistant([], usage(16_000))
     expect(factsOf(session.messages).ratio).toBeGreaterThan(1.1)
+    // one growth that is not of text, such as an image, says little
+    session.assistant([], usage(60_000))
+    expect(factsOf(session.messages).ratio).toBeLessThan(1.7)
+  })
+
+  test("counts nothing of a step that failed, which is not sent", () => {
+    const failed = { error: { name: "UnknownError", data: {} } }
+    const session = new SessionBuilder().user("go").assistant([read("a.ts", "x".repeat(8000))], failed)
+    const ledger = createLedger(createEnv(ROOT))
+    expect(take(ledger, session.messages).entries.map(({ tokens }) => tokens > 0)).toEqual([true, false])
   })
 })
 
