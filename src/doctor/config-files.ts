@@ -140,9 +140,21 @@ async function parsed(text: string, around: Around): Promise<Pick<ConfigFile, "v
     const { plugin } = value
     if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) return { value }
     return { problem: 'has a "plugin" that is not a list of names or pairs, such as "plugin": [["/path", { … }]]' }
-  } catch (error) {
-    const before = whole.text.slice(0, (error as JsoncError).at).split("\n")
+  } catch {
+    // the position in the file, unless only the value of a reference makes it invalid
+    const at = errorIn(text)
+    const before = (at === undefined ? whole.text.slice(0, errorIn(whole.text)) : text.slice(0, at)).split("\n")
     return { problem: `is not valid JSON, line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}` }
+  }
+}
+
+/** The offset of the first error. */
+function errorIn(text: string): number | undefined {
+  try {
+    parseJsonc(text)
+    return undefined
+  } catch (error) {
+    return error instanceof JsoncError ? error.at : 0
   }
 }
 

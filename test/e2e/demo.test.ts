@@ -48,7 +48,7 @@ testLarge(
     const [, live = 0, plain = 0] = /the whole bill +\S+ +\S+ +\$([\d.]+) +\$([\d.]+)/.exec(printed) ?? []
     expect(Number(live)).toBeGreaterThan(0)
     expect(Number(live)).toBeLessThan(0.9 * Number(plain))
-    expect(printed).toMatch(/The long task costs [\d.]+% less with the plugin/)
+    expect(printed).toMatch(/The long task costs [\d.]+% less with the plugin \([\d.]+% less by its own account\):/)
     expect(printed).not.toContain("\u001b[")
     expect(exitCode).toBe(0)
     expect(readdirSync(temporary)).toEqual([])

@@ -106,9 +106,10 @@ function sidebarOf(screen: string): string {
 shown(named("the panel"), () => {
   let here: Screen
   let isThere = false
-  // the package registry: it never answers, or has nothing
-  const registry = createServer((_, response) => {
-    if (!isThere) response.writeHead(404).end()
+  // the hub, which has every file, and the package registry, which never answers or has nothing
+  const registry = createServer(({ method }, response) => {
+    if (method === "HEAD") response.end()
+    else if (!isThere) response.writeHead(404).end()
   })
 
   beforeAll(async () => {
@@ -117,7 +118,7 @@ shown(named("the panel"), () => {
     here = await openScreen(120, {
       plugin: EAGER,
       files: { ...FILES, check: 'echo "FAIL cart.test.ts: 3 is not 4"\nexit 1\n' },
-      env: { npm_config_registry: `http://127.0.0.1:${port}/` },
+      env: { npm_config_registry: `http://127.0.0.1:${port}/`, HF_ENDPOINT: `http://127.0.0.1:${port}` },
     })
   })
   afterAll(async () => {
