@@ -3,6 +3,7 @@
 
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
+import type { AttachedFile } from "../session/conversation.ts"
 import { asRecord, defined } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
@@ -135,16 +136,18 @@ export function recallTitle({ ids, steps, file, search }: RecallRequest): string
   return cut(line(words.join(", ")), MAX_TITLE_CHARS)
 }
 
-/** The answer, and the folds whose originals it returns. `limits` are what the host passes on in full. */
-export function answerRecall(
-  source: RecallSource,
-  limits: PageLimits = HOST_LIMITS,
-): { text: string; recalled: readonly Fold[] } {
-  if (source.folds.size === 0)
-    return { text: "Nothing is folded in this session: all of it stands in the conversation in full.", recalled: [] }
+type Answer = { text: string; attached: readonly AttachedFile[]; recalled: readonly Fold[] }
+
+/** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
+export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIMITS): Answer {
+  if (source.folds.size === 0) {
+    const text = "Nothing is folded in this session: all of it stands in the conversation in full."
+    return { text, attached: [], recalled: [] }
+  }
   const shown = shownFolds(source)
   return {
     text: pageOf(source, shown, limits),
+    attached: attachedFiles(source, shown).slice(0, MAX_ATTACHED),
     recalled: shown.filter(({ id }) => source.originals.get(id)?.kind === "found"),
   }
 }
@@ -157,6 +160,9 @@ function pageOf(source: RecallSource, shown: readonly Fold[], limits: PageLimits
   const { request, originals } = source
   const { file, search, lines, page } = request
   const notes = notesOn(source, shown)
+  const attached = attachedFiles(source, shown).length
+  if (attached > MAX_ATTACHED)
+    notes.push(`${MAX_ATTACHED} of ${attached} attached files are returned; to get the others, name fewer steps`)
   const [only] = shown
   const isAlone = shown.length === 1 && notes.length === 0 && file === undefined && search === undefined && !lines
   const alone = isAlone ? originals.get(only?.id ?? "") : undefined
@@ -177,6 +183,19 @@ function pageOf(source: RecallSource, shown: readonly Fold[], limits: PageLimits
   return renderPage(
     pages.length === 1 ? pieces : [...pieces, { head: pageNote(request, page, pages.length), text: "" }],
   )
+}
+
+/** Files returned at once: providers refuse requests with too many. */
+const MAX_ATTACHED = 20
+
+/** The files attached to the originals that are shown, all with the first page. Lines and a search are about texts. */
+function attachedFiles({ request, originals }: RecallSource, shown: readonly Fold[]): AttachedFile[] {
+  const { page, lines, search } = request
+  if (page > 1 || lines !== undefined || search !== undefined) return []
+  return shown.flatMap(({ id }) => {
+    const original = originals.get(id)
+    return original?.kind === "found" ? (original.attached ?? []) : []
+  })
 }
 
 /** The lines with the text under a head for each fold, below a head for all. */

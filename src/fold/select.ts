@@ -1,7 +1,7 @@
 // Which of a session's folds a request for originals means.
 
 import { toolKindOf } from "../output/tools.ts"
-import type { Message, ToolPart } from "../session/conversation.ts"
+import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import { asRecord } from "../system/values.ts"
 import { normalizePath } from "../text/paths.ts"
 import { holdsText } from "./excerpt.ts"
@@ -21,8 +21,8 @@ export type RecallRequest = {
 
 /** The original of a fold, or why there is none. */
 export type Original =
-  /** `files`: the paths that its calls name, as `filesNamed` finds them */
-  | { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
+  /** `files`: the paths that its calls name, as `filesNamed` finds them; `attached`: what its text does not contain */
+  | { kind: "found"; text: string; isFile: boolean; files?: readonly string[]; attached?: readonly AttachedFile[] }
   /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
 
@@ -43,7 +43,8 @@ export function originalIn(message: Message, fold: Fold): Original | undefined {
   const text = originalText(message, fold)
   const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === fold.partID)
   const isFile = fold.side === "output" && part !== undefined && toolKindOf(part.tool) === "read"
-  return text === undefined ? undefined : { kind: "found", text, isFile, files: filesNamed(message, fold) }
+  if (text === undefined) return
+  return { kind: "found", text, isFile, files: filesNamed(message, fold), attached: attachedIn(message, fold) }
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
@@ -132,6 +133,11 @@ export function filesNamed(message: Message, { side, partID }: Pick<Fold, "side"
     if (named === "") return []
     return [message.root === undefined || isAbsolute(named) ? named : normalizePath(`${message.root}/${named}`)]
   })
+}
+
+/** The files attached to the results in a folded step. A folded output is sent with its files. */
+function attachedIn({ parts }: Message, { side }: Pick<Fold, "side">): AttachedFile[] {
+  return side === "step" ? parts.flatMap((part) => (part.type === "tool" ? (part.attached ?? []) : [])) : []
 }
 
 function pathsIn({ tool, input }: ToolPart): string[] {

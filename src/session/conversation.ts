@@ -71,6 +71,14 @@ export type TextPart = {
 
 export type ToolStatus = "pending" | "running" | "completed" | "error"
 
+/** `url` may be a data URL, with the file itself. */
+export type AttachedFile = {
+  readonly type: "file"
+  readonly mime: string
+  readonly url: string
+  readonly filename?: string
+}
+
 /** One tool call and its result. */
 export type ToolPart = {
   readonly type: "tool"
@@ -82,6 +90,8 @@ export type ToolPart = {
   /** its output, or the message of the error it ended in; empty while it runs */
   readonly output: string
   readonly metadata: Readonly<Record<string, unknown>>
+  /** files that the tool attached to its result, such as images */
+  readonly attached?: readonly AttachedFile[]
   readonly endMs?: number
   /** when the host dropped the output from requests, epoch ms; absent when it has not */
   readonly clearedMs?: number

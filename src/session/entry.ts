@@ -39,6 +39,8 @@ export type Entry = {
    * reasoning of a failed or interrupted step as text, and stores it as reasoning.
    */
   textHash?: string
+  /** a step with content that a recall could not return, so that it is sent whole */
+  opaque?: true
   /** it has reasoning, which some providers bind to everything before it */
   reasoned: boolean
 }
@@ -117,6 +119,10 @@ export function readEntry(
       case "text":
         if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
         if (isStep && !part.ignored && part.text !== "") texts.push(part.text)
+        break
+      case "other":
+        // sent to the model, or of an unknown kind
+        if (isStep && (part.blocks > 0 || !part.understood)) entry.opaque = true
         break
       case "reasoning":
         entry.reasoned = true

@@ -78,7 +78,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
 type Later = { passed: boolean; hasTodos: boolean }
 
 function closure(
-  { events }: Entry,
+  { events, opaque }: Entry,
   age: number,
   facts: Facts,
   later: Readonly<Later>,
@@ -115,6 +115,7 @@ function closure(
     settledFor = Math.min(settledFor, age - steps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
+  if (opaque) open = "it holds what hud_recall cannot return"
   return { ...defined({ open }), because, settledFor, ready }
 }
 

@@ -74,7 +74,15 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
     // a failed step is sent if it has content
     ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
-  return { info, parts: contents.map((content) => storedPart(content, head.id)) }
+  const parts = contents.map((content) => storedPart(content, head.id))
+  // the files in results, as `host/v2/array.ts` reads them
+  if (contents.some(hasFiles)) parts.push({ type: "unknown" })
+  return { info, parts }
+}
+
+function hasFiles(content: Record<string, unknown> | undefined): boolean {
+  const returned = asRecord(content?.state)?.content
+  return content?.type === "tool" && Array.isArray(returned) && returned.some((one) => asRecord(one)?.type !== "text")
 }
 
 function storedPart(content: Record<string, unknown> | undefined, messageID: string): RecordedPart {

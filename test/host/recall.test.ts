@@ -63,6 +63,44 @@ async function ask(fold: Fold, sources: Partial<RecallSources>, asked: Asked = {
   return typeof answer === "string" ? answer : answer.output
 }
 
+test("files that tools attached come back with their step, at most twenty at once", async () => {
+  const answerWith = async (count: number, args: Record<string, unknown>) => {
+    const attachments = Array.from({ length: count }, (_, i) => ({
+      id: `prt_file_${i}`,
+      messageID: "msg_other",
+      type: "file",
+      mime: "image/png",
+      url: `data:image/png;base64,${i}`,
+      ...(i === 0 ? { filename: "shot.png" } : {}),
+    }))
+    const { messages, fold, part } = folded()
+    Object.assign(part.state ?? {}, { attachments: [null, { mime: 1 }, ...attachments] })
+    const step: Fold = { ...fold, side: "step", partID: fold.messageID }
+    const sources = {
+      foldsOf: () => new Map([[step.id, step]]),
+      isSame: () => true,
+      storedMessage: async () => undefined,
+      storedMessages: async () => undefined,
+      report: () => {},
+    }
+    const context = { sessionID: "ses_test", messages }
+    return (await recallTool(sources).execute(args, context as never)) as {
+      output: string
+      attachments?: { url: string }[]
+    }
+  }
+  const one = await answerWith(1, { steps: "1" })
+  expect(one.attachments as unknown[]).toEqual([
+    { type: "file", mime: "image/png", url: "data:image/png;base64,0", filename: "shot.png" },
+  ])
+  expect(one.output).toEndWith(OUTPUT)
+  const many = await answerWith(23, { steps: "1" })
+  expect(many.attachments).toHaveLength(20)
+  expect(many.output).toContain("[20 of 23 attached files are returned; to get the others, name fewer steps]")
+  for (const args of [{ steps: "1", page: 2 }, { steps: "1", lines: "1-2" }, { search: "failed" }])
+    expect(await answerWith(3, args)).not.toHaveProperty("attachments")
+})
+
 describe("the original", () => {
   test("comes from the original of the copy in the array, without a request to the server", async () => {
     const { messages, part, fold } = folded()

@@ -122,6 +122,18 @@ describe("a step is open", () => {
     expect(superseded.because).toBe("an older todo list")
   })
 
+  test.each<[string, HostPart]>([
+    ["a call that the provider ran", { type: "subtask" }],
+    ["a part of an unknown kind", { type: "image" }],
+  ])("while it holds what a recall could not return, at any age and scale: %s", (_, part) => {
+    for (const scale of [1, 0.3, 0]) {
+      const first = step(closed(aged(OLD, read("a.ts", lines("code")), part), { scale }), 1)
+      expect(first.open).toBe("it holds what hud_recall cannot return")
+      expect(readyOf(first)).toEqual([["read", "a file that was read"]])
+    }
+    expect(step(closed(aged(OLD, read("a.ts", lines("code")), { type: "step-start" })), 1).open).toBeUndefined()
+  })
+
   test("for some steps when it was recalled, even when room is needed", () => {
     const recalled = (age: number) => aged(age, tool("hud_recall", { ids: "r0000001" }, lines("code")))
     expect(step(closed(recalled(MIN_SETTLED_AGE - 1), { scale: 0 }), 1)).toMatchObject({ ready: [] })

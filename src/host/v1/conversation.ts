@@ -2,8 +2,8 @@
 // are not copied. A part that this plugin replaced is read from its original. A part that cannot be read becomes one that
 // is not understood.
 
-import type { Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
-import { asRecord, asString } from "../../system/values.ts"
+import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
+import { asRecord, asString, defined } from "../../system/values.ts"
 import { originalOf, unfolded } from "./copies.ts"
 import {
   type HostMessage,
@@ -168,6 +168,7 @@ function toolPart(part: HostPart): Part {
   const output = withoutMark(returned ?? "")
   const { end, compacted } = asRecord(state.time) ?? {}
   const id = asString(part.id) ?? ""
+  const attached = attachedTo(state.attachments)
   return {
     type: "tool",
     id,
@@ -177,10 +178,21 @@ function toolPart(part: HostPart): Part {
     input: asRecord(state.input) ?? {},
     output,
     metadata: asRecord(state.metadata) ?? {},
+    ...(attached.length > 0 ? { attached } : {}),
     ...(typeof end === "number" ? { endMs: end } : {}),
     ...(compacted === undefined ? {} : { clearedMs: typeof compacted === "number" ? compacted : 0 }),
     removed: isRemoved(output),
   }
+}
+
+/** The files of a result, without the ids that OpenCode stores with them. */
+function attachedTo(attachments: unknown): AttachedFile[] {
+  if (!Array.isArray(attachments)) return []
+  return attachments.flatMap((one) => {
+    const { mime, url, filename } = asRecord(one) ?? {}
+    if (typeof mime !== "string" || typeof url !== "string") return []
+    return [{ type: "file" as const, mime, url, ...defined({ filename: asString(filename) }) }]
+  })
 }
 
 /** The usage in a message; undefined until OpenCode reports it. */

@@ -65,9 +65,12 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
   const live = messagesIn(asRecord(context)?.messages)
   const originals = await findAll(sources, sessionID, named, live, maxWaitMs)
   const inConversation = sources.stepsOf?.(sessionID)
-  const { text, recalled } = answerRecall({ request, folds, named, originals, inConversation }, sources.limits?.())
+  const { text, attached, recalled } = answerRecall(
+    { request, folds, named, originals, inConversation },
+    sources.limits?.(),
+  )
   if (recalled.length > 0) sources.recalled?.(sessionID, recalled)
-  return { title: recallTitle(request), output: text }
+  return { title: recallTitle(request), output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
 }
 
 async function findAll(

@@ -4,7 +4,14 @@
 import { checkpoint, hostText, metadataOf, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
-import { type ContentV2, isWireMessage, readResult, type WireMessageV2, withResultText } from "./message.ts"
+import {
+  type ContentV2,
+  isWireMessage,
+  readResult,
+  resultFiles,
+  type WireMessageV2,
+  withResultText,
+} from "./message.ts"
 
 type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
 
@@ -111,11 +118,14 @@ function readGroup(
   }
   const results = resultsIn(messages, id)
   const byHost = role !== "user" || isByHost(first, stored)
-  const parts = first.content.map((content) => {
+  const parts: HostPart[] = first.content.map((content) => {
     const part = role === "assistant" ? stepPart(content, id, messages, results, stored) : userPart(content, byHost)
     contents.set(part, content)
     return part
   })
+  // a recall returns texts only
+  if (messages.some(({ content }) => content.some((part) => resultFiles(part?.result).length > 0)))
+    parts.push(RESULT_FILES)
   // without any part the message would look empty, and might be left out
   return [
     [
@@ -131,6 +141,9 @@ function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
   if (first?.type === "compaction") return text ?? ""
   return text?.startsWith("<conversation-checkpoint>") ? text : undefined
 }
+
+/** Stands for the files in a step's results. */
+const RESULT_FILES: HostPart = { type: "unknown" }
 
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached file: /

@@ -77,6 +77,12 @@ export function readResult(result: unknown): { text: string; failed: boolean } {
   return { text: type === "content" ? joined(value) : textIn(value), failed: false }
 }
 
+/** What a result contains beside texts: files. */
+export function resultFiles(result: unknown): unknown[] {
+  const { type, value } = asRecord(result) ?? {}
+  return type === "content" && Array.isArray(value) ? value.filter((one) => asRecord(one)?.type !== "text") : []
+}
+
 /** A result with another text. Attached files stay. */
 export function withResultText(result: unknown, text: string): unknown {
   const { type, value } = asRecord(result) ?? {}
@@ -85,7 +91,7 @@ export function withResultText(result: unknown, text: string): unknown {
     const said = error ? { ...asRecord(value), error: { ...error, message: text } } : text
     return { type: "error", value: said }
   }
-  const files = type === "content" && Array.isArray(value) ? value.filter((one) => asRecord(one)?.type !== "text") : []
+  const files = resultFiles(result)
   return files.length > 0
     ? { type: "content", value: [{ type: "text", text }, ...files] }
     : { type: "text", value: text }

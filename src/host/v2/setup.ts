@@ -60,7 +60,8 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const hooks = hooksV2(context, report)
   const events = new AbortController()
   const registerTool = async () => {
-    if (!context.options.fold.enabled || !host.tool?.transform) return
+    // without stored messages a recall could return nothing
+    if (!context.options.fold.enabled || !host.tool?.transform || !host.session?.context) return
     await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
     offersRecall = true
   }

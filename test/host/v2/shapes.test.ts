@@ -129,9 +129,12 @@ test("messages whose fields are accessors are copied with all of them", async ()
   await cleanup()
 })
 
-test("a step whose call the provider ran, with the result beside it, is folded like others", async () => {
+test("a step that holds what a recall could not return is sent whole, and those around it are folded", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host)
+  host.answer([toolV2("call_a", "read", { path: "src/first.ts" }, listing(99))])
+  await heard()
+  // a call that the provider ran, with the result beside it
   const result = { type: "json", value: [{ title: "a page" }] }
   const search = {
     type: "tool",
@@ -142,21 +145,40 @@ test("a step whose call the provider ran, with the result beside it, is folded l
     result,
     time: {},
   }
-  host.answer([search, toolV2("call_a", "read", { path: "src/first.ts" }, listing(99))])
-  const texts = await work(host)
-  expect(texts.find((text) => RECORD.test(text))).toContain("1 read src/first.ts")
+  host.answer([search, toolV2("call_b", "read", { path: "src/second.ts" }, listing(98))])
+  await heard()
+  const file = { type: "file", uri: "data:image/png;base64,AAAA", mime: "image/png" }
+  const state = { status: "completed", input: { path: "shot.png" }, content: [{ type: "text", text: "read" }, file] }
+  host.answer([{ ...toolV2("call_c", "read", {}, ""), state }])
+  await heard()
+  const records = (await work(host)).filter((text) => RECORD.test(text))
+  expect(records[0]?.split("\n").slice(1)).toEqual([expect.stringContaining("1 read src/first.ts")])
+  expect(records[1]).toStartWith("Steps 4-")
+  const { messages } = await host.request()
+  const sent = JSON.stringify(messages)
+  expect(sent).toContain("a page")
+  expect(sent).toContain(file.uri)
   await cleanup()
 })
 
 describe("with pieces missing", () => {
   const isFolded = (texts: readonly string[]) => texts.some((text) => RECORD.test(text))
 
-  test("nothing is folded where the tool cannot be registered", async () => {
-    for (const tool of [undefined, {}, { transform: async () => Promise.reject(new Error("no")) }]) {
+  test("nothing is folded where the tool cannot be registered, or could not get the originals", async () => {
+    const changes: ((context: Json) => void)[] = [
+      undefined,
+      {},
+      { transform: () => Promise.reject(new Error("no")) },
+    ].map((tool) => (context) => {
+      context.tool = tool
+    })
+    changes.push((context) => {
+      const { hook } = context.session as Json
+      context.session = { hook }
+    })
+    for (const change of changes) {
       const host = fakeHostV2()
-      const cleanup = await load(host, {}, (context) => {
-        context.tool = tool
-      })
+      const cleanup = await load(host, {}, change)
       const texts = await work(host, (event) => {
         delete event.tools
       })
@@ -181,6 +203,7 @@ describe("with pieces missing", () => {
     const cleanup = await load(host, {}, (context) => {
       const { hook } = context.session as { hook(name: string, callback: never): Promise<unknown> }
       context.session = {
+        ...(context.session as object),
         hook(name: string, callback: never) {
           if (name === "compaction") throw new Error("no such hook")
           return hook(name, callback)
