@@ -12,7 +12,7 @@ import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
 import type { ToolEvent } from "./session/event.ts"
 import { isStorePath, STORE_PATH } from "./system/data-folder.ts"
-import { asRecord, defined } from "./system/values.ts"
+import { asRecord, defined, jsonOf } from "./system/values.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const optional = <T extends z.ZodMiniType>(schema: T, text: string) => z.optional(described(schema, text))
@@ -299,6 +299,6 @@ function remove(value: unknown, path: readonly PropertyKey[]): void {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+  const text = jsonOf(value) ?? typeof value
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

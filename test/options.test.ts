@@ -75,6 +75,14 @@ describe("options", () => {
     )
   })
 
+  test("a wrong value that has no JSON is named by its type", () => {
+    const endless: Record<string, unknown> = {}
+    endless.itself = endless
+    const { options, problems } = readOptions({ hud: { budgetTokens: 10n }, deadlineMs: endless })
+    expect(options).toEqual(readOptions({}).options)
+    expect(problems.map(({ message }) => message.match(/got \w+/)?.[0]).sort()).toEqual(["got bigint", "got object"])
+  })
+
   /** The options of the example once its text was changed. */
   function exampleWith(change: (text: string) => string): Record<string, object> {
     const [, ...lines] = readFileSync(new URL("opencode.json.example", root), "utf8").split("\n")
