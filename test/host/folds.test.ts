@@ -67,9 +67,9 @@ async function load(options: object = {}, store: object = { enabled: false }, st
       await (hooks.config as (config: object) => Promise<void>)(config)
       return config
     },
-    recall: async (asked: object, messages?: HostMessage[]) => {
+    recall: async (asked: object, messages?: HostMessage[], sessionID = "ses_test") => {
       const recall = hooks.tool?.hud_recall as unknown as Recall
-      const { output } = await recall.execute(asked, { sessionID: "ses_test", ...(messages ? { messages } : {}) })
+      const { output } = await recall.execute(asked, { sessionID, ...(messages ? { messages } : {}) })
       return output
     },
     dispose: () => (hooks.dispose as () => Promise<void>)(),
@@ -199,6 +199,40 @@ function change({ messages }: SessionBuilder, id: string, output: string): void 
   const part = messages.find(({ info }) => info.id === id)?.parts.find(({ type }) => type === "tool") as HostPart
   part.state = { ...part.state, output }
 }
+
+test("a fork of a compacted session counts its steps from 1 again, and its records still name all that they stand for", async () => {
+  const { transform, recall, dispose } = await load(
+    { fold: { maxContextTokens: 8000 } },
+    { path: join(folder, "fork.db") },
+  )
+  const origin = worked()
+  await transform(origin.fresh())
+  origin.compaction(origin.id(4))
+  const compacted = [...origin.messages.slice(-2), ...origin.messages.slice(4, -2)]
+  for (let n = 0; n < 2; n++) await transform(structuredClone(compacted))
+
+  const forked = new SessionBuilder("ses_fork")
+  for (const { info, parts } of compacted) {
+    const id = `msg_fork_${forked.messages.length}`
+    const owned = parts.map((part, at) => ({ ...part, id: `prt_${id}_${at}`, messageID: id, sessionID: "ses_fork" }))
+    forked.messages.push({ info: { ...info, id, sessionID: "ses_fork" }, parts: owned })
+  }
+  let sent = await transform(forked.fresh())
+  for (let n = 0; n < 20; n++) {
+    forked.assistant([bash(`ls -l src/later-${n}`, listing(`later-${n}`, 60))])
+    sent = await transform(forked.fresh())
+  }
+  const records = sent.flatMap(({ parts }) =>
+    parts.flatMap(({ text }) => / with steps "([^"]+)"/.exec(text ?? "")?.[1] ?? []),
+  )
+  expect(records.some((steps) => steps.includes(","))).toBe(true)
+  const back = await Promise.all(records.map((steps) => recall({ steps }, sent, "ses_fork")))
+  const folded = forked.messages.filter(
+    ({ info }) => info.role === "assistant" && !info.summary && !sent.some((one) => one.info.id === info.id),
+  )
+  for (const message of folded) expect(back.join("\n")).toContain(stepText(conversationOf([message])[0] as never))
+  await dispose()
+})
 
 test("the id of a dropped fold never names anything else in a later process", async () => {
   const path = join(folder, "ids.db")
