@@ -175,7 +175,8 @@ function callWords({ tool, kind, input }: DigestSource): string {
 /** How a call ended, where that is worth saying. */
 function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
   const { kind, failed } = source.call()
-  if (failed || event?.failure !== undefined) return `failed, ${event?.failure ?? ""}`
+  if (event?.failure !== undefined) return `failed, ${event.failure}`
+  if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
   const isFound = event?.shows === "matches" || event?.shows === "listing"
   // redacted again: on one line, a name and its value may have come together

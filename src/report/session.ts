@@ -168,7 +168,7 @@ function usedIn(message: Message, call: number, names: Map<string, number>, env:
       if (part.type !== "tool") return []
       const event = normalize(part, place, env)
       const at = placeOf(names, clean(nameOf(event), MAX_NAME_CHARS))
-      return [event.failure !== undefined ? ~at : at]
+      return [event.error !== undefined || event.failure !== undefined ? ~at : at]
     })
     .slice(0, MAX_TOOL_CALLS)
 }

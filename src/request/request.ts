@@ -147,8 +147,8 @@ export function prepareRequest(source: RequestSource): Prepared {
     state: state.hud,
   })
   const isAtTail = slot === "tail" && options.hud.enabled && !hudPaused && wantsHud(hudSource(folding.folds))
-  const about = { wire, pricing, model, nowMs: circumstances.nowMs }
-  const { cached, costsTheCache } = cachedWithHud(about, sent, isAtTail)
+  const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
+  const { cached, costsTheCache } = cachedWithHud(pending, sent, isAtTail)
   const plan = options.fold.enabled
     ? prepareFolds({ messages, reading, folding, fullTokens, wire, cached, circumstances, options, env })
     : undefined
@@ -164,7 +164,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   const { hud } = next
   const anchors = options.hud.enabled ? next.state.anchors : []
   const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
-  const sending = { ...about, wire: wireOf(entries, folds, anchors), hud: mark }
+  const sending = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   return {
     change: { folds, hud: next.placement, records: recordPlace(circumstances.model) },
     hud,

@@ -26,9 +26,11 @@ export type ToolEvent = {
   outputHash?: string
   /** estimated size of the output or error text */
   outputTokens: number
+  /** first line of the error the tool ended in */
+  error?: string
   /** whether the call is known to have succeeded; unknown if a pipeline hides the exit code */
   ok: boolean
-  /** what went wrong, in one line; empty when a tool failed without a message */
+  /** for commands and checks: what went wrong, in one line */
   failure?: string
   /** the gist of its digest, if it was needed */
   gist?: string

@@ -56,7 +56,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, ...defined({ exit }) }) : {}
   const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
-  const failure = (judged.failure && failureWithoutSecrets(source, shown, judged.failure)) ?? error
+  const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)
   const attempt = isCommand ? redactLine(commandKey(redact(command))) : `${redactLine(tool)} ${summary}`
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
@@ -79,7 +79,8 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     ...(digest ? { gist: short(digest.gist, MAX_FAILURE_CHARS) } : {}),
     outputTokens: tokensOfLength(output.length),
     ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !(isCommand && hidesExit(command))),
-    ...(failure === undefined ? {} : { failure: short(failure, MAX_FAILURE_CHARS) }),
+    ...(error === undefined ? {} : { error: short(error, MAX_FAILURE_CHARS) }),
+    ...(failure ? { failure: short(failure, MAX_FAILURE_CHARS) } : {}),
     files,
     ...defined({ endedMs: endMs }),
     cleared: removed || part.clearedMs !== undefined,
