@@ -1,7 +1,6 @@
 // The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
 // the system hook, which runs after it, does.
 
-import { type CompactionOptions, compactsAt, type ModelLimits, outputCapOf } from "../fold/limits.ts"
 import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
 import type { ModelRecord, Pricing } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
@@ -9,6 +8,7 @@ import { type Options, pricingOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
 import { type ModelName, modelKey } from "../session/conversation.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
+import { type CompactionOptions, compactsAt, type ModelLimits, outputCapOf } from "./limits.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = ReturnType<typeof createModels>

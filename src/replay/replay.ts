@@ -1,6 +1,6 @@
 // Replays a stored session call by call, as it was and with the plugin: what each costs, and what folding loses.
 
-import type { Fold } from "../fold/fold.ts"
+import type { Folds } from "../fold/fold.ts"
 import { BILLINGS, type Pricing } from "../fold/pricing.ts"
 import { RECALL_DEFINITION } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
@@ -83,7 +83,6 @@ export type CallReplayed = {
 }
 
 const NOT_MEASURED: Measured = { calls: 0, cost: 0, costWithout: 0, usd: 0 }
-const NONE: ReadonlyMap<string, Fold> = new Map()
 
 /**
  * `onCall` is called after each replayed call. `ran` is what the plugin saved when it ran in the session; by default only
@@ -107,7 +106,7 @@ export function replaySession(
   const recalled: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
   const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
   const pricings = new Map<string, Pricing>()
-  let folds: ReadonlyMap<string, Fold> = NONE
+  let folds: Folds = new Map()
 
   for (const replayed of replayCalls(messages, options, env, prices, ran !== undefined)) {
     const { wrote, number, nowMs, price, context, messages: sent } = replayed
@@ -125,7 +124,7 @@ export function replaySession(
     }
     const { folding } = replayed.state
     folds = folding.byID
-    const sentFolds = call ? folding.folds : NONE
+    const sentFolds: Folds = call ? folding.folds : new Map()
     const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
     recalled.copiedLines += missed.copied
     recalled.needs += missed.needs.length

@@ -80,16 +80,14 @@ export function sumTokens(pieces: readonly Piece[], count = pieces.length): numb
 }
 
 function piecesOfPart(message: Message, part: Part, folds: Folds): readonly Piece[] {
-  const fold = part.type === "tool" ? foldOf(message, part, folds) : undefined
+  const isTool = part.type === "tool"
+  const isCleared = isTool && (part.clearedMs !== undefined || part.removed)
+  const fold = isTool ? outputFold(folds, message.id, { partID: part.id, cleared: isCleared }) : undefined
   const before = knownPieces.get(fold ?? part)
   if (before) return before
-  const pieces = fold && part.type === "tool" ? toolPieces(part, fold) : newPieces(message, part)
+  const pieces = fold && isTool ? toolPieces(part, fold) : newPieces(message, part)
   knownPieces.set(fold ?? part, pieces)
   return pieces
-}
-
-function foldOf({ id }: Message, part: ToolPart, folds: Folds): Fold | undefined {
-  return outputFold(folds, id, { partID: part.id, cleared: part.clearedMs !== undefined || part.removed })
 }
 
 function newPieces({ kind }: Message, part: Part): Piece[] {
