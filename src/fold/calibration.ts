@@ -36,6 +36,8 @@ export type Calibration = {
   stopped?: string
 }
 
+// Guesses, on the side of folding on.
+
 /** Calls in a row from which a deviation is taken seriously. */
 const MAX_DEVIATING_CALLS = 3
 /** Deviations of an estimate that are ignored, in tokens and as a share. */

@@ -12,7 +12,7 @@ import { own } from "../text/sanitize.ts"
 export type NameSource = {
   readonly names: ReadonlySet<string>
   /** Whether it is still a name when the secrets are removed, which takes up to a millisecond. Absent: all are. */
-  shows?(name: string): boolean
+  isSafe?(name: string): boolean
 }
 
 export type NameContext = {
@@ -60,7 +60,7 @@ export function chooseNames<Line extends NameSource>(
     searched += shown.length
     if (shown.includes(name)) continue
     // the newest line is where the agent last saw it
-    const at = within.findLast(({ shows }) => shows?.(name) !== false)
+    const at = within.findLast(({ isSafe }) => isSafe?.(name) !== false)
     if (!at) continue
     left -= name.length + 1
     const names = chosen.get(at)

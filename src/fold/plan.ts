@@ -55,15 +55,20 @@ export type CutPlan = {
   condensed?: readonly Fold[]
 }
 
-/** A cut waits until the settled content has cost this many times what the cut costs. */
+// Figures without a source of their own were measured by replaying the sessions of `check` and `tune` (decision 030).
+
+/** A cut waits until the settled content has cost this many times what the cut costs. At 1.5 there are 0.3 more recalls of 100 calls. */
 const PATIENCE = 2
-/** Added to the cost of every cut: what the model loses sight of is worth about this many fresh input tokens. */
+/**
+ * Added to the cost of every cut: what the model loses sight of is worth about this many fresh input tokens. Without it there
+ * are 0.4 more recalls of 100 calls; twice as much costs 0.4 points more.
+ */
 const MARGIN_TOKENS = 5000
-/** Tokens that a cut must save. */
+/** Tokens that a cut must save. A guess: 1,000 changes nothing but 0.1 points on `tune`. */
 const MIN_SAVED_TOKENS = 300
-/** Tokens that a single fold must save. */
+/** Tokens that a single fold must save. 100 cost 0.1 points more; without a minimum there are 0.1 more recalls on `tune`. */
 const MIN_GAIN_TOKENS = 20
-/** Expected size of a fold's text: a base, and a share of the content. */
+/** Expected size of a fold's text: a base, without which there are 0.2 more recalls, and a share of the content, a guess. */
 const TEXT_TOKENS = 30
 const TEXT_SHARE = 0.06
 
@@ -72,19 +77,25 @@ const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS)
 /** A cut is made only if this share of what it should save does not depend on such edits. A guess; no recorded session has less. */
 const MIN_SURE_SHARE = 0.35
 
-/** Shares of the maximum: room is made from the first, down to the second. */
+/** Shares of the maximum: room is made from the first, down to the second. A guess: recorded sessions seldom get there. */
 const PRESSURE = 0.8
 export const RELIEVED = 0.6
-/** Below the maximum, a cut that makes room must save this share of it. */
+/** Below the maximum, a cut that makes room must save this share of it. A guess. */
 const MIN_RELIEF = 0.1
-/** How much sooner steps are settled where a cut costs nothing or the request is large. */
+/** How much sooner steps are settled where a cut costs nothing or the request is large. 0.5 costs 0.5 points more. */
 const SOONER = 0.3
-/** The same to make room, tried in turn. */
+/** The same to make room, tried in turn. A guess. */
 const PRESSED_SCALES = [SOONER, 0.1, 0]
 
-/** From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. */
+/**
+ * From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. Decision 030
+ * says what smaller sizes cost.
+ */
 export const LARGE_TOKENS = 45_000
-/** A large request is folded harder only when it has grown by this factor since the last cut, and shrinks by this share. */
+/**
+ * A large request is folded harder only when it has grown by this factor since the last cut (at 1.25 there were more
+ * recalls), and shrinks by this share (without it, peaks of `tune` are 0.6 points larger).
+ */
 const MIN_GROWTH = 1.4
 const MIN_SHRINKING = 0.2
 

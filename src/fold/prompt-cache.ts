@@ -86,7 +86,6 @@ function extendWire(
   folds: Folds,
   anchors: readonly Anchor[],
 ): WireMessage[] {
-  const ids = new Set(anchors.map(({ after }) => after))
   for (const entry of entries) {
     const { id, blocks } = entry
     // of a message that is not sent, only the HUD after it is
@@ -111,10 +110,9 @@ function extendWire(
     if (own > 0) wire.push({ source: entry, holds: "message", blocks: own, tokens: entry.tokens - results })
     if (events.length > 0)
       wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results - savedResults })
-    if (ids.has(id))
-      for (const anchor of anchors)
-        if (anchor.after === id)
-          wire.push({ source: anchor, holds: "hud", blocks: 1, tokens: tokensOfLength(anchor.text.length) })
+    for (const anchor of anchors)
+      if (anchor.after === id)
+        wire.push({ source: anchor, holds: "hud", blocks: 1, tokens: tokensOfLength(anchor.text.length) })
   }
   return wire
 }

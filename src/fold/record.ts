@@ -18,6 +18,9 @@ import { type FoldSource, foldSource } from "./sources.ts"
 
 /** Longest text accepted from a store. */
 const MAX_TEXT_CHARS = 100_000
+
+// Decision 030 says how these lengths were measured.
+
 /** A call with the argument that says what it was about, such as its command. */
 const MAX_CALL_CHARS = 150
 /** What the agent said beside its calls. */
@@ -58,11 +61,11 @@ export function recordOf(folds: readonly Fold[]): string {
 export type RecordLine = NameSource & { said: string; below?: readonly string[] }
 
 /** The line of a folded output, with the names in the call. */
-export function outputLine(id: string, part: ToolPart, digest: Digest, { names, shows }: NameSource): RecordLine {
+export function outputLine(id: string, part: ToolPart, digest: Digest, { names, isSafe }: NameSource): RecordLine {
   const gist = shortGist(digest)
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
   const said = `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`
-  return { said, names, ...defined({ shows }) }
+  return { said, names, ...defined({ isSafe }) }
 }
 
 const shortGists = new WeakMap<Digest, string>()
@@ -121,7 +124,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
     get names() {
       return source.names
     },
-    shows: source.shows,
+    isSafe: source.isSafe,
     ...(isShort ? { below } : {}),
   }
 }

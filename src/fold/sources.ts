@@ -43,7 +43,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
     get names() {
       return new Set(names === "" ? [] : names.split("\n"))
     },
-    shows: (name: string) => safeNames().has(name),
+    isSafe: (name: string) => safeNames().has(name),
   }
   if (event) knownSources.set(event, made)
   return made

@@ -50,11 +50,13 @@ export type HudContext = {
   early?: boolean
 }
 
+// Lengths and ages without a source are guesses: what reads well, within a budget that cuts from the end.
+
 /** Calls for which a repeat is mentioned. */
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 1
-/** More would leave no room for the sections after them. */
+/** More would leave no room for the sections after them (decision 036). */
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
 const EARLY_SECTIONS: readonly SectionName[] = ["files", "waiting", "repeats"]
@@ -62,7 +64,10 @@ const EARLY_SECTIONS: readonly SectionName[] = ["files", "waiting", "repeats"]
 const MIN_REQUEST_AGE = 6
 /** The context's size is shown from this share of the window on. */
 const MIN_CONTEXT_PERCENT = 25
-/** Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. */
+/**
+ * Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. The facts keep
+ * one that is no check for some calls more (`DROPPED_AFTER_CALLS`), for a compaction that comes just then.
+ */
 const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
 /** All sections that have content, the most important first. */

@@ -212,7 +212,7 @@ function cachedWithHud(
   return { cached: costsTheCache ? bare : withTail, costsTheCache }
 }
 
-/** A request of this share of the model's window counts as large, however few tokens it has. */
+/** A request of this share of the model's window counts as large, however few tokens it has (decision 036). */
 const LARGE_SHARE = 0.25
 
 /**

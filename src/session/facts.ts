@@ -77,8 +77,11 @@ export type Facts = {
 const MAX_FILES = 1000
 const MAX_FAILURES = 100
 const MAX_RESULTS = 2000
-/** Calls after which a failure that is no check is dropped: the agent has given up on it. */
-const MAX_FAILURE_AGE = 6
+/**
+ * Calls after which a failure that is no check is dropped: the agent has given up on it. A guess, like the shorter time for
+ * which the HUD shows it (`SHOWN_FAILURE_CALLS`).
+ */
+const DROPPED_AFTER_CALLS = 6
 /** A request shorter than this ("yes", "go on") does not describe the task. */
 const MIN_TASK_CHARS = 40
 
@@ -136,7 +139,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)
-    if (failure.kind !== "check" && facts.calls - failure.last > MAX_FAILURE_AGE) facts.failures.delete(key)
+    if (failure.kind !== "check" && facts.calls - failure.last > DROPPED_AFTER_CALLS) facts.failures.delete(key)
 }
 
 /** Whether a file was edited after the agent last read it, by the agent or by others. */

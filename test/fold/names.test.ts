@@ -31,13 +31,13 @@ test("a name stands once, where it was seen last", () => {
 })
 
 test("a name that is gone with the secrets is not chosen", () => {
-  const line = { names: namesIn("priceOf hunter2Of"), shows: (name: string) => name !== "hunter2Of" }
+  const line = { names: namesIn("priceOf hunter2Of"), isSafe: (name: string) => name !== "hunter2Of" }
   expect(chooseNames([line], MANY_TOKENS, NOTHING).get(line)).toEqual(["priceOf"])
 })
 
 test("a name that is gone in the newest line stands where it is not", () => {
   const older = { names: namesIn("priceOf") }
-  const newer = { names: namesIn("priceOf"), shows: () => false }
+  const newer = { names: namesIn("priceOf"), isSafe: () => false }
   const names = chooseNames([older, newer], MANY_TOKENS, NOTHING)
   expect([names.get(older), names.get(newer)]).toEqual([["priceOf"], undefined])
 })

@@ -44,10 +44,10 @@ test("one output a step, without secrets, and the same as found later", () => {
   }
   const [first] = parts
   if (!first) throw new Error("no part")
-  const { whole, names, shows } = foldSource(first, events[0])
+  const { whole, names, isSafe } = foldSource(first, events[0])
   expect(whole().output).not.toContain(SECRET)
   expect([...names]).toContain("src/login.ts")
-  expect([shows("src/login.ts"), shows(SECRET)]).toEqual([true, false])
+  expect([isSafe("src/login.ts"), isSafe(SECRET)]).toEqual([true, false])
   // found already
   expect([
     ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
@@ -55,18 +55,18 @@ test("one output a step, without secrets, and the same as found later", () => {
 })
 
 test("a name that only begins like one that is left is no name", () => {
-  const shows = (tool: HostPart, name: string) => {
+  const isSafe = (tool: HostPart, name: string) => {
     const [part] = partsOf(new SessionBuilder().user("go").assistant([tool]).fresh())
     if (!part) throw new Error("no part")
     const source = foldSource(part, undefined)
-    return [source.names.has(name), source.shows(name)]
+    return [source.names.has(name), source.isSafe(name)]
   }
-  expect(shows(bash("cat .env", "FOO=Tulip_42\nTulip_42_URL=x"), "Tulip_42")).toEqual([true, false])
-  expect(shows(bash("cat a.ts", 'password: "hunter2Of"\nconst hunter2OfRabbit = 1'), "hunter2Of")).toEqual([
+  expect(isSafe(bash("cat .env", "FOO=Tulip_42\nTulip_42_URL=x"), "Tulip_42")).toEqual([true, false])
+  expect(isSafe(bash("cat a.ts", 'password: "hunter2Of"\nconst hunter2OfRabbit = 1'), "hunter2Of")).toEqual([
     true,
     false,
   ])
-  expect(shows(bash("cat a.ts", "const hunter2OfRabbit = 1"), "hunter2OfRabbit")).toEqual([true, true])
+  expect(isSafe(bash("cat a.ts", "const hunter2OfRabbit = 1"), "hunter2OfRabbit")).toEqual([true, true])
 })
 
 test("names are those at the ends of a long output", () => {
