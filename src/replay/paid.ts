@@ -87,16 +87,8 @@ export function sumOf(replays: readonly Replay[]): Replay {
   }
   for (const one of replays) {
     sum.calls += one.calls
-    addNumbers(sum.recorded, one.recorded, ["cost", "usd"])
-    for (const side of ["without", "with"] as const) {
-      addNumbers(sum[side], one[side], ["tokens", "cachedTokens", "cost"])
-      sum[side].peakTokens = Math.max(sum[side].peakTokens, one[side].peakTokens)
-      addUsd(sum[side], one[side].usd)
-    }
-    addNumbers(sum.recalls, one.recalls, ["copiedLines", "lostLines", "needs", "heldNeeds", "calls", "cost"])
-    addUsd(sum.recalls, one.recalls.usd)
-    addNumbers(sum.hud, one.hud, ["calls", "tokens", "noticeTokens"])
-    addNumbers(sum.compactions, one.compactions, ["automatic", "asked", "avoided"])
+    for (const part of ["without", "with", "recalls", "hud", "compactions", "recorded"] as const)
+      addFigures(sum[part], one[part])
     addFoldCount(sum.folds, one.folds)
   }
   // the saving of all sessions must not be compared with what some of them were charged
@@ -105,8 +97,13 @@ export function sumOf(replays: readonly Replay[]): Replay {
   return sum
 }
 
-function addNumbers<K extends string>(sum: Record<K, number>, one: Record<K, number>, keys: readonly K[]): void {
-  for (const key of keys) sum[key] += one[key]
+/** Adds the figures of `one`; of peaks the larger counts. */
+function addFigures(sum: Partial<Record<string, number>>, one: Readonly<Partial<Record<string, number>>>): void {
+  for (const [name, value = 0] of Object.entries(one)) {
+    if (name === "peakTokens") sum[name] = Math.max(sum[name] ?? 0, value)
+    else if (name !== "usd") sum[name] = (sum[name] ?? 0) + value
+  }
+  addUsd(sum, one.usd)
 }
 
 /** Cost with the plugin, recalls included, in fresh input tokens. */
