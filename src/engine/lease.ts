@@ -1,9 +1,9 @@
 // Lets only one of several processes do something, such as load the model: the one that holds the lock of a SQLite file. The
 // system releases the lock however its holder ends, on every platform. Nothing is ever written to the file. See decisions/010.
 
-import { closeSync, lstatSync, openSync } from "node:fs"
+import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
-import { makePrivateFolder } from "../system/private-folder.ts"
+import { createPrivateFile, makePrivateFolder } from "../system/private-folder.ts"
 import { findSqlite, type SqliteDatabase } from "../system/sqlite.ts"
 import { errorMessage } from "../system/values.ts"
 
@@ -52,17 +52,10 @@ export function createLease(path: string) {
   }
 }
 
-/**
- * Creates the file and its folder, with access for their owner only. Throws what the file system does. Never reopens the file:
- * a POSIX lock belongs to the process, and closing any descriptor of the file releases it.
- */
+/** Creates the file and its folder, with access for their owner only. Throws what the file system does. */
 export function createLeaseFile(path: string): void {
   makePrivateFolder(dirname(path))
   // SQLite would follow the link and lock its target
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
-  try {
-    closeSync(openSync(path, "wx", 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
-  }
+  createPrivateFile(path)
 }

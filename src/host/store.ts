@@ -3,6 +3,7 @@
 
 import type { Options } from "../options.ts"
 import { openStore, type Store } from "../store/open.ts"
+import { storePath } from "../system/data-folder.ts"
 import { createShared, type Share } from "../system/shared.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import type { Log } from "./log.ts"
@@ -18,7 +19,7 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
   let released = false
   /** Starts to open the store in the background, unless it is switched off. Later calls do nothing. */
   const open = () => {
-    if (enabled && !released) share ??= stores.acquire(path ?? "", {}, () => startOpening(path, log))
+    if (enabled && !released) share ??= stores.acquire(keyOf(path), {}, (_, closed) => startOpening(path, log, closed))
     return share?.value
   }
   // Without SQLite the warning about that should come at startup, not in the middle of a session.
@@ -45,14 +46,27 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
   }
 }
 
-function startOpening(path: string | undefined, log: Log): Opening {
+/**
+ * The file, however it is spelled: a second store of one file in one process would release the first one's POSIX locks. A path
+ * that is refused is its own key, since opening it says why.
+ */
+function keyOf(path: string | undefined): string {
+  try {
+    return storePath(process.env, undefined, path)
+  } catch {
+    return path ?? ""
+  }
+}
+
+/** Waits until an earlier store of the file is `closed`: it may still be writing. */
+function startOpening(path: string | undefined, log: Log, closed: Promise<unknown> | undefined): Opening {
   let warned = false
   const onWarning = (message: string) => {
     warned = true
     log.say("warn", message)
   }
   // in a later tick: loading drizzle takes longer than a request should wait
-  const opened = new Promise((resolve) => setTimeout(resolve, 0)).then(() =>
+  const opened = Promise.all([new Promise((resolve) => setTimeout(resolve, 0)), closed]).then(() =>
     openStore({ ...(path ? { path } : {}), onWarning }),
   )
   const opening: Opening = { opened }

@@ -1,8 +1,8 @@
 // The store's file outside of SQLite: making it private, checking its header, setting a broken one aside.
-import { closeSync, constants, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
+import { closeSync, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
-import { makePrivateFolder, restrictToOwner, whyUntrusted } from "../system/private-folder.ts"
+import { createPrivateFile, makePrivateFolder, restrictToOwner, whyUntrusted } from "../system/private-folder.ts"
 import { StoreError } from "./errors.ts"
 import { applicationID, schemaVersion } from "./migrations.ts"
 
@@ -23,12 +23,11 @@ export function prepareFile(path: string): number {
       `${path} is a symbolic link and is not followed; replace it with the file, or set HUDFOLD_DATA to the file's folder`,
     )
   // opening a pipe would wait for its reader
-  if (found && !found.isFile() && !found.isDirectory()) throw new StoreError("STORE_FOREIGN", `${path} is not a file`)
+  if (found && !found.isFile()) throw new StoreError("STORE_FOREIGN", `${path} is not a file`)
   // SQLite reads the file's newest pages from a log, whoever put the log there
   const why = ["", ...LOGS].map((suffix) => whyUntrusted(path + suffix)).find((one) => one !== undefined)
   if (why !== undefined) throw new StoreError("STORE_FOREIGN", why)
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
-  closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600))
+  createPrivateFile(path)
   return statSync(path).ino
 }
 

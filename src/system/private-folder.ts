@@ -2,7 +2,17 @@
 // is trusted and executed, so a folder that somebody else can write to is not used at all.
 
 import { randomUUID } from "node:crypto"
-import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
@@ -24,6 +34,18 @@ export function makePrivateFolder(folder: string, isOwn = false): void {
   const why = whyUntrusted(folder)
   if (why !== undefined) throw new Error(why)
   if (isOwn) restrictToOwner(realpathSync(folder), PRIVATE)
+}
+
+/**
+ * Creates an empty file with mode 0600 if there is none. Never opens one that exists: a POSIX lock belongs to the process, and
+ * closing any descriptor of the file releases it. Throws system errors.
+ */
+export function createPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+  }
 }
 
 /**
