@@ -44,6 +44,9 @@ const SQLITE: Readonly<Record<number, Trouble>> = {
   26: "corrupt", // NOTADB
 }
 
+/** SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log, which every connection needs. */
+const NO_ROOM_FOR_INDEX = 4874
+
 /** Follows the causes, since drizzle wraps what SQLite throws. */
 export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
@@ -51,6 +54,7 @@ export function troubleOf(error: unknown): Trouble {
     const { code, errcode, errno = errcode } = cause as NodeJS.ErrnoException & { errcode?: number }
     // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is
     // SQLite's primary result code. System errors have negative numbers and a code such as EACCES.
+    if (errno === NO_ROOM_FOR_INDEX || code === "ENOSPC" || code === "EDQUOT") return "full"
     if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"
   }

@@ -48,6 +48,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   const warned = new Set<string>()
   let state: StoreState = { kind: "memory", reason: "not opened yet" }
   let connection: Connection | undefined
+  /** undefined where the file cannot be used, so that nothing waits for it */
   let open: (() => Connection) | undefined
   let inode = 0
   let replacements = 0
@@ -62,6 +63,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   function useMemory(reason: string): void {
     closeFile()
+    open = undefined
     state = { kind: "memory", reason }
     warn("memory", `the store is kept in memory only and is lost at exit: ${reason}`)
   }
@@ -75,8 +77,14 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   /** The file counts as open once it is loaded, since some damage shows only when the tables are read. */
   function openFile(): void {
-    connection = open?.()
-    for (const write of connection?.load() ?? []) memory.apply(write)
+    try {
+      connection = open?.()
+      // what was saved while it could not be opened is newer
+      for (const write of [...(connection?.load() ?? []), ...memory.writes(Date.now())]) memory.apply(write)
+    } catch (error) {
+      closeFile()
+      throw error
+    }
     state = { kind: "sqlite", path }
   }
 
@@ -104,7 +112,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       case "corrupt":
         try {
           replaceFile(error)
-          connection = open?.()
           // Everything in memory goes into the new file, so that sticky HUDs survive the next restart too.
           for (const write of memory.writes(Date.now())) writer.add(write)
           return "again"
@@ -121,8 +128,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   const writer = createWriter({
     ...queue,
     write(batch, haste) {
-      if (!connection) return
-      connection.write(batch, haste)
+      if (!connection) openFile()
+      connection?.write(batch, haste)
       // a full disk may have room again
       state = { kind: "sqlite", path }
     },
@@ -148,7 +155,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
         open ??= await loadOpen()
         return openFile()
       } catch (error) {
-        closeFile()
         const trouble = troubleOf(error)
         const pauseMs = OPEN_PAUSES_MS[attempt]
         if (isTemporary(trouble) && pauseMs !== undefined) {
@@ -161,17 +167,19 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   try {
     await start()
-    save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })
   } catch (error) {
     // A host without SQLite is not the store's problem, so there is no warning here.
     if (error instanceof StoreError && error.code === "NO_SQLITE")
       state = { kind: "memory", reason: innermostReason(error) }
+    // the writer goes on trying
+    else if (troubleOf(error) === "full") recover(error)
     else useMemory(innermostReason(error))
   }
+  save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })
 
   function save(write: StoreWrite): void {
     memory.apply(write)
-    if (connection) writer.add(write)
+    if (open) writer.add(write)
   }
 
   async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
@@ -228,6 +236,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const write = foldsWrite(sessionID, storedFolds(folds))
     memory.apply(write)
     if (connection) writer.addNow(write)
+    // a request does not wait while the file is opened
+    else if (open) writer.add(write)
   }
 
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {

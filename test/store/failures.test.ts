@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { schemaVersion } from "../../src/store/migrations.ts"
+import { createSeam, wrapSqlite } from "../support/seam.ts"
 import {
   anchors,
   countTurns,
@@ -258,6 +259,40 @@ describe("not ours to write", () => {
     expect(report.warnings.length).toBe(1)
     expect(report.kept).toBe(40)
   })
+
+  test.each([
+    ["the log's index", { code: "SQLITE_IOERR_SHMSIZE", errno: 4874 }],
+    ["the file", { code: "ENOSPC", errno: -28 }],
+    ["the file within the quota", { code: "EDQUOT", errno: -122 }],
+  ])(
+    "no room for %s when it is opened: opened once there is, with what was saved before and since",
+    async (_, error) => {
+      using folder = temporaryFolder()
+      const path = join(folder.path, "hud.db")
+      await seed(path)
+      const seam = createSeam()
+      const unwrap = wrapSqlite(seam)
+      const fail = () => {
+        throw Object.assign(new Error("no room"), error)
+      }
+      seam.begin({ at: 1, stays: true, fail })
+      const opened = await openAt(path, { delayMs: 20 })
+      expect(opened.store.state).toEqual({ kind: "memory", reason: "no room" })
+      expect(opened.warnings).toEqual([expect.stringContaining("the disk is full")])
+      opened.store.saveFolds("ses_1", [foldOf(1)])
+      await opened.store.flush()
+      expect(opened.store.pending).toBeGreaterThan(0)
+      seam.mend()
+      unwrap()
+      // nobody has to ask for it
+      await until(() => opened.store.state.kind === "sqlite")
+      expect(opened.store.loadAnchors().get("ses_1")).toEqual(anchors)
+      await opened.store.close()
+      expect(opened.warnings).toHaveLength(1)
+      await using second = await openAt(path)
+      expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(1)])
+    },
+  )
 
   test("an onWarning that throws does not reject the store", async () => {
     using folder = temporaryFolder()
