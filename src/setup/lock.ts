@@ -30,14 +30,19 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
     signal?.throwIfAborted()
     return await work()
   } finally {
-    // while it is held: the file may be the next holder's a moment later. Windows removes no open file.
-    const isRemoved = await rm(path, { force: true }).then(
-      () => true,
-      () => false,
-    )
-    lease.release()
-    if (!isRemoved) await rm(path, { force: true }).catch(() => {})
+    await removeLease(lease, path)
   }
+}
+
+/** Removes the file of a lease that this process holds, and releases it. Never rejects. */
+export async function removeLease(lease: Lease, path: string): Promise<void> {
+  // while it is held: the file may be the next holder's a moment later. Windows removes no open file.
+  const isRemoved = await rm(path, { force: true }).then(
+    () => true,
+    () => false,
+  )
+  lease.release()
+  if (!isRemoved) await rm(path, { force: true }).catch(() => {})
 }
 
 async function take(lease: Lease, path: string): Promise<boolean> {

@@ -12,13 +12,14 @@ import {
   type Places,
   readInstalled,
 } from "../engine/installed.ts"
+import { createLease } from "../engine/lease.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { defined } from "../system/values.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { isUpToDate } from "./engine.ts"
 import { leftoversBeside, sizeOf } from "./folder.ts"
-import { type LockOptions, withLock } from "./lock.ts"
+import { type LockOptions, removeLease, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
 import {
   checkModelFile,
@@ -117,10 +118,12 @@ export async function installedPaths(places: Places, keepModels: boolean) {
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
 export async function uninstall(places: Places, keepModels: boolean, options: LockOptions): Promise<void> {
   await withLock(`${places.sidecar}.lock`, options, async () => {
-    // the lease is the empty lock file by which OpenCode processes agree on who loads the model
-    for (const path of [...(await leftoversBeside(places.sidecar)), places.sidecar, `${places.sidecar}.lease`]) {
+    for (const path of [...(await leftoversBeside(places.sidecar)), places.sidecar])
       await rm(path, { recursive: true, force: true })
-    }
+    // the empty file by which OpenCode processes agree on who loads the model; where one has, it would load it twice without
+    const path = `${places.sidecar}.lease`
+    const lease = createLease(path)
+    if ((await lease.acquire()) === "held") await removeLease(lease, path)
     if (keepModels) return
     await removeModelFiles(places, [...(await fetchedFiles(places)), places.modelRecord])
   })

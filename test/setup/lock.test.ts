@@ -1,9 +1,11 @@
 // The setup lock, with processes that end in every way.
 
 import { expect, test } from "bun:test"
-import { chmodSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { placesIn } from "../../src/engine/installed.ts"
 import { withLock } from "../../src/setup/lock.ts"
+import { uninstall } from "../../src/setup/plan.ts"
 import { spawnChild, temporaryFolder } from "../store/support.ts"
 
 const fixture = join(import.meta.dir, "fixtures/hold-lock.ts")
@@ -91,4 +93,19 @@ test("a folder that cannot be created is reported", async () => {
   writeFileSync(join(folder.path, "file"), "")
   const held = withLock(join(folder.path, "file", "place.lock"), {}, async () => "mine")
   await expect(held).rejects.toThrow(/is not writable \((?:ENOTDIR|EEXIST)\)/)
+})
+
+test("uninstalling leaves the lease of a process that has loaded the model, so that no second one loads it", async () => {
+  using folder = temporaryFolder()
+  const holdsLease = join(import.meta.dir, "../engine/fixtures/holds-lease.ts")
+  using first = spawnChild([process.execPath, holdsLease, folder.path])
+  await first.printed("held")
+  mkdirSync(join(folder.path, "sidecar"))
+  await uninstall(placesIn(folder.path), false, {})
+  expect(readdirSync(folder.path)).toEqual(["sidecar.lease"])
+  using second = spawnChild([process.execPath, holdsLease, folder.path])
+  expect((await second.finish()).stdout).toBe("busy\n")
+  await first.finish()
+  await uninstall(placesIn(folder.path), false, {})
+  expect(existsSync(folder.path)).toBe(false)
 })
