@@ -26,6 +26,7 @@ export type Connection = ReturnType<typeof connectionOf>
 
 // Short, since waiting blocks the host's event loop; `open.ts` tries again.
 const OPEN_PATIENCE_MS = 50
+const DAY_MS = 24 * 3600 * 1000
 // SQLite's default.
 const CHECKPOINT_PAGES = 1000
 
@@ -218,13 +219,14 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds): void {
 }
 
 function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { kind: "prune" }>): void {
-  // Relative to the newest row if that is earlier: a clock that is far ahead, or was far behind when everything was
-  // written, must not make everything old at once.
+  // Relative to the newest row before the last day of use, if that is earlier: a clock that is far ahead for a day, or was far
+  // behind when everything was written, must not make everything old at once.
   for (const [table, usedAt] of [
     [sessionTable, sessionTable.touchedAt],
     [digestTable, digestTable.usedAt],
   ] as const) {
-    const oldest = sql`min(${now}, (select max(${usedAt}) from ${table})) - ${keptMs}`
+    const newest = sql`select max(${usedAt}) from ${table}`
+    const oldest = sql`min(${now}, (${newest} where ${usedAt} < (${newest}) - ${DAY_MS})) - ${keptMs}`
     db.delete(table).where(lt(usedAt, oldest)).run()
   }
   const kept = db.select({ id: sql`rowid` }).from(digestTable).orderBy(desc(digestTable.usedAt)).limit(maxDigests)

@@ -115,12 +115,12 @@ test("deleting a session deletes no digest", async () => {
   expect(digestRows(path)).toEqual([["k1", writer]])
 })
 
-test("opening drops digests unused for 90 days before the newest; reading one keeps it", async () => {
+test("opening drops digests unused for 90 days before the last day of use; reading one keeps it", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
   await seed(path, ["old", "used", "young"])
   edit(path, (db) => {
-    db.run("UPDATE digest SET used_at = ?", [Date.now() - 89 * day])
+    db.run("UPDATE digest SET used_at = ?", [Date.now() - 91 * day])
   })
   {
     await using opened = await openAt(path)

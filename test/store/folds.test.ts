@@ -274,12 +274,13 @@ describe("with their session", () => {
   test("a save keeps its session from being pruned, and pruning a session takes its folds", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
-    const old = Date.now() - 91 * 24 * 60 * 60 * 1000
+    const day = 24 * 60 * 60 * 1000
     {
       await using first = await openAt(path)
       for (const id of ["ses_old", "ses_used"]) first.store.saveFolds(id, [foldOf(1)])
       await first.store.flush()
-      query(path, "UPDATE session SET touched_at = ?", old)
+      query(path, "UPDATE session SET touched_at = ?", Date.now() - 93 * day)
+      query(path, "INSERT INTO session VALUES ('ses_before', ?)", Date.now() - 2 * day)
       first.store.saveFolds("ses_old", [])
       first.store.saveFolds("ses_used", [foldOf(2)])
     }
