@@ -63,6 +63,7 @@ export function createSidecar(config: SidecarConfig) {
   let off: string | undefined
   let busyElsewhere = { untilMs: 0, reason: "" }
   let paused = false
+  let working = false
   let idle: ReturnType<typeof setTimeout> | undefined
   let queue: Promise<unknown> = Promise.resolve()
 
@@ -85,6 +86,7 @@ export function createSidecar(config: SidecarConfig) {
     if (closing.signal.aborted) throw wasClosed()
     if (off !== undefined) throw new SidecarError("OFF", off)
     clearTimeout(idle)
+    working = true
     let current: SidecarRun | undefined
     try {
       current = run ?? (await orAborted(start(params.instruction), signal))
@@ -95,6 +97,7 @@ export function createSidecar(config: SidecarConfig) {
       if (error instanceof SidecarError && current) await handleWriteFailure(error, current)
       throw error
     } finally {
+      working = false
       startIdleTimer()
     }
   }
@@ -235,9 +238,10 @@ export function createSidecar(config: SidecarConfig) {
     if (!starting) config.lease.release()
   }
 
+  /** After a write, and after a start whose write was aborted. */
   function startIdleTimer(): void {
     clearTimeout(idle)
-    if (closing.signal.aborted) return
+    if (working || closing.signal.aborted) return
     idle = setTimeout(() => void inTurn(endRun), config.idleMs)
     idle.unref()
   }

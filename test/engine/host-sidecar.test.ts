@@ -54,6 +54,22 @@ describe("a sidecar without faults", () => {
     expect(held).toBe(true)
   })
 
+  test("does not end while a write takes longer than the idle time", async () => {
+    const spec = fixture("slow")
+    await using opened = openSidecar(spec, { idleMs: 50 })
+    const first = opened.sidecar.write(writing("one"), never)
+    await until(() => opened.sidecar.state.kind === "ready")
+    const pid = childOf(spec)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    const second = opened.sidecar.write(writing("two"), never)
+    opened.sidecar.pause(true)
+    await first
+    await pauseSeen()
+    expect(childOf(spec)).toBe(pid as number)
+    opened.sidecar.pause(false)
+    expect((await second).structured).toEqual(upper("two"))
+  })
+
   test("ends when closed, rejects further writes, and can be closed again", async () => {
     const spec = fixture("plain")
     await using opened = openSidecar(spec)
