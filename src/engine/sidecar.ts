@@ -43,8 +43,8 @@ export type SidecarConfig = {
   /** whether its process keeps the host's event loop alive; default: false */
   holdsHost?: boolean
   times?: Partial<SidecarTimes>
-  /** resolves when an earlier sidecar of the same configuration is gone */
-  after?: Promise<unknown>
+  /** Called before every start. Resolves when the sidecars that are closing are gone. */
+  after?: () => Promise<unknown>
   report: Logger
   /** called when `state` has changed, except at the end of a rest */
   onChange?: () => void
@@ -145,7 +145,7 @@ export function createSidecar(config: SidecarConfig) {
   }
 
   async function begin(instruction: string): Promise<SidecarRun> {
-    await config.after
+    await config.after?.()
     await rest()
     await checkModel()
     await takeLease()
@@ -220,7 +220,7 @@ export function createSidecar(config: SidecarConfig) {
     if (typeof lease === "object")
       logOnce("lease", "info", `several OpenCode processes may each load the model: ${lease.unavailable}`)
     if (lease !== "busy") return
-    const reason = "another OpenCode process has loaded the model; until it ends, this one makes digests without it"
+    const reason = "another sidecar has loaded the model; until it ends, digests are made without it"
     busyElsewhere = { untilMs: performance.now() + times.leaseMs, reason }
     logOnce("busy", "info", reason)
     throw new SidecarError("RESTING", reason)
@@ -284,23 +284,29 @@ export function createSidecar(config: SidecarConfig) {
 
 type User = { paused: boolean; onChange: (() => void) | undefined }
 
-const sidecars = createShared<Sidecar, User>((sidecar) => sidecar.close())
+let closed: Promise<unknown> = Promise.resolve()
+
+const sidecars = createShared<Sidecar, User>((sidecar) => {
+  const closing = sidecar.close()
+  closed = Promise.allSettled([closed, closing])
+  return closing
+})
 
 /**
  * One sidecar for all sessions and directories of this process with the same configuration. It is paused while any of its
- * users pauses it, and closed by the last of them. Its successor waits until it is gone, because until then it holds the
- * model and the lease.
+ * users pauses it, and closed by the last of them. Other sidecars, of other options too, wait until it is gone, because until
+ * then it holds the model and the lease.
  */
 export function shareSidecar(config: SidecarConfig): Sidecar {
   const { spec, load, idleMs } = config
   // the environment is not part of the key: it is the same for the whole process
   const key = JSON.stringify([spec.command, spec.args, load, idleMs])
   const user: User = { paused: false, onChange: config.onChange }
-  const share = sidecars.acquire(key, user, (users, after) => {
+  const share = sidecars.acquire(key, user, (users) => {
     const onChange = () => {
       for (const { onChange } of users) onChange?.()
     }
-    return createSidecar({ ...config, onChange, ...(after ? { after } : {}) })
+    return createSidecar({ ...config, onChange, after: () => closed })
   })
   const pause = (paused: boolean) => {
     user.paused = paused

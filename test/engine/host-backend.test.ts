@@ -5,6 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
+import { createLease } from "../../src/engine/lease.ts"
 import { shareSidecar } from "../../src/engine/sidecar.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { temporaryFolder, until } from "../store/support.ts"
@@ -138,4 +139,18 @@ test("a shared sidecar is paused while any of its remaining users pauses it", as
   expect(second.state.kind).toBe("ready")
   await second.close()
   expect(second.state.kind).toBe("off")
+})
+
+test("a shared sidecar with other options starts when the one before is gone", async () => {
+  using folder = temporaryFolder()
+  const withThreads = (threads: number) => {
+    const lease = createLease(join(folder.path, "sidecar.lease"))
+    const load = { ...LOAD, threads }
+    return shareSidecar({ spec: fixture("plain"), load, version: "0", lease, idleMs: 60_000, report: () => {} })
+  }
+  const [before, after] = [withThreads(1), withThreads(2)]
+  await before.write(prompt, never)
+  const closing = before.close()
+  expect((await after.write(prompt, never)).schemaOk).toBe(true)
+  await Promise.all([closing, after.close()])
 })

@@ -147,7 +147,7 @@ describe(`the backend${why}`, () => {
   })
 })
 
-const BUSY = "another OpenCode process has loaded the model; until it ends, this one makes digests without it"
+const BUSY = "another sidecar has loaded the model; until it ends, digests are made without it"
 const HOSTS = [
   [`OpenCode's binary${why}`, { BUN_BE_BUN: "1" }, opencode, true],
   [largeName(`bun${why}`), {}, process.execPath, LARGE],
