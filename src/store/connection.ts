@@ -138,10 +138,12 @@ function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
 
 /** Folds of any session with these recall ids, one for each id. */
 function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
+  const { fold: json } = foldTable
   const found = db
-    .select({ json: foldTable.fold })
+    .select({ json })
     .from(foldTable)
-    .where(isAmong(sql`json_extract(${foldTable.fold}, '$.id')`, ids))
+    // one row that is not JSON would fail the whole query
+    .where(isAmong(sql`case when json_valid(${json}) then json_extract(${json}, '$.id') end`, ids))
     .all()
   const folds = found.flatMap(({ json }) => readFold(json) ?? [])
   return [...new Map(folds.map((fold) => [fold.id, fold])).values()]

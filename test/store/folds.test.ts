@@ -294,6 +294,17 @@ describe("with their session", () => {
   })
 })
 
+test("a row that is not JSON hides no other fold from a fork", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "hud.db")
+  await using opened = await openAt(path)
+  opened.store.saveFolds("ses_1", [foldOf(1)])
+  await opened.store.flush()
+  query(path, "INSERT INTO fold VALUES ('ses_1', 'prt_x', 1, '{broken')")
+  expect(await opened.store.findFolds([recallIDOf(1)])).toEqual([foldOf(1)])
+  expect(opened.warnings).toEqual([])
+})
+
 const KILLS = 5
 
 test("every fold is in the file when the process is killed right after its save, again and again", async () => {
