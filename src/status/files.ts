@@ -1,10 +1,10 @@
 // The folder of status files and switches: one of each per session, small, readable only by the user. Files are replaced
 // atomically, so that a watcher never sees a partial one.
 
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
+import { makePrivateFolder, writePrivate, writePrivateSync } from "../system/private-folder.ts"
 import { ACTIVE } from "../text/sanitize.ts"
 import { ALL_ON, type Status, type Switches, statusSchema, switchesSchema } from "./status.ts"
 
@@ -23,7 +23,9 @@ export function sessionOf(fileName: string): string | undefined {
 
 /** Rejects if the file cannot be written. */
 export async function writeStatus(folder: string, status: Status): Promise<void> {
-  await writeWhole(pathOf(folder, status.sessionID, STATUS), JSON.stringify(status))
+  const path = pathOf(folder, status.sessionID, STATUS)
+  prepareFolder(folder)
+  await writePrivate(path, JSON.stringify(status))
 }
 
 /** Many times the size of a status with full lists. A list of 40,000 folds would block OpenCode's screen for minutes. */
@@ -67,13 +69,19 @@ export function readSwitches(folder: string, sessionID: string): Switches {
   }
 }
 
-/** Removes the file if it says nothing. Rejects if the file cannot be written. */
+/**
+ * Removes the file if it says nothing. Rejects if the file cannot be written. Written when it returns, so that between reading
+ * the switches and writing them the other side has as good as no time to write its own.
+ */
 export async function writeSwitches(folder: string, sessionID: string, switches: Switches): Promise<void> {
   const path = pathOf(folder, sessionID, SWITCHES)
   const { hud, folding, whole, foldNow } = switches
   if (hud === "on" && folding === "on" && Object.keys(whole ?? {}).length === 0 && !foldNow)
-    await rm(path, { force: true })
-  else await writeWhole(path, JSON.stringify(switches))
+    rmSync(path, { force: true })
+  else {
+    prepareFolder(folder)
+    writePrivateSync(path, JSON.stringify(switches))
+  }
 }
 
 /** The paths of a session's files, which need not exist; none for what is not a session id. */
@@ -129,10 +137,8 @@ function pathOf(folder: string, sessionID: string, kind: string): string {
   return join(folder, sessionID + kind)
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
-  const folder = dirname(path)
+function prepareFolder(folder: string): void {
   // the data folder is checked too: anyone who can write to it could replace this folder
   makePrivateFolder(dirname(folder))
   makePrivateFolder(folder, true)
-  await writePrivate(path, text)
 }

@@ -10,8 +10,11 @@ import {
   openSync,
   readdirSync,
   realpathSync,
+  renameSync,
+  rmSync,
   type Stats,
   statSync,
+  writeFileSync,
 } from "node:fs"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
@@ -97,7 +100,7 @@ export async function writePrivate(
   content: string | Uint8Array,
   { signal, check }: WriteOptions = {},
 ): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  const temporary = temporaryName(path)
   try {
     await writeFile(temporary, content, { mode: 0o600, flag: "wx", ...(signal ? { signal } : {}) })
     await check?.(path)
@@ -107,6 +110,20 @@ export async function writePrivate(
     throw error
   }
 }
+
+/** The same at once. Throws the error of the file system. */
+export function writePrivateSync(path: string, content: string): void {
+  const temporary = temporaryName(path)
+  try {
+    writeFileSync(temporary, content, { mode: 0o600, flag: "wx" })
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
 
 /** Removes others' access to a folder and everything in it. Links are left alone. */
 export function restrictTreeToOwner(folder: string): void {

@@ -12,6 +12,7 @@ import {
   writeStatus,
   writeSwitches,
 } from "../../src/status/files.ts"
+import { ALL_ON } from "../../src/status/status.ts"
 import { episode, fold, statusOf } from "../support/status.ts"
 
 const root = mkdtempSync(join(tmpdir(), "status-files-"))
@@ -72,6 +73,14 @@ test("switches are on by default, and an unreadable file switches nothing off", 
   expect(readdirSync(folder)).toEqual([])
   writeFileSync(join(folder, "ses_1.switches.json"), `{"hud":"of`)
   expect(readSwitches(folder, "ses_1")).toEqual({ hud: "on", folding: "on" })
+})
+
+test("switches are in the file at once, so that no other change can come between reading and writing them", () => {
+  const folder = newFolder()
+  for (const switches of [{ hud: "paused", folding: "on" }, ALL_ON] as const) {
+    void writeSwitches(folder, "ses_1", switches)
+    expect(readSwitches(folder, "ses_1")).toEqual(switches)
+  }
 })
 
 test("the newest sessions come first; old ones and leftovers of interrupted writes are removed", async () => {
