@@ -95,7 +95,7 @@ export function createPublisher(
       for (const session of sessions) await write(session).catch(trouble)
       if (pruned) return
       pruned = true
-      await prune(folder, Date.now(), new Set(written.keys()))
+      await prune(folder, Date.now())
     })
     return writing
   }

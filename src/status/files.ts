@@ -16,9 +16,10 @@ export function statusFolder(dataFolder: string): string {
   return join(dataFolder, "sessions")
 }
 
-/** The session a status file belongs to; undefined for any other file name. */
-export function sessionOf(fileName: string): string | undefined {
-  return fileName.endsWith(STATUS) ? fileName.slice(0, -STATUS.length) : undefined
+/** The session a status file, or a file of another `kind`, belongs to; undefined for any other file name. */
+export function sessionOf(fileName: string, kind = STATUS): string | undefined {
+  const id = fileName.endsWith(kind) ? fileName.slice(0, -kind.length) : ""
+  return isSessionID(id) ? id : undefined
 }
 
 /** Rejects if the file cannot be written. */
@@ -94,27 +95,32 @@ export async function forget(folder: string, sessionID: string): Promise<void> {
   await Promise.allSettled(filesOf(folder, sessionID).map((path) => rm(path, { force: true })))
 }
 
+/** How many status files are kept. Switches, which the user has set, are removed by age alone. */
 const MAX_KEPT = 200
+const DAY_MS = 24 * 3600 * 1000
 /** As long as the store keeps a session. */
-const RETENTION_MS = 90 * 24 * 3600 * 1000
+const RETENTION_MS = 90 * DAY_MS
 /** Age after which a temporary file is a leftover of a killed process. */
 const LEFTOVER_MS = 60_000
 
-/** Removes old files and leftovers of interrupted writes. Never rejects. The sessions in `ours` were written just now. */
-export async function prune(folder: string, nowMs: number, ours: ReadonlySet<string> = new Set()): Promise<void> {
+/** Removes old files and leftovers of interrupted writes. Never rejects. */
+export async function prune(folder: string, nowMs: number): Promise<void> {
   const known = await listStatus(folder)
-  // as in the store: a clock that is far ahead must not make everything old at once
-  const newest = known.find(({ sessionID }) => !ours.has(sessionID))
-  const fromMs = Math.min(nowMs, newest?.writtenMs ?? nowMs)
-  const old = known.filter(({ writtenMs }, at) => at >= MAX_KEPT || fromMs - writtenMs > RETENTION_MS)
-  await Promise.all(old.map(({ sessionID }) => forget(folder, sessionID)))
-  const names = await readdir(folder).catch(() => [])
-  for (const name of names.filter((one) => one.endsWith(".tmp"))) {
+  // as in the store: a clock that is far ahead for a day must not make everything old at once
+  const [newest] = known
+  const before = known.find(({ writtenMs }) => newest && writtenMs < newest.writtenMs - DAY_MS)
+  const oldestMs = Math.min(nowMs, before?.writtenMs ?? 0) - RETENTION_MS
+  const kept = new Set(known.flatMap((one, at) => (at < MAX_KEPT && one.writtenMs >= oldestMs ? one.sessionID : [])))
+  const old = known.flatMap(({ sessionID }) => (kept.has(sessionID) ? [] : sessionID + STATUS))
+  for (const name of await readdir(folder).catch(() => [])) {
+    const isLeftover = name.endsWith(".tmp")
+    const switched = sessionOf(name, SWITCHES)
+    if (!isLeftover && (switched === undefined || kept.has(switched))) continue
     const file = await stat(join(folder, name)).catch(() => undefined)
     // absolute, to include files from before the clock was set back
-    if (file && Math.abs(nowMs - file.mtimeMs) > LEFTOVER_MS)
-      await rm(join(folder, name), { force: true }).catch(() => {})
+    if (file && (isLeftover ? Math.abs(nowMs - file.mtimeMs) > LEFTOVER_MS : file.mtimeMs < oldestMs)) old.push(name)
   }
+  for (const name of old) await rm(join(folder, name), { force: true }).catch(() => {})
 }
 
 /** Fields of several lines: the HUD's text and an episode's record. */

@@ -94,14 +94,47 @@ test("the newest sessions come first; old ones and leftovers of interrupted writ
     await writeStatus(folder, statusOf({ sessionID: id }))
     at(`${id}.status.json`, [5, 1, 100][i] ?? 0)
   }
-  await writeSwitches(folder, "ses_ancient", { hud: "paused", folding: "on" })
+  for (const [id, daysAgo] of [
+    ["ses_ancient", 100],
+    ["ses_gone", 100],
+    ["ses_old", 100],
+    ["ses_lost", 80],
+  ] as const) {
+    await writeSwitches(folder, id, { hud: "paused", folding: "on" })
+    at(`${id}.switches.json`, daysAgo)
+  }
   writeFileSync(join(folder, ".ses_new.status.json.1-1.tmp"), "{")
   at(".ses_new.status.json.1-1.tmp", 1)
   expect((await listStatus(folder)).map(({ sessionID }) => sessionID)).toEqual(["ses_new", "ses_old", "ses_ancient"])
   await prune(folder, nowMs)
-  expect(readdirSync(folder).sort()).toEqual(["ses_new.status.json", "ses_old.status.json"])
-  await forget(folder, "ses_new")
-  expect(readdirSync(folder)).toEqual(["ses_old.status.json"])
+  const left = ["ses_lost.switches.json", "ses_new.status.json", "ses_old.status.json", "ses_old.switches.json"]
+  expect(readdirSync(folder).sort()).toEqual(left)
+  await forget(folder, "ses_old")
+  expect(readdirSync(folder).sort()).toEqual(left.slice(0, 2))
+})
+
+test("what the user has switched stays when 200 newer sessions have taken the place of its status", async () => {
+  const folder = newFolder()
+  const switches = { hud: "paused", folding: "on", whole: { msg_1: 7 } } as const
+  await writeSwitches(folder, "ses_mine", switches)
+  const sessions = ["ses_mine", ...Array.from({ length: 200 }, (_, number) => `ses_${number}`)]
+  for (const id of sessions) await writeStatus(folder, statusOf({ sessionID: id }))
+  const twoDaysAgo = new Date(Date.now() - 2 * 24 * 3600 * 1000)
+  utimesSync(join(folder, "ses_mine.status.json"), twoDaysAgo, twoDaysAgo)
+  await prune(folder, Date.now())
+  expect((await listStatus(folder)).map(({ sessionID }) => sessionID).sort()).toEqual(sessions.slice(1).sort())
+  expect(readSwitches(folder, "ses_mine")).toEqual(switches)
+})
+
+test("a clock that is 200 days ahead for two starts removes no switches and no status", async () => {
+  const folder = newFolder()
+  const aheadMs = Date.now() + 200 * 24 * 3600 * 1000
+  await writeSwitches(folder, "ses_gone", { hud: "paused", folding: "on" })
+  for (const id of ["ses_before", "ses_first", "ses_second"]) await writeStatus(folder, statusOf({ sessionID: id }))
+  for (const id of ["ses_first", "ses_second"])
+    utimesSync(join(folder, `${id}.status.json`), new Date(aheadMs), new Date(aheadMs))
+  await prune(folder, aheadMs)
+  expect(readdirSync(folder)).toHaveLength(4)
 })
 
 test("a foreign file in the folder does not break pruning", async () => {
