@@ -1,6 +1,7 @@
 // The plugin's messages: OpenCode's own log, and toasts for what the user should act on. Never stdout or stderr, which
 // belong to OpenCode's screen and to `run --format json`.
 
+import { renew } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { ACTIVE, cut } from "../text/sanitize.ts"
 
@@ -19,20 +20,20 @@ export type LogClient = {
 }
 
 const MAX_LINE_CHARS = 1000
-/** Distinct lines that are remembered. After that many nothing more is logged, so that memory stays bounded. */
+/** Distinct lines that are remembered. After that many only what the user should act on is logged, so that all stays bounded. */
 const MAX_LINES = 500
 const MAX_TOAST_CHARS = 600
 const TOAST_MS = 12_000
 
 export function createLog(client: LogClient | undefined) {
-  const said = new Set<string>()
+  const said = new Map<string, true>()
   const waiting: string[] = []
   let canShow = false
-  const once = (level: Level, message: string): boolean => {
+  const once = (level: Level, message: string, isForUser = false): boolean => {
     // a line feed in a message would forge a log line
     const line = cut(redact(message.replace(ACTIVE, " ").replaceAll("\n", " ")), MAX_LINE_CHARS)
-    if (said.has(line) || said.size >= MAX_LINES) return false
-    said.add(line)
+    if (said.has(line) || (said.size >= MAX_LINES && !isForUser)) return false
+    renew(said, line, true, MAX_LINES)
     // OpenCode 1.18 does not write the service to its log file, so the line names the plugin itself
     send(() => client?.app?.log({ body: { service: "opencode-hudfold", level, message: `hudfold: ${line}` } }))
     return true
@@ -48,7 +49,7 @@ export function createLog(client: LogClient | undefined) {
     say: (level: Level, message: string): void => void once(level, message),
     /** Logs a warning and shows it as a toast, as soon as toasts can be shown. The same warning is shown only once. */
     warnUser(message: string): void {
-      if (!once("warn", message)) return
+      if (!once("warn", message, true)) return
       waiting.push(message)
       if (canShow) toast()
     },

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
 import { addFolds, newFolding, withRecalled } from "../../src/fold/folding.ts"
+import { createLog } from "../../src/host/log.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
@@ -100,4 +101,17 @@ test("while the disk is blocked, at most a hundred statuses wait, and they are w
   await Promise.all([first, last])
   expect(asked[0]).toBe("ses_0")
   expect(asked.slice(1)).toEqual(Array.from({ length: 100 }, (_, n) => `ses_${201 + n}`))
+})
+
+test("500 lines are logged, and after them only what the user should act on, once", () => {
+  const [lines, toasts]: string[][] = [[], []]
+  const log = createLog({
+    app: { log: async ({ body }) => lines?.push(body.message) },
+    tui: { showToast: async ({ body }) => toasts?.push(body.message) },
+  })
+  log.showToasts()
+  for (let n = 0; n < 600; n++) log.say("warn", `line ${n}`)
+  for (const warning of ["one", "two", "one"]) log.warnUser(warning)
+  log.say("warn", "line 0")
+  expect([lines?.length, toasts]).toEqual([502, ["one", "two"]])
 })
