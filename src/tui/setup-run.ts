@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { dirname } from "node:path"
 import { createInterface } from "node:readline"
 import { shippedFile } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
@@ -13,6 +14,8 @@ export type CliResult = { ok: true; output: readonly string[] } | { ok: false; i
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
 export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
   const child = spawn(process.execPath, [cli, ...args], {
+    // In the project's folder Bun would run the preloads of its bunfig.toml and read its .env.
+    cwd: dirname(cli),
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })

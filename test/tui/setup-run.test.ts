@@ -1,7 +1,7 @@
 // The CLI as a child process of the panel: its output, its result, and stopping it cleanly.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runCli } from "../../src/tui/setup-run.ts"
@@ -72,6 +72,22 @@ test("stopping twice does not interrupt the cleanup", async () => {
   )
   expect(await run.result).toEqual({ ok: false, interrupted: true, reason: "setup ended with 130" })
   expect(lines).toEqual(["at work", "ending"])
+})
+
+test("nothing of the project is run or read", async () => {
+  const project = join(folder, "project")
+  mkdirSync(project)
+  writeFileSync(join(project, "bunfig.toml"), 'preload = ["./preload.ts"]')
+  writeFileSync(join(project, "preload.ts"), 'console.log("the project ran")')
+  writeFileSync(join(project, ".env"), "HUDFOLD_TEST_PLACE=the project")
+  const cli = program("apart", 'console.log("place:", process.env.HUDFOLD_TEST_PLACE)')
+  const before = process.cwd()
+  process.chdir(project)
+  try {
+    expect(await runCli(["setup"], () => {}, cli).result).toEqual({ ok: true, output: ["place: undefined"] })
+  } finally {
+    process.chdir(before)
+  }
 })
 
 test("the real CLI describes its plan, from the sources", async () => {
