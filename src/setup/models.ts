@@ -3,7 +3,7 @@
 // publishes, and match at least two other projects that pin the same file. Also model files: those fetched into the models
 // folder, as `owner/repository/file.gguf`, and the model in use. A user's own files are elsewhere and are never removed.
 
-import { readdir, rm, rmdir, stat } from "node:fs/promises"
+import { readdir, realpath, rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { notGguf } from "../engine/gguf.ts"
 import type { ModelInUse, Places } from "../engine/installed.ts"
@@ -206,9 +206,13 @@ export async function findFetched(places: Places, text: string) {
   )
 }
 
-/** Everything that downloads have created: models, parts and locks. */
+/** Everything that downloads have created: models, parts and locks. What lies behind a link may be the user's own. */
 export async function fetchedFiles(places: Places): Promise<string[]> {
-  return modelFiles(places, /\.gguf(?:\.\w+\.part|\.lock)?$/i)
+  const paths = await modelFiles(places, /\.gguf(?:\.\w+\.part|\.lock)?$/i)
+  const data = dirname(places.models)
+  const realData = await realpath(data).catch(() => data)
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => "")))
+  return paths.filter((path, at) => real[at] === join(realData, relative(data, path)))
 }
 
 async function modelFiles(places: Places, ending: RegExp): Promise<string[]> {

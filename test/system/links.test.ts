@@ -3,13 +3,14 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { writeBundle, writeReport } from "../../src/cli/written-file.ts"
 import { placesIn } from "../../src/engine/installed.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { download, locate } from "../../src/setup/download.ts"
 import { installEngine } from "../../src/setup/engine.ts"
 import { fetchedPath, type ModelReference, readReference, setModelInUse } from "../../src/setup/models.ts"
+import { installedPaths, uninstall } from "../../src/setup/plan.ts"
 import { forget, readStatus, readSwitches, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
 import { temporaryFolder } from "../store/support.ts"
@@ -89,6 +90,28 @@ describe("a link planted in place of", () => {
       })
     }
   }
+})
+
+for (const link of ["models", "models/owner", "models/owner/repo", `models/${NAME}`]) {
+  test(`uninstalling removes no model behind a link at ${link}`, async () => {
+    const beyond = join(folder.path, "beyond")
+    const theirs = join(beyond, relative(link, `models/${NAME}`))
+    mkdirSync(dirname(theirs), { recursive: true })
+    writeFileSync(theirs, "GGUF of theirs")
+    mkdirSync(dirname(join(data, link)), { recursive: true, mode: 0o700 })
+    symlinkSync(relative(link, `models/${NAME}`) === "" ? theirs : beyond, join(data, link))
+    expect(await installedPaths(placesIn(data), false)).toEqual([])
+    await uninstall(placesIn(data), false, {})
+    expect(readFileSync(theirs, "utf8")).toBe("GGUF of theirs")
+  })
+}
+
+test("uninstalling removes models of a data folder that is behind a link", async () => {
+  mkdirSync(join(folder.path, "real"), { mode: 0o700 })
+  symlinkSync(join(folder.path, "real"), data)
+  await fetchModel()
+  await uninstall(placesIn(data), false, {})
+  expect(readdirSync(join(folder.path, "real"))).toEqual([])
 })
 
 test("a download with a planted partial file still completes, as a separate file", async () => {
