@@ -188,18 +188,24 @@ export async function fetchedModels(places: Places) {
   return (await Promise.all(models)).sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Finds a fetched model by its name, file name, path, or URI. */
+/** Finds a fetched model by its name, file name, path, or URI. Rejects with BAD_REFERENCE if several have it. */
 export async function findFetched(places: Places, text: string) {
   const models = await fetchedModels(places)
-  const named = models.find(
+  const named = models.filter(
     ({ name, path }) => [name, path, basename(path)].includes(text) || name === text.toLowerCase(),
   )
-  if (named || !text.includes(":")) return named
-  const reference = readReference(text)
-  if (reference.kind === "path") return undefined
+  const found = named.length === 0 && text.includes(":") ? inRepository(places, models, text) : named
+  if (found.length < 2) return found[0]
+  const names = found.map((model) => model.name).join(", ")
+  throw new SetupError("BAD_REFERENCE", `${JSON.stringify(text)} may be any of ${names}; name one of them`)
+}
+
+function inRepository<T extends { path: string }>(places: Places, models: readonly T[], uri: string): T[] {
+  const reference = readReference(uri)
+  if (reference.kind === "path") return []
   const { repository, file, quantisation = "" } = reference
   const folder = join(places.models, ...repository.split("/"), sep)
-  return models.find(({ path }) =>
+  return models.filter(({ path }) =>
     file === undefined
       ? path.startsWith(folder) && hasQuantisation(path, quantisation)
       : path === fetchedPath(places, { repository, file }),

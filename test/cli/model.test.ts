@@ -1,7 +1,7 @@
 // `hudfold model`: listing, fetching from a local hub, choosing and removing.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { MODELS } from "../../src/setup/models.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
@@ -68,6 +68,28 @@ test("a model is pulled, used, listed, and removed only when another one is in u
   const removed = await model("remove", URI, "--force")
   expect([removed.code, removed.stdout]).toEqual([0, `removed ${URI} (300 kB); no model is in use now\n`])
   expect(readdirSync(data)).toEqual([])
+})
+
+test("a name that several fetched models have removes none of them", async () => {
+  const names = ["owner/one/a-Q8_0.gguf", "owner/two/a-Q8_0.gguf", "owner/two/b-Q8_0.gguf"]
+  const paths = names.map((name) => join(placesIn(data).models, name))
+  for (const path of paths) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, bytes)
+  }
+  const [one, two, other] = names.map((name) => `hf:${name}`)
+  for (const [text, all] of [
+    ["a-Q8_0.gguf", `${one}, ${two}`],
+    ["hf:owner/two:Q8_0", `${two}, ${other}`],
+  ] as const)
+    expect(await model("remove", text)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `hudfold: "${text}" may be any of ${all}; name one of them\n`,
+    })
+  expect(paths.map((path) => existsSync(path))).toEqual([true, true, true])
+  expect((await model("remove", two ?? "")).code).toBe(0)
+  expect(paths.map((path) => existsSync(path))).toEqual([true, false, true])
 })
 
 test("the user's own file is used in place, listed as in use, and cannot be removed", async () => {
