@@ -66,7 +66,9 @@ export async function bundleOf(
   ]
   // longest first: replacing "/home" first would leave the "me" of "/home/me"
   const longestFirst = folders.sort(([a], [b]) => b.length - a.length)
-  return withoutPrivate(bundle, longestFirst) as object
+  const clean = withoutPrivate(bundle, longestFirst) as typeof bundle
+  // cut last: of a secret or a folder, a beginning is not recognized
+  return { ...clean, log: clean.log.map((line) => line.slice(0, MAX_LOG_LINE_CHARS)) }
 }
 
 /** Includes the targets of the symbolic links among them. */
@@ -143,7 +145,7 @@ async function ownLogLines(folder: string): Promise<string[]> {
   for (const path of await newestLogs(join(folder, "log"))) {
     const end = await endOf(path).catch(() => "")
     const own = end.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
-    lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1").slice(0, MAX_LOG_LINE_CHARS)), ...lines]
+    lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1")), ...lines]
     if (lines.length >= MAX_LOG_LINES) break
   }
   return lines.slice(-MAX_LOG_LINES)

@@ -175,6 +175,19 @@ test("includes the last 200 lines of long logs, across files", async () => {
   expect([bundle.log[0], bundle.log.at(-1)]).toEqual(["INFO hudfold: line 100", "INFO hudfold: line 299"])
 })
 
+test("what is private is recognized before a long line is cut", async () => {
+  const head = "WARN hudfold: "
+  const lines = [`mysql://root:${PLAIN}@db/x`, patient.project].map((secret) => {
+    const start = secret.slice(0, -5)
+    return `${head}${"x".repeat(1000 - head.length - 1 - start.length)} ${secret}`
+  })
+  patient.write("data/opencode/log/a.log", `${lines.join("\n")}\n`)
+  const { bundle, text } = await bundled()
+  for (const line of bundle.log) expect(line.length).toBeLessThanOrEqual(1000)
+  expect(text).not.toContain(PLAIN.slice(0, 6))
+  expect(bundle.log[1]).toEndWith(" <project>")
+})
+
 test("folders are replaced by their role, and others with the same beginning are kept", () => {
   const folders = [
     ["/home/me/shop", "<project>"],
