@@ -61,13 +61,18 @@ function isSessionFile(argument: string): boolean {
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** What the plugin saved in the sessions in which it ran, by their ids. Empty without SQLite. Rejects with StoreError. */
+/** What the plugin saved in the sessions in which it ran, by their ids. Empty, with a warning, if that cannot be read. */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Measured>> {
   const measured = new Map<string, Saving>()
   if (!hasSqlite()) return measured
-  for (const turn of await readTurns(store.path)) {
-    const before = measured.get(turn.sessionID) ?? noSaving()
-    measured.set(turn.sessionID, addSaving(before, storedSaving(turn)))
+  try {
+    for (const turn of await readTurns(store.path)) {
+      const before = measured.get(turn.sessionID) ?? noSaving()
+      measured.set(turn.sessionID, addSaving(before, storedSaving(turn)))
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    complain(`${error.message}; what hudfold saved in a session is not known`)
   }
   return measured
 }

@@ -1,7 +1,7 @@
 // Reads the accounts of finished turns from the plugin's own store while OpenCode may be writing it: read-only, for the CLI,
 // not for a hook.
 
-import { existsSync } from "node:fs"
+import { statSync } from "node:fs"
 import { asc } from "drizzle-orm"
 import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
@@ -10,15 +10,17 @@ import { turnTable } from "./schema.ts"
 import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
 
 /**
- * All turns that the store has, oldest first; none without a store. `named` is the option `store.path`. Rejects with
- * NO_SQLITE or DATABASE_UNREADABLE.
+ * All turns that the store has, oldest first; none without a store, or in one that was never written to. `named` is the option
+ * `store.path`. Rejects with NO_SQLITE or DATABASE_UNREADABLE.
  */
 export async function readTurns(named?: string): Promise<Turn[]> {
   const path = storePath(process.env, undefined, named)
-  if (!existsSync(path)) return []
+  // opening a pipe would wait for its writer
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
   const Database = await loadSqlite()
   try {
     using database = openReadonly(Database, path)
+    if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = 'turn'").get()) return []
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {
     throw new StoreError("DATABASE_UNREADABLE", `${path} cannot be read (${innermostReason(cause)})`, { cause })

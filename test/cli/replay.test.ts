@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../store/support.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -37,6 +38,21 @@ async function json(args: readonly string[]) {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   return JSON.parse(stdout)
 }
+
+test.each([
+  ["an empty", "", /^$/],
+  [
+    "a damaged",
+    "no database ".repeat(100),
+    /^hudfold: \S+hud\.db cannot be read \([^)]+\); what hudfold saved [^\n]+\n$/,
+  ],
+])("%s store stops no replay", async (_, content, says) => {
+  using data = temporaryFolder()
+  writeFileSync(join(data.path, "hud.db"), content)
+  const { code, stdout, stderr } = await cli(["replay", file("long", long())], { HUDFOLD_DATA: data.path })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(says) })
+  expect(stdout).toStartWith("This session has no recorded usage")
+})
 
 describe("for people", () => {
   test("one session is summed up by its cost and what was lost", async () => {

@@ -2,6 +2,7 @@
 
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { openStore } from "../../src/store/open.ts"
 import { temporaryFolder, turnOf } from "../store/support.ts"
@@ -128,4 +129,18 @@ test("nothing measured, and wrong arguments, are one line that says what to do",
   const wrong = await cli(["stats", "--by", "year"], env)
   expect(wrong.stderr).toBe('hudfold: --by must be one of day, week, month, project, model, got "year"\n')
   expect(JSON.parse((await cli(["stats", "--days", "1", "--json"], env)).stdout)).toMatchObject({ since: null })
+})
+
+test.skipIf(process.platform === "win32")("nothing is measured in an empty store, or where a pipe is", async () => {
+  using data = temporaryFolder()
+  const path = join(data.path, "hud.db")
+  for (const create of [
+    ["touch", path],
+    ["mkfifo", path],
+  ]) {
+    Bun.spawnSync(create)
+    const { code, stderr } = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
+    expect([code, stderr]).toEqual([2, expect.stringContaining("nothing is measured yet")])
+    rmSync(path)
+  }
 })
