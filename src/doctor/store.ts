@@ -5,7 +5,8 @@ import { statSync } from "node:fs"
 import { access, constants, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Options } from "../options.ts"
-import { innermostReason, type Trouble, troubleOf } from "../store/errors.ts"
+import { innermostReason, StoreError, type Trouble, troubleOf } from "../store/errors.ts"
+import { refuseOthers, refuseSpecial } from "../store/file.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
 import { withOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
@@ -34,6 +35,8 @@ type StoreFacts =
       rows: Record<string, number>
     }
   | { kind: "unreadable"; trouble: Trouble; reason: string }
+  /** what is there is not used, for what the message says */
+  | { kind: "refused"; message: string }
 
 export type Databases = {
   store: StoreFacts
@@ -55,7 +58,9 @@ export async function readDatabases(storeFile: string, env: Environment): Promis
 
 function readStore(path: string, Database: SqliteClass): StoreFacts {
   try {
+    refuseSpecial(path)
     if (!statSync(path, { throwIfNoEntry: false })) return { kind: "absent" }
+    refuseOthers(path)
     using database = openReadonly(Database, path)
     const checked = database.query<{ quick_check: string }, []>("PRAGMA quick_check(3)").all()
     const tables = database
@@ -71,6 +76,7 @@ function readStore(path: string, Database: SqliteClass): StoreFacts {
       rows: Object.fromEntries(tables.map(({ name }) => [name, count(name)])),
     }
   } catch (error) {
+    if (error instanceof StoreError) return { kind: "refused", message: error.message }
     return { kind: "unreadable", trouble: troubleOf(error), reason: innermostReason(error) }
   }
 }
@@ -143,6 +149,10 @@ function cannotBeOpened(path: string, reason: string): CheckResult {
 function checkContent(path: string, facts: StoreFacts | undefined, isOurPlace: boolean): CheckResult | undefined {
   const aside = `nothing to do: the plugin sets it aside when it next opens it; to do it now: ${moveCommand(path)}`
   if (!facts || facts.kind === "absent") return undefined
+  if (facts.kind === "refused") {
+    const [found = "", fix = moveAway(path)] = facts.message.split(/; (.*)/s)
+    return fail("store", found, fix)
+  }
   if (facts.kind === "unreadable") {
     if (facts.trouble === "corrupt") return fail("store", `${path} is damaged (${facts.reason})`, aside)
     if (facts.trouble === "locked") {

@@ -8,13 +8,8 @@ import { applicationID, schemaVersion } from "./migrations.ts"
 
 const LOGS = ["-wal", "-shm", "-journal"]
 
-/**
- * Creates folder and file with modes 0700 and 0600 and returns the file's inode. Throws system errors, and STORE_FOREIGN if
- * others can write to the folder or the file, or if the file is a symbolic link.
- */
-export function prepareFile(path: string): number {
-  const folder = dirname(path)
-  makePrivateFolder(folder, folder === dataFolder({ ...process.env, HUDFOLD_DATA: undefined }))
+/** Throws STORE_FOREIGN for a link, a pipe or a folder. */
+export function refuseSpecial(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   // following it would write to its target, or set the target aside if that is not a database
   if (found?.isSymbolicLink())
@@ -24,6 +19,16 @@ export function prepareFile(path: string): number {
     )
   // opening a pipe would wait for its reader
   if (found && !found.isFile()) throw new StoreError("STORE_FOREIGN", `${path} is not a file`)
+}
+
+/**
+ * Creates folder and file with modes 0700 and 0600 and returns the file's inode. Throws system errors, and STORE_FOREIGN if
+ * others can write to the folder or the file, or if the file is a symbolic link.
+ */
+export function prepareFile(path: string): number {
+  const folder = dirname(path)
+  makePrivateFolder(folder, folder === dataFolder({ ...process.env, HUDFOLD_DATA: undefined }))
+  refuseSpecial(path)
   // SQLite reads the file's newest pages from a log, whoever put the log there
   const why = ["", ...LOGS].map((suffix) => whyUntrusted(path + suffix)).find((one) => one !== undefined)
   if (why !== undefined) throw new StoreError("STORE_FOREIGN", why)

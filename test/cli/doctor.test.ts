@@ -634,6 +634,14 @@ const BROKEN: {
     says: { name: "store", level: "fail", found: /hud\.db is damaged \(/, fix: /sets it aside/ },
   },
   {
+    name: "a pipe in the store's place",
+    breaks: ({ data }) => {
+      rmSync(join(data, "hud.db"))
+      Bun.spawnSync(["mkfifo", "-m", "600", join(data, "hud.db")])
+    },
+    says: { name: "store", level: "fail", found: /hud\.db is not a file$/, fix: /^move it away; / },
+  },
+  {
     name: "a store that others can read",
     breaks: ({ data }) => chmodSync(join(data, "hud.db"), 0o644),
     says: {

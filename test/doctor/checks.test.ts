@@ -118,6 +118,21 @@ describe("the store", () => {
     expect(await examined(path)).toMatchObject({ level: "fail", fix: expect.stringMatching(/^move it away; /) })
   })
 
+  test("that the plugin does not use is named as the plugin names it", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    writeFileSync(path, "")
+    const link = join(folder.path, "link.db")
+    symlinkSync(path, link)
+    const notes = join(folder.path, "notes.db")
+    writeFileSync(notes, "no database ".repeat(100))
+    const replace = "replace it with the file, or set HUDFOLD_DATA to the file's folder"
+    expect([await examined(link), await examined(notes)]).toMatchObject([
+      { level: "fail", found: `${link} is a symbolic link and is not followed`, fix: replace },
+      { level: "fail", found: `${notes} is not a hudfold store and is left alone`, fix: "correct store.path" },
+    ])
+  })
+
   test("behind a file in place of its folder is reported, and moving that file away fixes it", async () => {
     using folder = temporaryFolder()
     const blocked = join(folder.path, "data")
