@@ -10,8 +10,9 @@ const STAGING = ".new-"
 /** Disk space that is always left free. */
 const RESERVE_BYTES = 100_000_000
 
-/** Makes a folder beside `place` for its replacement. Removes what killed runs left there. */
+/** Makes a folder beside `place` for its replacement. Removes what killed runs left there, but puts back the old folder. */
 export async function makeStagingFolder(place: string): Promise<string> {
+  if (!existsSync(place)) await rename(`${place}.old`, place).catch(() => {})
   for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true })
   // a unique name, because the installer of a killed run may still be writing to its folder
   return mkdtemp(`${place}${STAGING}`)

@@ -132,6 +132,18 @@ describe("an installation", () => {
     60_000,
   )
 
+  test("is put back after a kill in the middle of its replacement", async () => {
+    const places = placesOf("killed")
+    mkdirSync(`${places.sidecar}.old`, { recursive: true, mode: 0o700 })
+    writeFileSync(`${places.sidecar}.old/main.js`, "the one that works")
+    const failing: Installer = { name: "npm", command: "/bin/false", args: [], env: {} }
+    await expect(installEngine(variants, places, main, { installers: [failing] })).rejects.toThrow(
+      "npm ended with exit code 1",
+    )
+    expect(readFileSync(places.main, "utf8")).toBe("the one that works")
+    expect(readdirSync(join(places.sidecar, ".."))).toEqual(["sidecar"])
+  })
+
   test("stays if the new one cannot be installed", async () => {
     const places = placesOf("by-opencode")
     const before = readFileSync(places.engineRecord, "utf8")
