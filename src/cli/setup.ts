@@ -37,12 +37,17 @@ export const setup = defineCommand({
   },
   run: ({ args, rawArgs }) =>
     untilInterrupted(async (signal) => {
-      if (args.uninstall) return remove(args["keep-models"] === true, args["dry-run"] === true, signal)
+      const output = args.json ? process.stderr : process.stdout
+      if (args.uninstall) {
+        const outcome = await remove(args["keep-models"] === true, args["dry-run"] === true, output, signal)
+        if (args.json) print(JSON.stringify(outcome, null, 2))
+        return 0
+      }
       if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
       const model = readModel(args.model, rawArgs)
       const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
       const wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
-      const outcome = await runSetup(wanted, args.json ? process.stderr : process.stdout, signal)
+      const outcome = await runSetup(wanted, output, signal)
       if (args.json) print(JSON.stringify(outcome, null, 2))
       return 0
     }, "run it again to continue"),
@@ -95,20 +100,17 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   return { plan, engine, model: record, trial }
 }
 
-async function remove(keepModels: boolean, dryRun: boolean, signal: AbortSignal): Promise<number> {
-  const say = (text: string) => print(escapedLine(text))
+async function remove(keepModels: boolean, dryRun: boolean, output: NodeJS.WriteStream, signal: AbortSignal) {
+  const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)
-  if (found.length === 0) {
-    say(`nothing that setup installs is in ${dataFolder()}`)
-    return 0
-  }
+  if (found.length === 0) say(`nothing that setup installs is in ${dataFolder()}`)
   for (const { path, sizeBytes } of found)
     say(`${dryRun ? "would remove" : "removing"} ${path} (${byteSize(sizeBytes)})`)
-  if (dryRun) return 0
+  if (dryRun || found.length === 0) return { found, removed: false }
   await uninstall(places, keepModels, { signal, onWait: () => say(WAITING) })
   say("removed; digests are now made without a model")
-  return 0
+  return { found, removed: true }
 }
 
 /** `false` for --no-model, which citty takes for the negation of --model. */

@@ -122,6 +122,16 @@ test("uninstall keeps a model that setup did not install", async () => {
   expect(readdirSync(data, { recursive: true, encoding: "utf8" }).sort()).toEqual(["models", "models/mine.gguf"])
 })
 
+test("uninstall with --json prints only JSON on stdout", async () => {
+  mkdirSync(places().sidecar, { recursive: true })
+  const found = [{ path: places().sidecar, sizeBytes: 0 }]
+  const would = await setup("--uninstall", "--dry-run", "--json")
+  expect(JSON.parse(would.stdout)).toEqual({ found, removed: false })
+  expect(would.stderr).toStartWith("would remove ")
+  expect(JSON.parse((await setup("--uninstall", "--json")).stdout)).toEqual({ found, removed: true })
+  expect(JSON.parse((await setup("--uninstall", "--json")).stdout)).toEqual({ found: [], removed: false })
+})
+
 test("Ctrl-C during a download keeps what was fetched, and the next run resumes it", async () => {
   data = installed
   hub.faults.halfway = new Promise(() => {})
