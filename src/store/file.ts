@@ -1,6 +1,6 @@
 // The store's file outside of SQLite: making it private, checking its header, setting a broken one aside.
-import { closeSync, lstatSync, openSync, readSync, renameSync, statSync } from "node:fs"
-import { basename, dirname } from "node:path"
+import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
 import { createPrivateFile, makePrivateFolder, restrictToOwner, whyUntrusted } from "../system/private-folder.ts"
 import { StoreError } from "./errors.ts"
@@ -75,8 +75,7 @@ export function closeToOthers(path: string): void {
 export function setAside(path: string, inode: number): string | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) return undefined
   if (basename(path) !== STORE_NAME && readHeader(path)?.readUInt32BE(68) !== applicationID) throw foreign(path)
-  const stamp = new Date().toISOString().replace(/[-:]/g, "")
-  const aside = freeName(`${path}.corrupt-${stamp}`)
+  const aside = freeName(`${path}${ASIDE}${stampOf(Date.now())}`)
   // A broken file may still hold private data.
   closeToOthers(path)
   renameSync(path, aside)
@@ -84,6 +83,23 @@ export function setAside(path: string, inode: number): string | undefined {
     if (statSync(path + suffix, { throwIfNoEntry: false })) renameSync(path + suffix, aside + suffix)
   }
   return aside
+}
+
+const ASIDE = ".corrupt-"
+
+/** A time that sorts as text and is part of a file's name. */
+function stampOf(ms: number): string {
+  return new Date(ms).toISOString().replace(/[-:]/g, "")
+}
+
+/** Removes what was set aside before that time, in ms since 1970; what cannot be removed stays. */
+export function removeAside(path: string, beforeMs: number): void {
+  const prefix = `${basename(path)}${ASIDE}`
+  try {
+    // the century: other names are not ours
+    for (const name of readdirSync(dirname(path)))
+      if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs)) rmSync(join(dirname(path), name))
+  } catch {}
 }
 
 // If two files break within a millisecond, the second must not replace the first, which is the one with the data.

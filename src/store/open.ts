@@ -7,7 +7,7 @@ import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
-import { setAside } from "./file.ts"
+import { removeAside, setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
 import { addRows, inOrder, type StoredFolds, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
@@ -167,6 +167,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   try {
     await start()
+    removeAside(path, Date.now() - RETENTION_MS)
   } catch (error) {
     // A host without SQLite is not the store's problem, so there is no warning here.
     if (error instanceof StoreError && error.code === "NO_SQLITE")

@@ -129,6 +129,19 @@ describe("corrupt", () => {
     })
   }
 
+  test("what was set aside is removed after 90 days", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    const stampOf = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace(/[-:]/g, "")
+    const [old, recent] = [stampOf(91), stampOf(89)]
+    const others = ["hud.db.corrupt-copy", `mine.db.corrupt-${old}`]
+    const ours = ["", ".2", "-wal", "-shm"].map((end) => `hud.db.corrupt-${old}${end}`)
+    for (const name of [...ours, `hud.db.corrupt-${recent}`, ...others]) writeFileSync(join(folder.path, name), "")
+    await using _ = await openAt(path)
+    const left = readdirSync(folder.path).filter((name) => name.includes("corrupt"))
+    expect(left.sort()).toEqual([`hud.db.corrupt-${recent}`, ...others].sort())
+  })
+
   test("corrupted while open: set aside, and everything in memory is written to the new file", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
