@@ -368,6 +368,11 @@ class Download {
     if (head && !GGUF_MAGIC.startsWith(head.toString("latin1"), this.doneBytes)) {
       throw notAModel(this.from.url, JSON.stringify(Buffer.from(chunk.subarray(0, 30)).toString("latin1")))
     }
+    // without a content-length the size is known only here
+    if (this.doneBytes + chunk.byteLength > (this.totalBytes ?? Number.POSITIVE_INFINITY)) {
+      const what = `${this.from.url} is not the expected file: expected ${this.totalBytes} bytes, got more`
+      throw new SetupError("CHECKSUM", `${what}; nothing was kept`)
+    }
     try {
       await file.writeFile(chunk)
     } catch (cause) {

@@ -170,6 +170,31 @@ describe("a wrong file is reported and not kept:", () => {
   }
 })
 
+test("a file that does not end where it should is not written beyond its size", async () => {
+  let sent = 0
+  const chunk = (at: number) => (at === 0 ? bytes : modelBytes(100_000, at).fill(0, 0, 4))
+  await using endless = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        new ReadableStream({ pull: (stream) => (sent < 100 ? stream.enqueue(chunk(sent++)) : stream.close()) }),
+      ),
+  })
+  const url = `http://127.0.0.1:${endless.port}/x`
+  const written: number[] = []
+  const onProgress = (done: number) => written.push(done)
+  const file = { ...(await find()), url }
+  const error = await failure(() => download(file, target, { env: { HF_ENDPOINT: url }, onProgress }))
+  expect([error.code, error.message]).toEqual([
+    "CHECKSUM",
+    `${url} is not the expected file: expected 1000000 bytes, got more; nothing was kept`,
+  ])
+  expect(Math.max(0, ...written)).toBeLessThanOrEqual(bytes.length)
+  expect(sent).toBeLessThan(100)
+  expect(files()).toEqual([])
+})
+
 describe("refusals of the hub are explained:", () => {
   const rows: { faults: Hub["faults"]; env?: Record<string, string>; code: string; says: RegExp }[] = [
     { faults: { refuses: { status: 404 } }, code: "NOT_FOUND", says: /owner\/repo has no such file \(status 404\)/ },
