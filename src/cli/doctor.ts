@@ -10,7 +10,7 @@ import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { BYTES, lateProgress } from "./progress.ts"
-import { coloured, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
+import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkBundlePath, writeBundle } from "./written-file.ts"
 
 export const doctor = defineCommand({
@@ -61,7 +61,7 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
     hashing.end()
   }
   const level = worst(checks)
-  if (json) print(JSON.stringify({ hudfold: manifest.version, checks, level }, null, 2))
+  if (json) print(escapedJson({ hudfold: manifest.version, checks, level }))
   else print(`\n${summary(checks)}`)
   if (bundle !== undefined) {
     await writeBundle(bundle, await bundleOf(checks, findings, examination))

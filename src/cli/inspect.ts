@@ -14,7 +14,7 @@ import {
   replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
-import { escapeControls, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
+import { escapeControls, escapedJson, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
   meta: {
@@ -43,7 +43,7 @@ export const inspect = defineCommand({
       throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
     }
     const wanted = args.request === true
-    if (args.json) print(JSON.stringify(asJson(session, inspected, wanted), null, 2))
+    if (args.json) print(escapedJson(asJson(session, inspected, wanted)))
     else print(forPeople(session, inspected, wanted))
     return 0
   },

@@ -17,7 +17,16 @@ import { applyModelPlan, planReference } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { withProgress } from "./progress.ts"
-import { columns, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
+import {
+  columns,
+  escapedJson,
+  escapedLine,
+  print,
+  quoteArgument,
+  UsageError,
+  untilInterrupted,
+  wrapped,
+} from "./terminal.ts"
 
 const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
 const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
@@ -27,7 +36,7 @@ const list = defineCommand({
   args: { json: { type: "boolean", description: "Print JSON for programs" } },
   async run({ args }) {
     const rows = await listModels(placesIn(dataFolder()))
-    print(args.json ? JSON.stringify(rows, null, 2) : table(rows))
+    print(args.json ? escapedJson(rows) : table(rows))
     return 0
   },
 })

@@ -17,7 +17,17 @@ import {
   readReplayArguments,
   SESSION,
 } from "./sessions.ts"
-import { BOLD, coloured, columns, escapedLine, print, strong, terminalColumns, wrapped } from "./terminal.ts"
+import {
+  BOLD,
+  coloured,
+  columns,
+  escapedJson,
+  escapedLine,
+  print,
+  strong,
+  terminalColumns,
+  wrapped,
+} from "./terminal.ts"
 
 export const replay = defineCommand({
   meta: {
@@ -40,7 +50,7 @@ export const replay = defineCommand({
     })
     if (replayed.length === 0 && !args.json) return 2
     const sum = sumOf(replayed.map((one) => one.replay))
-    print(args.json ? JSON.stringify(asJson(replayed, sum, failed), null, 2) : forPeople(replayed, sum))
+    print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum))
     return failed.length > 0 ? 2 : 0
   },
 })

@@ -13,7 +13,7 @@ import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
 import { withProgress } from "./progress.ts"
-import { escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
+import { escapedJson, escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
   meta: { name: "setup", description: "Install the local engine and a model to write digests" },
@@ -40,7 +40,7 @@ export const setup = defineCommand({
       const output = args.json ? process.stderr : process.stdout
       if (args.uninstall) {
         const outcome = await remove(args["keep-models"] === true, args["dry-run"] === true, output, signal)
-        if (args.json) print(JSON.stringify(outcome, null, 2))
+        if (args.json) print(escapedJson(outcome))
         return 0
       }
       if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
@@ -48,7 +48,7 @@ export const setup = defineCommand({
       const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
       const wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
       const outcome = await runSetup(wanted, output, signal)
-      if (args.json) print(JSON.stringify(outcome, null, 2))
+      if (args.json) print(escapedJson(outcome))
       return 0
     }, "run it again to continue"),
 })

@@ -19,6 +19,7 @@ import {
   BOLD,
   coloured,
   columns,
+  escapedJson,
   escapedLine,
   print,
   readChoice,
@@ -51,7 +52,7 @@ export const stats = defineCommand({
     const stored = (await readTurns(options.store.path)).filter(({ startedAt }) => startedAt >= since)
     const costs = await readCosts([...new Set(stored.map(({ sessionID }) => sessionID))])
     const turns = measuredTurns(stored, costs, pricingOverride(options))
-    if (args.json) print(JSON.stringify(asJson(turns), null, 2))
+    if (args.json) print(escapedJson(asJson(turns)))
     else if (turns.length > 0) print(forPeople(turns, keys))
     else {
       const when = days === undefined ? "yet" : `in the last ${plural(days, "day")}`

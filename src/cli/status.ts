@@ -13,6 +13,7 @@ import { ago, plural } from "../text/format.ts"
 import {
   coloured,
   escapeControls,
+  escapedJson,
   escapedLine,
   print,
   quoteArgument,
@@ -84,7 +85,7 @@ function isRelated(project: string, directory: string): boolean {
 }
 
 function show(status: Status, { json, directory }: Wanted, isFollowed: boolean): void {
-  const text = json ? JSON.stringify(status, null, isFollowed ? 0 : 2) : blockOf(status, directory, isFollowed)
+  const text = json ? escapedJson(status, isFollowed ? 0 : 2) : blockOf(status, directory, isFollowed)
   if (json || !isFollowed) print(text)
   // clears the screen, since moving up by the number of lines fails once the text has scrolled
   else print(process.stdout.isTTY ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`)

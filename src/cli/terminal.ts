@@ -48,6 +48,12 @@ export function escapedLine(text: string): string {
   return escapeControls(text.replace(/\s+/g, " ").trim())
 }
 
+/** JSON in which the same characters are escaped; parsed, it is the same value. */
+export function escapedJson(value: unknown, indent = 2): string {
+  const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  return JSON.stringify(value, null, indent).replace(ACTIVE, escaped)
+}
+
 /** Rows of cells as lines in columns, aligned to the left except where `isRight` says otherwise. */
 export function columns(
   rows: readonly (readonly string[])[],

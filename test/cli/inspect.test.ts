@@ -123,6 +123,9 @@ describe("prints", () => {
     writeFileSync(path, exportOf("ses_1", messages, "a\u001b]0;owned\u0007\u009b31m\u202eb\nc"))
     const { stdout } = await cli(["inspect", path])
     expect(stdout.split("\n")[0]).toStartWith("a\\x1b]0;owned\\x07\\x9b31m\\u202eb c: the next call")
+    const json = (await cli(["inspect", path, "--json"])).stdout
+    expect(json).toContain('"title": "a\\u001b]0;owned\\u0007\\u009b31m\\u202eb\\nc"')
+    expect(JSON.parse(json).title).toBe("a\u001b]0;owned\u0007\u009b31m\u202eb\nc")
   })
 
   test("the number of unreadable parts in the header", async () => {
