@@ -200,10 +200,6 @@ export function signed(tokens: number): string {
   return `${tokens < 0 ? "-" : ""}${amount(Math.abs(tokens))}`
 }
 
-export function money(usd: number): string {
-  return `${usd < 0 ? "-" : ""}${dollars(Math.abs(usd))}`
-}
-
 /** The date in the reader's time zone, as 2026-03-01. */
 export function localDate(date: Date): string {
   const two = (part: number) => `${part}`.padStart(2, "0")

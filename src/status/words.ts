@@ -2,7 +2,7 @@
 // tone says which rows need attention.
 
 import { asRecord } from "../system/values.ts"
-import { amount, dollars, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
+import { amount, dollars, finePercent, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
 import type { Status, WriterStatus } from "./status.ts"
 
@@ -90,23 +90,26 @@ export const FIRST_FOLD = { from: 10, to: 30 }
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
   const { tokens, share, usd, paidUsd, calls, subagentCalls } = saved
   if (calls === 0) return
+  const lost = share < 0 ? finePercent(-share) : "0%"
   const isFolded = folding.steps + folding.outputs > 0
   if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
       calls < FIRST_FOLD.to
         ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
         : "a cut would not pay yet",
-      share < 0 && `its own text has cost ${percent(-share)} so far`,
+      lost !== "0%" && `its own text has cost ${lost} so far`,
     ])
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
   if (!savesMoney(saved)) return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
-  if (share < 0) {
+  if (lost !== "0%") {
     const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
-    return rowOf("saved", `cost ${percent(-share)} more so far`, "muted", [why])
+    return rowOf("saved", `cost ${lost} more so far`, "muted", [why])
   }
-  const said = [`saved ${percent(share)}`, ...(usd === undefined ? [] : [dollars(usd)]), ...(unsent ? [unsent] : [])]
+  // a model without a price counts for the share alone, so that the two may differ
+  const isMoney = usd !== undefined && usd > 0
+  const said = [`saved ${percent(share)}`, ...(isMoney ? [dollars(usd)] : []), ...(unsent ? [unsent] : [])]
   return rowOf("saved", said.join(", "), share >= 0.01 ? "good" : "muted", [
-    usd !== undefined && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
+    isMoney && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
     subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
   ])
 }

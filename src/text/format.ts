@@ -25,12 +25,12 @@ function pluralOf(noun: string): string {
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
 }
 
-/** Tokens: 950, 8.7k, 87k, 1.2M */
+/** Tokens: 950, 8.7k, 87k, 1.2M, 1.2B */
 export function amount(tokens: number): string {
   if (tokens < 1000) return `${Math.round(tokens)}`
   if (tokens < 9_950) return `${(tokens / 1000).toFixed(1)}k`
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
-  return `${(tokens / 1e6).toFixed(1)}M`
+  return tokens < 999.95e6 ? `${(tokens / 1e6).toFixed(1)}M` : `${(tokens / 1e9).toFixed(1)}B`
 }
 
 /** A share in whole percent: 0%, 38%. A share of nothing is 0%. */
@@ -44,15 +44,17 @@ export function finePercent(share: number): string {
   return percents < 9.95 ? `${Number(percents.toFixed(1))}%` : percent(share)
 }
 
-/** Four decimals below ten cents, since a single call may cost less than a cent. */
+/** Four decimals below ten cents, since a single call may cost less than a cent: $0.0421, -$1.20; $0 if none shows. */
 export function dollars(usd: number): string {
-  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`
+  const size = Math.abs(usd)
+  const written = size.toFixed(size < 0.1 ? 4 : 2)
+  return Number(written) === 0 ? "$0" : `${usd < 0 ? "-" : ""}$${written}`
 }
 
 /** 12 kB, 380 MB, 1.2 GB */
 export function byteSize(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`
-  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`
+  if (bytes >= 999.5e6) return `${(bytes / 1e9).toFixed(1)} GB`
+  return bytes > 999e3 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`
 }
 
 /** 0.4 s, 20 s */

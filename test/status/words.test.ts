@@ -68,7 +68,13 @@ describe("the savings", () => {
 
   test("are shown as extra cost if negative", () => {
     expect(savedRow({ share: -0.11, usd: -0.01 })).toBe("cost 11% more so far")
+    expect(savedRow({ share: -0.002 })).toBe("cost 0.2% more so far")
     expect(rowNamed("saved", {})?.details).toEqual(["paid $2.67 of $3.87"])
+  })
+
+  test("are no extra cost, and no money, where none shows", () => {
+    expect(savedRow({ share: -0.0002, usd: -0.0004 })).toBe("saved 0%, 310k tokens")
+    expect(savedRow({ share: 0.05, usd: -0.5 })).toBe("saved 5%, 310k tokens")
   })
 
   test("are not expected before the first fold, and nothing is said to be lost", () => {
@@ -84,6 +90,8 @@ describe("the savings", () => {
       details: ["usually begins at call 10 to 30", "its own text has cost 2% so far"],
     })
     expect(row(40, 0)?.details).toEqual(["a cut would not pay yet"])
+    expect(row(40, -0.002)?.details.at(-1)).toBe("its own text has cost 0.2% so far")
+    expect(row(40, -0.0002)?.details).toEqual(["a cut would not pay yet"])
   })
 
   test("give the reason when a cut has cost more than it saved so far", () => {

@@ -1,9 +1,9 @@
 // One call of the session: a slider over the calls, the HUD that would have been sent with it, the request with its records,
 // and what the agent did.
 
-import { amount, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
+import { amount, dollars, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
 import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
-import { money, signed } from "../words.ts"
+import { signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
 
 /** Folds that are listed; the rest is in a list that the reader can open. */
@@ -91,7 +91,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
 
   function savedAt(at: number): string {
     const usd = calls.savedMicroUsd?.[at]
-    if (usd !== undefined) return money(usd / 1e6)
+    if (usd !== undefined) return dollars(usd / 1e6)
     return `${signed(calls.saved[at] ?? 0)} tokens at the fresh price`
   }
 

@@ -4,7 +4,7 @@
 import type { Pricing } from "../../fold/pricing.ts"
 import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
-import { amount, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
+import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
 import {
   billSentences,
@@ -13,7 +13,6 @@ import {
   figuresOf,
   groupsOf,
   localDate,
-  money,
   signed,
   signedPercent,
   UNBILLED,
@@ -191,12 +190,12 @@ function unbilledWords(replays: readonly Replay[]): string {
 
 /** In money, or in fresh input tokens, which the caption says. */
 function costWords({ cost, usd }: Cost): string {
-  return usd === undefined ? amount(cost) : money(usd)
+  return usd === undefined ? amount(cost) : dollars(usd)
 }
 
 function savedWords({ without, with: sent }: Bill): string {
   if (without.usd === undefined || sent.usd === undefined) return signed(without.cost - sent.cost)
-  return money(without.usd - sent.usd)
+  return dollars(without.usd - sent.usd)
 }
 
 function unitNote(replays: readonly Replay[]): string {
