@@ -126,6 +126,8 @@ function spanOf({ text, part, onFill }: Cells, ink: Ink): Span {
 const MIN_COLUMNS_FOR_ALL = 100
 /** On terminals narrower than this it shows nothing: OpenCode's own text there would wrap. */
 const MIN_COLUMNS = 60
+/** What is left to OpenCode's own text: the agent and the model. */
+const OTHER_COLUMNS = 25
 
 /** One line for when the sidebar is hidden; empty when there is nothing to say. */
 export function summaryOf(state: SessionSnapshot, terminalWidth: number): StyledLine {
@@ -146,9 +148,24 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
     folding.activity === "paused" && { text: "folding paused", ink: "warn" },
   ]
   const spans = candidates.filter((span) => span !== false)
-  const shown = terminalWidth >= MIN_COLUMNS_FOR_ALL ? spans : spans.filter(({ ink }) => ink !== "muted")
-  // named, since OpenCode and other plugins write on the same line
-  return shown.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
+  const room = terminalWidth - OTHER_COLUMNS
+  const all = named(spans)
+  if (terminalWidth >= MIN_COLUMNS_FOR_ALL && all.reduce((sum, { text }) => sum + widthOf(text), 0) <= room) return all
+  return fitSpans(named(spans.filter(({ ink }) => ink !== "muted")), room)
+}
+
+/** With our name, since OpenCode and other plugins write on the same line. */
+function named(spans: readonly Span[]): StyledLine {
+  return spans.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
+}
+
+function fitSpans(line: StyledLine, width: number): StyledLine {
+  let left = width
+  return line.flatMap((span) => {
+    const text = fit(span.text, left)
+    left -= widthOf(span.text)
+    return text === "" ? [] : [{ ...span, text }]
+  })
 }
 
 /** The panel learns about the plugin from the status file alone, so it cannot tell why there is none. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { PANEL_ROWS, readPanelRows } from "../../src/status/words.ts"
-import { widthOf } from "../../src/tui/text.ts"
+import { fit, widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
   foldActions,
@@ -193,6 +193,26 @@ describe("the prompt's line", () => {
   test("on a very narrow terminal, shows nothing", () => {
     expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 file changed · 1 failing")
     expect(summaryOf(seen(), 59)).toEqual([])
+  })
+
+  test("leaves room for OpenCode's own text, and shows what needs attention first", () => {
+    const much = seen(
+      {
+        context: { ...statusOf().context, tokens: 190_000, limit: 200_000 },
+        stale: [{ path: "a.ts", why: "changed on disk since read" }],
+      },
+      { hud: "paused", folding: "paused" },
+    )
+    const warnings = "hudfold context 95% · 1 file changed · 1 failing · HUD paused · folding paused"
+    expect(textOf(summaryOf(much, 160))).toBe(
+      warnings.replace(" · 1 file", " · saved 31% · 39 steps, 12 outputs folded · 1 file"),
+    )
+    expect(textOf(summaryOf(much, 110))).toBe(warnings)
+    for (const width of [60, 80, 100]) {
+      const text = textOf(summaryOf(much, width))
+      expect(text).toBe(fit(warnings, width - 25))
+      expect(text).toEndWith("…")
+    }
   })
 
   test("is empty before the first call and while there is nothing to say", () => {
