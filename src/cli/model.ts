@@ -1,6 +1,7 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 
 import { defineCommand } from "citty"
+import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { download, locate } from "../setup/download.ts"
 import {
@@ -166,7 +167,7 @@ function table(rows: readonly Row[]): string {
 }
 
 function howToUse(name: string): string {
-  return `hudfold model use ${name}`
+  return `hudfold model use ${inShell(name)}`
 }
 
 function say(text: string): void {

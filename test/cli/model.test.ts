@@ -150,6 +150,7 @@ describe("a mistake is one line and exit code 2:", () => {
     { args: ["pull", "a", "b"], says: 'unexpected argument "b"; see hudfold model pull --help' },
     { args: ["pull", "nonesuch"], says: 'no model is called "nonesuch"; expected a name of' },
     { args: ["pull", "./x.gguf"], says: "is a file, which needs no fetching; to use it: hudfold model use ./x.gguf" },
+    { args: ["pull", "./my x.gguf"], says: "to use it: hudfold model use './my x.gguf'\n" },
     { args: ["pull", "hf:owner/other:Q8_0"], says: "no file of owner/other ends in Q8_0.gguf; it has no .gguf file" },
     { args: ["use", "gemma-3-270m"], says: "has not been fetched; to fetch it: hudfold model pull gemma-3-270m" },
     { args: ["use", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
